@@ -11,21 +11,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from annot.base.records import (
-    Adjudication,
-    Asked,
-    Assessor,
-    Assignment,
-    Draw,
-    Judgement,
-    Pool,
-    PoolEntry,
-    Query,
-)
+from annot.base.records import Adjudication, Assessor, Assignment, Draw, Judgement, PairKey, Pool, PoolEntry, Query
 from annot.judging.plan_on_record import record_plan, write_plan
-from annot.labelstudio.annotations import write_result
-from annot.steps.init import init
-from annot.store import people, pools, projects, queries
+from annot.labelstudio.studio_records import write_result
+from annot.steps.setup import init
+from annot.store import people, pools, projects
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
@@ -42,7 +32,7 @@ def make(ws: Workspace, pairs: int) -> None:
     papers = [f"p{at}" for at in range(pairs // PER_QUERY)]
     pairs_of = {paper: [f"d{at}-{paper}" for at in range(PER_QUERY)] for paper in papers}
     with open_store(ws.database_url) as store, store.begin() as session:
-        queries.put_queries(session, [Query(f"{paper}-method", paper, "method", (2, 3)) for paper in papers])
+        pools.put_queries(session, [Query(f"{paper}-method", paper, "method", (2, 3)) for paper in papers])
         people.put_assessors(session, [Assessor(name, f"{name}@example.org", False) for name in (*PEOPLE, "j1")])
         made = [
             Pool(
@@ -69,7 +59,7 @@ def make(ws: Workspace, pairs: int) -> None:
         for name in PEOPLE:
             project = projects.open_project(session, round="judge", assessor=name, **server)
             projects.set_remote_project(session, project.project, 100 + PEOPLE.index(name), created=NOW)
-            own = [Asked(one.query_id, one.doc_id) for one in plan if one.assessor == name]
+            own = [PairKey(one.query_id, one.doc_id) for one in plan if one.assessor == name]
             projects.record_tasks(session, project.project, {one: at for at, one in enumerate(own, 1)})
         judged = [
             SourcedJudgement(

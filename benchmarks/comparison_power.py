@@ -67,7 +67,7 @@ import itertools
 from collections.abc import Callable
 
 import numpy as np
-from annot.base.stats.significance import holm, max_t_tests, randomisation_tests, tukey_tests
+from annot.base.stats.inference import holm, max_t_tests, randomisation_tests, tukey_tests
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import ALPHA
 

@@ -14,7 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from annot.steps import studio
+from annot.steps import setup
 from annot.study.workspace import Workspace
 from cranfield_study import CranfieldStudy, Found, read_cranfield
 
@@ -40,14 +40,14 @@ def main() -> None:
     try:
         found = study.run()
     finally:
-        studio.down(study.ws)
+        setup.down(study.ws)
     print(table(found))
     sys.exit(1 if found.problems else 0)
 
 
 def start(ws: Workspace) -> None:
     """A Label Studio of the study's own."""
-    studio.up(ws, port=None, per_assessor=False, tell=lambda text: print(text, flush=True))
+    setup.up(ws, port=None, per_assessor=False, tell=lambda text: print(text, flush=True))
 
 
 def table(found: Found) -> str:

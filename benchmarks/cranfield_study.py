@@ -20,30 +20,18 @@ from typing import NamedTuple
 import ir_measures
 from annot.base.records import Qrel, Query, Source
 from annot.demo import simulated_people
-from annot.demo.packaged import ADJUDICATOR, CAST
+from annot.demo.simulated_people import ADJUDICATOR, CAST
 from annot.formats.beir import dataset_id, module_name
 from annot.formats.trec import read_qrels, read_run
 from annot.pools.pool_design import DesignOverrides
-from annot.publishing.release.questions import answer_sheet, questions
+from annot.publishing.release.prose import answer_sheet, questions
 from annot.steps import agreement as agreements
-from annot.steps import (
-    assessor,
-    browse,
-    check,
-    corpus,
-    evaluate,
-    plan,
-    pool,
-    pull,
-    push,
-    qrels,
-    release,
-    report,
-    run,
-    topics,
-)
-from annot.steps.init import init
-from annot.store.runs import Imported, put_import
+from annot.steps import check, corpus, evaluate, exchange, people, plan, pool, qrels, query, run
+from annot.steps import publish as browse
+from annot.steps import publish as release
+from annot.steps import publish as report
+from annot.steps.setup import init
+from annot.store.runs import ImportedSource, put_import
 from annot.study.workspace import Workspace, write_file
 
 Pair = tuple[str, str]
@@ -183,7 +171,7 @@ class CranfieldStudy:
         file = self.folder / "questions.jsonl"
         lines = (json.dumps({"id": name, "text": text}) + "\n" for name, text in self.questions.items())
         write_file(file, "".join(lines))
-        topics.add_file(self.ws, str(file), dry_run=False)
+        query.add_topic_file(self.ws, str(file), dry_run=False)
 
     def draw(self) -> None:
         """The pools, by the methods of annot.toml."""
@@ -201,26 +189,26 @@ class CranfieldStudy:
         """A server, people and the plan."""
         self._start(self.ws)
         for name, adjudicates in PEOPLE:
-            assessor.add(self.ws, name, account=account_of(name), adjudicator=adjudicates, dry_run=False)
+            people.add(self.ws, name, account=account_of(name), adjudicator=adjudicates, dry_run=False)
         planned = plan.make(self.ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
         self.found.counts |= {"questions": len(self.questions), "pairs": planned.pairs}
 
     def judge(self) -> None:
         """Sent, judged by both, pulled."""
-        push.push(self.ws, round="judging", dry_run=False, advance=_quietly)
+        exchange.push(self.ws, round="judging", dry_run=False, advance=_quietly)
         cast = [asdict(person) for person in (*CAST[:2], ADJUDICATOR)]
         digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
         with self.ws.writing() as session:
-            put_import(session, Imported(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
+            put_import(session, ImportedSource(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
         answered = simulated_people.judge(self.ws, seed=self.seed, truth=self._truth, advance=_quietly)
-        pull.pull(self.ws, round="judging", advance=_quietly)
+        exchange.pull(self.ws, round="judging", advance=_quietly)
         self.found.counts["judgements"] = answered
 
     def settle(self) -> None:
         """What they disagree about, settled, and the final grades written."""
-        push.push(self.ws, round="adjudication", dry_run=False, advance=_quietly)
+        exchange.push(self.ws, round="adjudication", dry_run=False, advance=_quietly)
         settled = simulated_people.settle(self.ws, seed=self.seed, truth=self._truth, advance=_quietly)
-        pull.pull(self.ws, round="adjudication", advance=_quietly)
+        exchange.pull(self.ws, round="adjudication", advance=_quietly)
         written = qrels.write(self.ws, partial=False)
         self.found.counts |= {"adjudicated": settled, "final grades": written.pairs}
 
@@ -235,8 +223,8 @@ class CranfieldStudy:
             self.ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=True,
             tell=self._tell,
         )  # fmt: skip
-        report.write(self.ws)
-        browse.write(self.ws, partial=False)
+        report.write_report(self.ws)
+        browse.write_browse_page(self.ws, partial=False)
         final = {(one.query_id, one.doc_id): one.relevance for one in _qrels(self.ws.qrels)}
         self.found.right = sum(self._grade(*pair) == grade for pair, grade in final.items()) / len(final)
         self.found.biases = list(self._biases(final))

@@ -82,8 +82,11 @@ import numpy as np
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(CHECKOUT / "toolkit"), str(CHECKOUT / "tests" / "diagnosis")]
 
-from annot.measuring.diagnosis.drift import drifts  # noqa: E402
-from annot.measuring.diagnosis.findings import Diagnosis, diagnose  # noqa: E402
+from annot.measuring.diagnosis.findings import (  # noqa: E402
+    Diagnosis,
+    diagnose,
+    drifts,
+)
 from simulated_assessors import Study, as_planted, design_effect, of_papers, simulate  # noqa: E402
 
 EFFECTS = (1.0, 3.0, 9.0)

@@ -40,13 +40,11 @@ from pathlib import Path
 
 import numpy as np
 import pytrec_eval
-from annot.base.stats.seeding import generator
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.sampled.estimates import pools_of
-from annot.measuring.sampled.lists import Lists
-from annot.measuring.sampled.predicting import predicted
-from annot.measuring.sampled.weights import tuned
-from annot.pools.pair_sample import SampleRule, drawn, probabilities
+from annot.base.stats.inference import generator
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.sampled.estimates import Lists, pools_of
+from annot.measuring.sampled.grades import predicted, tuned
+from annot.pools.pooling import SampleRule, drawn, probabilities
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 from sampled_designs import HIGHEST, Collection
 

@@ -8,8 +8,8 @@ the runs that made the pools agree with each other as the methods of one program
 from __future__ import annotations
 
 import numpy as np
-from annot.base.stats.seeding import generator
-from annot.pools.pair_sample import FUSION
+from annot.base.stats.inference import generator
+from annot.pools.pooling import FUSION
 from judged_whole import JudgedWhole
 
 CORPUS = 1500

@@ -28,13 +28,20 @@ from pathlib import Path
 import numpy as np
 from annot.base.records import Judgement
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.joint import JointGrades, Units, coefficient, interval, joint_grades, units_of
-from annot.measuring.agreement.per_query import ratings_of
+from annot.measuring.agreement.estimates import (
+    JointGrades,
+    Units,
+    coefficient,
+    interval,
+    joint_grades,
+    ratings_of,
+    units_of,
+)
 from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
 from annot.measuring.forecast.hours import Rules
-from annot.steps import import_csfcube, init
+from annot.steps import imports, setup
 from annot.store.database import open_store
-from annot.store.queries import read_queries
+from annot.store.pools import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
@@ -75,9 +82,9 @@ def main() -> None:
 def csfcube(folder: Path) -> JointGrades:
     """What the two assessors of each pair said, as `annot import --as csfcube` brings it in."""
     with tempfile.TemporaryDirectory() as name:
-        init.init(Path(name), name=None, dry_run=False)
+        setup.init(Path(name), name=None, dry_run=False)
         ws = Workspace.open(Path(name))
-        import_csfcube.csfcube(ws, folder, dry_run=False)
+        imports.csfcube(ws, folder, dry_run=False)
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             outcome = outcome_of(session, ws.settings)
             facets = {query.query_id: query.facet for query in read_queries(session)}

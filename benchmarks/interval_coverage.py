@@ -33,13 +33,18 @@ import argparse
 from typing import NamedTuple
 
 import numpy as np
-from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of, mean_interval, share_of_counts
-from annot.base.stats.medians import median_interval
-from annot.base.stats.significance import TIE
+from annot.base.stats.inference import FEWEST_QUERIES, TIE, clusters_of, mean_interval, median_interval, share_of_counts
 from annot.base.stats.values import Interval, Undefined, Value
-from annot.measuring.agreement.coefficients import of_tables, value_between
-from annot.measuring.agreement.contingency import OF_COUNTS, OF_TABLES, Counts, count, tables_between
-from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of
+from annot.measuring.agreement.coefficients import (
+    OF_COUNTS,
+    OF_TABLES,
+    Counts,
+    count,
+    of_tables,
+    tables_between,
+    value_between,
+)
+from annot.measuring.agreement.estimates import PooledCounts, PooledTables, ends_of, interval_of
 from scipy.special import stdtrit
 
 GRADES = (0, 1, 2, 3)
@@ -195,7 +200,7 @@ def pooled_tables(tables: np.ndarray, chosen: np.ndarray, name: str) -> tuple[np
 def jackknives_hold(
     value: np.ndarray, without: np.ndarray, there: np.ndarray, ends: tuple[float, float], truth: float
 ) -> Held:
-    """As `annot.base.stats.clustered.jackknife_interval`. there: shape (studies, papers), the units of each study."""
+    """As `annot.base.stats.inference.jackknife_interval`. there: shape (studies, papers), the units of each study."""
     middle, width = sum(ends) / 2, (ends[1] - ends[0]) / 2
     n = there.sum(axis=1)
     scaled, of_others = (value - middle) / width, np.where(there, (without - middle) / width, 0.0)
@@ -211,7 +216,7 @@ def jackknives_hold(
 
 
 def shares_hold(hits: np.ndarray, sizes: np.ndarray, truth: float) -> Held:
-    """As `annot.base.stats.clustered.share_of_counts` has it."""
+    """As `annot.base.stats.inference.share_of_counts` has it."""
     n, units = sizes.sum(axis=1), sizes.shape[1]
     p = hits.sum(axis=1) / n
     variance = (((hits - p[:, None] * sizes) / n[:, None]) ** 2).sum(axis=1) * units / (units - 1)
@@ -223,7 +228,7 @@ def shares_hold(hits: np.ndarray, sizes: np.ndarray, truth: float) -> Held:
 
 
 def medians_hold(values: np.ndarray, truth: float) -> Held:
-    """As `annot.base.stats.medians.median_interval`. values: shape (studies, papers, F), nan where there is none."""
+    """As `annot.base.stats.inference.median_interval`. values: shape (studies, papers, F), nan where there is none."""
     if values.shape[2] == 1:
         found = [median_interval(of[~np.isnan(of)], level=LEVEL) for of in values[..., 0]]
         made = np.array([isinstance(one, Interval) for one in found])

@@ -19,17 +19,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annot.base.records import Asked, Query
+from annot.base.records import PairKey, Query
 from annot.base.settings import Settings
 from annot.formats.csfcube import is_release_file, read_release
 from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts
-from annot.labelstudio.columns import Layout
-from annot.labelstudio.delivery import deliver
-from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.gateway import Gateway, deliver
 from annot.labelstudio.screens import screen_of
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.tasks import judge_task
+from annot.labelstudio.tasks import Layout, judge_task
 
 SIZES = ((1280, 720), (1440, 757), (1920, 1080))
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -93,7 +91,7 @@ def release_tasks(folder: Path) -> list[dict[str, Any]]:
             for place, doc_id in enumerate(documents, start=1):
                 tasks.append(
                     judge_task(
-                        asked=Asked(query_id, doc_id),
+                        asked=PairKey(query_id, doc_id),
                         query=queries.get(query_id) or Query(query_id, pool.topic_id, facet, by_label),
                         topic=paper,
                         document=papers[doc_id],

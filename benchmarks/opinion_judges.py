@@ -129,14 +129,14 @@ from pathlib import Path
 
 import numpy as np
 from annot.base.records import Decision, Judgement
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.per_query import ratings_of
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.opinions.agreeing import EACH, FINAL, PEOPLE, Scale
-from annot.measuring.opinions.favour import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
-from annot.measuring.opinions.worth import Judged, OpinionVerdict, Worth, worth
-from annot.pools.pair_sample import FrozenRank, SampleRule, drawn, probabilities
+from annot.measuring.agreement.estimates import ratings_of
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, Scale
+from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, Worth, worth
+from annot.measuring.opinions.self_preference import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
+from annot.pools.pooling import FrozenRank, SampleRule, drawn, probabilities
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 
 GRADES = (0, 1, 2, 3)
@@ -166,7 +166,7 @@ class Planted:
         convention, measure = whole.measures[0]
         family = family_of(convention, measure)
         assert family is not None
-        self.judged = Judged(
+        self.judged = JudgedRuns(
             queries=ratings_of(
                 [
                     Judgement(*pair, assessor, grade)

@@ -30,11 +30,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.base.stats.values import Interval
-from annot.measuring.sampled.counts import counts_of, share_of
-from annot.measuring.sampled.grades import pool_grades
-from annot.pools.pair_sample import SampleRule, drawn, probabilities
+from annot.measuring.sampled.grades import counts_of, pool_grades, share_of
+from annot.pools.pooling import SampleRule, drawn, probabilities
 from few_relevant import few_relevant
 from judged_whole import JudgedWhole, of_csfcube
 from sampled_designs import HIGHEST, Collection

@@ -42,8 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 from annot.base.records import Pool, Qrel, Ranking, ScoredDoc, ranked
-from annot.measuring.reusability.certificate import verdict_of
-from annot.measuring.reusability.own_finds import Run, finds_of, losses
+from annot.measuring.reusability import Run, finds_of, losses, verdict_of
 from annot.pools.pooling import draw
 from numpy.random import Generator
 from numpy.typing import NDArray

@@ -105,7 +105,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from annot.base.stats.pseudo_topics import (
+from annot.base.stats.inference import (
+    TIE,
     Reach,
     differing_share,
     ends_of_mean,
@@ -113,7 +114,6 @@ from annot.base.stats.pseudo_topics import (
     interval_of_difference,
     interval_of_mean,
 )
-from annot.base.stats.significance import TIE
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation.comparisons import compare_runs
 from annot.publishing.report.cells import WIDEST
@@ -349,7 +349,7 @@ def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -
 
 
 def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
-    """`annot.base.stats.clustered.mean_interval` of many studies: on Fisher's z."""
+    """`annot.base.stats.inference.mean_interval` of many studies: on Fisher's z."""
     n, mean = values.shape[-1], values.mean(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.arctanh(2 * mean - 1)

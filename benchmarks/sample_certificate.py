@@ -32,11 +32,11 @@ from dataclasses import replace
 from statistics import median
 
 import numpy as np
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.forecast.sample_certainty import Certainty, JudgedQueries, Measured, certainty
-from annot.pools.pair_sample import SampleRule, probabilities
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty
+from annot.pools.pooling import SampleRule, probabilities
 from few_relevant import few_relevant
 from judged_whole import JudgedWhole
 from sampled_designs import Collection
@@ -91,7 +91,7 @@ def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: argpa
         for name in MEASURES:
             family = family_of("trec", name)
             assert family is not None
-            of_study = Measured(
+            of_study = MeasuredDesign(
                 *family, relevant_from=1, highest=highest, predict=True, topics=options.topics, level=0.95,
                 redraws=REDRAWS, seed=seed,
             )  # fmt: skip

@@ -18,10 +18,18 @@ from pathlib import Path
 import numpy as np
 from annot.base.records import grouped
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.forecast.sample_certainty import Measured, certainty, half_width
-from annot.measuring.forecast.sample_shares import SHARES, Expected, GridRow, assumed, grid
-from annot.pools.pair_sample import probabilities
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.forecast.sample import (
+    SHARES,
+    ExpectedStudy,
+    GridRow,
+    MeasuredDesign,
+    assumed,
+    certainty,
+    grid,
+    half_width,
+)
+from annot.pools.pooling import probabilities
 from few_relevant import few_relevant
 from sample_certificate import RULE, judged_whole
 from sampled_designs import Collection
@@ -60,7 +68,7 @@ def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], qu
         for share in SHARES[:-1]:
             found = []
             for seed, (collection, judged) in enumerate(ready):
-                measured = Measured(
+                measured = MeasuredDesign(
                     *family, relevant_from=1, highest=highest, predict=True, topics=topics, level=0.95,
                     redraws=REDRAWS, seed=seed,
                 )  # fmt: skip
@@ -83,12 +91,12 @@ def tables() -> Iterator[str]:
     for (measure, highest, topics, pairs, relevant), rows in sorted(
         designs.items(), key=lambda design: (design[0][3:], design[0][1])
     ):
-        study = Expected(measure, highest, topics, pairs, relevant, 0.95)
+        study = ExpectedStudy(measure, highest, topics, pairs, relevant, 0.95)
         cells = [f"{100 * row.difference:.0f} ({100 * row.level:.0f}){_faults(row.share, study)}" for row in rows]
         yield f"| {pairs} | {relevant:.1f} | 0 to {highest} | {' | '.join(cells)} |"
 
 
-def _faults(share: float, study: Expected) -> str:
+def _faults(share: float, study: ExpectedStudy) -> str:
     certain = assumed(share, study)
     faults = {"empty": certain.too_empty, "small": certain.too_small, "wide": certain.too_wide}
     return "".join(f", {name}" for name, found in faults.items() if found)

@@ -13,14 +13,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from annot.base.stats.seeding import generator
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.sampled.estimates import pools_of
-from annot.measuring.sampled.grades import PoolGrades, pool_grades
-from annot.measuring.sampled.lists import Lists
-from annot.measuring.sampled.predicting import features, predicted
-from annot.measuring.sampled.weights import tuned
-from annot.pools.pair_sample import SampleRule, drawn, frozen_ranks, probabilities
+from annot.base.stats.inference import generator
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.sampled.estimates import Lists, pools_of
+from annot.measuring.sampled.grades import PoolGrades, features, pool_grades, predicted, tuned
+from annot.pools.pooling import SampleRule, drawn, frozen_ranks, probabilities
 from judged_whole import JudgedWhole
 
 HIGHEST = 3

@@ -110,7 +110,7 @@ from typing import NamedTuple
 import numpy as np
 from annot.base.records import Judgement
 from annot.measuring.agreement.tables import agreement_table
-from annot.pools.pair_sample import drawn, probabilities
+from annot.pools.pooling import drawn, probabilities
 from judged_whole import FAMILIES, JudgedWhole, of_cranfield, of_csfcube
 from sampled_designs import DESIGNS, HIGHEST, RULE, TOPICS, Collection, Draw
 from scipy.special import stdtrit

@@ -55,12 +55,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.measuring.sampled.estimates import pools_of
-from annot.measuring.sampled.grades import PoolGrades
-from annot.measuring.sampled.predicting import predicted, with_opinions
-from annot.measuring.sampled.weights import tuned
-from annot.pools.pair_sample import drawn, probabilities
+from annot.measuring.sampled.grades import PoolGrades, predicted, tuned, with_opinions
+from annot.pools.pooling import drawn, probabilities
 from opinion_judges import KINDS, Judge, Planted, good, planted_on
 from sampled_designs import HIGHEST, RULE, Collection, Topics
 from sampled_judging import BARS, Redraw, redraw

@@ -102,12 +102,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from annot.base.stats.seeding import generator
-from annot.measuring.sampled import lists
-from annot.measuring.sampled.grades import KINDS, Predicted, Weights, pool_grades
-from annot.measuring.sampled.predicting import predicted
-from annot.measuring.sampled.weights import tuned
-from annot.pools.pair_sample import drawn, probabilities
+from annot.base.stats.inference import generator
+from annot.measuring.sampled import estimates
+from annot.measuring.sampled.grades import KINDS, Predicted, Weights, pool_grades, predicted, tuned
+from annot.pools.pooling import drawn, probabilities
 from few_relevant import few_relevant
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 from sampled_designs import HIGHEST, RULE, Collection, Topics
@@ -248,7 +246,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=("CSFCube", "Cranfield", *MADE))
     options = parser.parse_args()
     if options.unguarded:
-        lists._within = np.asarray
+        estimates._within = np.asarray
     of_each = "".join(f"{f'level, rms {way}':>19}" for way in options.ways)
     held = "".join(f"{way:>11}" for way in ("whole", *options.ways))
     print(f"{'':<20}{held}{of_each}{'wider':>8}{'tuned':>8}   misses", flush=True)

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import httpx
 from annot.base.errors import StudioError
-from annot.base.records import Asked, Query
-from annot.base.stats.seeding import generator
-from annot.demo.packaged import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor
-from annot.demo.simulated_people import demo_relevance, work
+from annot.base.records import PairKey, Query
+from annot.base.stats.inference import generator
+from annot.demo.simulated_people import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor, demo_relevance, work
 from annot.judging.exchange.servers import connect, open_accounts
-from annot.labelstudio import controls
-from annot.labelstudio.annotations import write_result
+from annot.labelstudio import studio_records
+from annot.labelstudio.studio_records import write_result
 from annot.labelstudio.tasks import split_key
 from annot.store.database import open_store
 from annot.store.projects import StoredRound, read_projects
@@ -43,8 +42,8 @@ CANNOT_SETTLE, CANNOT_EITHER = 0.06, 0.5
 """How often an adjudicator cannot judge: a pair, and one that another adjudicator could not judge."""
 CHANGED = 0.02
 """The share of a person's answers that change in an evening, at least two; every third of them changes twice."""
-REASONS = tuple(reason.value for reason in controls.reasons("en"))
-SAID = (controls.RATING, controls.REASON, controls.COMMENT, controls.SETTLED_BY)
+REASONS = tuple(reason.value for reason in studio_records.reasons("en"))
+SAID = (studio_records.RATING, studio_records.REASON, studio_records.COMMENT, studio_records.SETTLED_BY)
 WAITS = 20
 """How often people come back to a server that went away."""
 
@@ -69,11 +68,11 @@ class Crew:
         names: Iterable[str],
         *,
         round: StoredRound = "judge",
-        today: Collection[tuple[str, Asked]] | None = None,
+        today: Collection[tuple[str, PairKey]] | None = None,
     ) -> None:
         """Everybody judges what is open for them, or what of it is up `today`."""
 
-        def judged(name: str, asked: Asked) -> tuple[SimulatedAnswer, None] | None:
+        def judged(name: str, asked: PairKey) -> tuple[SimulatedAnswer, None] | None:
             if today is not None and (name, asked) not in today:
                 return None
             relevance = self._truth(queries[asked.query_id], asked.doc_id)
@@ -87,11 +86,11 @@ class Crew:
         """The adjudicators settle this share of what is open. given: the grades of each pair."""
         passed_on = {key.asked for key, said in self._log.now("adjudicate").items() if said.grade is None}
 
-        def settled(name: str, asked: Asked) -> tuple[SimulatedAnswer, str] | None:
+        def settled(name: str, asked: PairKey) -> tuple[SimulatedAnswer, str] | None:
             rng = generator(self._seed, "settles", name, *asked.pair)
             if rng.random() >= share:
                 return None
-            why = controls.DIFFERENCES[int(rng.integers(len(controls.DIFFERENCES) - 1))].value
+            why = studio_records.DIFFERENCES[int(rng.integers(len(studio_records.DIFFERENCES) - 1))].value
             person = next(one for one in ADJUDICATORS if one.name == name)
             relevance = self._truth(queries[asked.query_id], asked.doc_id)
             answer = person.settle(*asked.pair, relevance=relevance, grades=given[asked.pair], seed=self._seed)

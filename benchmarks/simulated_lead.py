@@ -23,9 +23,9 @@ from annot.cli.main import run
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
     [
-        *("annot.cli.main", "annot.cli.exchange", "annot.cli.people", "annot.steps.push", "annot.steps.pull"),
+        *("annot.cli.main", "annot.cli.judge", "annot.cli.people", "annot.steps.exchange", "annot.steps.exchange"),
         *("annot.labelstudio.gateway", "annot.publishing.report.commands", "annot.publishing.report.terminal"),
-        *("annot.cli.judge", "annot.steps.assessor", "annot.steps.check", "annot.steps.plan", "annot.steps.status"),
+        *("annot.cli.judge", "annot.steps.people", "annot.steps.check", "annot.steps.plan", "annot.steps.status"),
         *("annot.steps.training", "label_studio_sdk.client", "label_studio_sdk.organizations.client"),
         *("label_studio_sdk.organizations.invites.client", "label_studio_sdk.tokens.client_ext", "httpcore"),
         *("sqlalchemy.dialects.sqlite", "joblib", "yaml"),

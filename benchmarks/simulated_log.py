@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from annot.base.records import Asked
+from annot.base.records import PairKey
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
@@ -35,7 +35,7 @@ class Key(NamedTuple):
 
     round: str
     person: str
-    asked: Asked
+    asked: PairKey
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class Plan:
     """The published plan: whose first answer each pair wants, and which answers are hidden repeats."""
 
     assessors: dict[Pair, set[str]]
-    repeats: set[tuple[str, Asked]]
+    repeats: set[tuple[str, PairKey]]
 
     @classmethod
     def read(cls, folder: Path) -> Plan:
@@ -96,7 +96,7 @@ class Plan:
         repeats = set()
         for text in (folder / "pools" / "plan.jsonl").read_text(encoding="utf-8").splitlines():
             one = json.loads(text)
-            asked = Asked(one["query_id"], one["doc_id"], one.get("occasion", 1))
+            asked = PairKey(one["query_id"], one["doc_id"], one.get("occasion", 1))
             if asked.occasion == 1:
                 assessors.setdefault(asked.pair, set()).add(one["assessor"])
             else:
@@ -170,7 +170,7 @@ def _recorded(database: Path) -> Iterator[tuple[Key, list[Said]]]:
             for person, *asked, grade, cannot, comment, more, annotation, flags in connection.execute(
                 f"{query} ORDER BY id"
             ):
-                key = Key(more if round == "trial" else round, person, Asked(*asked))
+                key = Key(more if round == "trial" else round, person, PairKey(*asked))
                 first, revisions = found.setdefault(key, (annotation, []))
                 if first != annotation or json.loads(flags):
                     comment = f"annotation {annotation} beside {first}, flags {flags}: {comment}"

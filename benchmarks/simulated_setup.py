@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.records import Query
-from annot.demo import packaged
+from annot.demo import simulated_people
 from annot.demo.simulated_people import demo_relevance
 from annot.steps import corpus, facets, query
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.store.database import open_store
-from annot.store.pools import documents_by_query
-from annot.store.queries import read_queries
+from annot.store.pools import documents_by_query, read_queries
 from annot.study.workspace import Workspace, write_file
 from simulated_crew import ADJUDICATORS, ASSESSORS, USUAL, address_of
 from simulated_lead import Lead
@@ -74,7 +73,7 @@ def make_study(folder: Path, size: Size, lead: Lead) -> dict[str, Query]:
     init(folder, name=None, dry_run=False)
     ws = Workspace.open(folder)
     source = folder / "papers.jsonl"
-    write_file(source, packaged.corpus_text())
+    write_file(source, simulated_people.corpus_text())
     corpus.add(ws, [str(source)], form=None, dry_run=False, advance=_quietly)
     facets.label(ws, model=None, dry_run=False, advance=_quietly)
     for paper_id, facet in islice(_possible_queries(ws, size.facets), size.query_facets):
@@ -123,7 +122,7 @@ def _possible_queries(ws: Workspace, wanted: Sequence[str]) -> Iterator[tuple[st
 
 
 def _papers() -> Iterator[dict[str, Any]]:
-    return map(json.loads, packaged.corpus_text().splitlines())
+    return map(json.loads, simulated_people.corpus_text().splitlines())
 
 
 def _quietly(_done: int, _total: int | None) -> None:

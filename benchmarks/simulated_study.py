@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from annot.base.records import Asked, Query
+from annot.base.records import PairKey, Query
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
 from simulated_crew import NEWCOMER, Crew, address_of
@@ -196,10 +196,10 @@ class WholeStudy:
     # -- what the others do --------------------------------------------------------------------------------------------
 
     def _judge_the_first_half(self) -> None:
-        sequences: dict[str, list[Asked]] = {}
+        sequences: dict[str, list[PairKey]] = {}
         for text in (self.folder / "pools" / "plan.jsonl").read_text(encoding="utf-8").splitlines():
             one = json.loads(text)
-            asked = Asked(one["query_id"], one["doc_id"], one.get("occasion", 1))
+            asked = PairKey(one["query_id"], one["doc_id"], one.get("occasion", 1))
             sequences.setdefault(one["assessor"], []).append(asked)
         today = {(name, asked) for name, mine in sequences.items() for asked in mine[: len(mine) // 2]}
         self._crew.judge(self._queries, self._names, today=today)

@@ -5,7 +5,7 @@
 CSFCUBE: the folder of the release. The word vectors read that many abstracts, drawn anew in each of `--draws`; pools,
 idf and queries stay. Prints, for each of the four systems, NDCG%20 in percent over all queries less that of a random
 order, the mean over the draws, and in brackets its interval at 95% over query papers. Measured with 3 draws (33
-queries; a random order has 24.2); `annot.ranking.wordvectors` warns below the first size at which both `fabs`
+queries; a random order has 24.2); `annot.ranking.word_vectors` warns below the first size at which both `fabs`
 systems are better than chance:
 
     abstracts              fabs_cbow200         fabs_tfidfcbow200             whole_cbow200        whole_tfidfcbow200
@@ -27,16 +27,13 @@ from typing import Any
 import numpy as np
 from annot.base.records import nested
 from annot.base.settings import Settings
-from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.inference import ratio_interval
 from annot.base.stats.values import Interval
-from annot.measuring.evaluation.chance import random_orders
-from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.measures import columns, evaluate
+from annot.measuring.evaluation.measures import MeasureSelection, columns, evaluate, random_orders
 from annot.measuring.measured import primary_of, read_run_files
-from annot.steps import import_csfcube, run
-from annot.steps.init import init
-from annot.study.exports import exported_qrels
-from annot.study.snapshot import read_snapshot
+from annot.steps import imports, run
+from annot.steps.setup import init
+from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
 
 SYSTEMS = ("fabs_cbow200", "fabs_tfidfcbow200", "whole_cbow200", "whole_tfidfcbow200")
@@ -52,14 +49,14 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         init(Path(folder) / "study", name=None, dry_run=False)
-        import_csfcube.csfcube(Workspace.open(Path(folder) / "study"), options.release, dry_run=False)
+        imports.csfcube(Workspace.open(Path(folder) / "study"), options.release, dry_run=False)
         ws = Workspace.open(Path(folder) / "study")
         snapshot = read_snapshot(ws)
         qrels = exported_qrels(snapshot)
         papers = {query.query_id: query.topic_id for query in snapshot.queries}
         graded = nested(qrels)
         cuts = [(query_id, len(of)) for query_id, of in graded.items()]
-        asked = MeasuresAsked(CONVENTION, columns(CONVENTION), 2)
+        asked = MeasureSelection(CONVENTION, columns(CONVENTION), 2)
         floor = {cut[0]: of[MEASURE] for cut, of in random_orders(graded, cuts, graded, asked).items()}
         print(
             f"chance {100 * np.mean([*floor.values()]):.1f}; {len(floor)} queries of {len({*papers.values()})} papers"

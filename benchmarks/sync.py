@@ -35,9 +35,9 @@ from annot.base.records import Draw, Pool, PoolEntry
 from annot.judging.exchange.servers import studio_folder
 from annot.judging.rounds import judging
 from annot.labelstudio import server
-from annot.labelstudio.annotations import write_result
-from annot.steps import assessor, corpus, facets, plan, pull, push, query, studio
-from annot.steps.init import init
+from annot.labelstudio.studio_records import write_result
+from annot.steps import corpus, exchange, facets, people, plan, query, setup
+from annot.steps.setup import init
 from annot.store.database import open_store
 from annot.store.pools import replace_pools
 from annot.store.projects import read_projects
@@ -73,9 +73,9 @@ def main() -> None:
     screen, tasks = parcels[0].label_config, [task for parcel in parcels for task in parcel.tasks.values()]
     meter = Meter(ws)
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
-    meter.time("push", lambda: push.push(ws, round="judging", dry_run=False, advance=quietly))
+    meter.time("push", lambda: exchange.push(ws, round="judging", dry_run=False, advance=quietly))
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
-    meter.time("push, all there", lambda: push.push(ws, round="judging", dry_run=False, advance=quietly))
+    meter.time("push, all there", lambda: exchange.push(ws, round="judging", dry_run=False, advance=quietly))
     answer(ws)
     with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
         now.backup(copy)
@@ -83,9 +83,9 @@ def main() -> None:
         meter.time("bare export", lambda: bare_export(ws))
         with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
             copy.backup(now)
-        meter.time("pull", lambda: pull.pull(ws, round="judging", advance=quietly))
-    meter.time("pull, none new", lambda: pull.pull(ws, round="judging", advance=quietly))
-    studio.down(ws)
+        meter.time("pull", lambda: exchange.pull(ws, round="judging", advance=quietly))
+    meter.time("pull, none new", lambda: exchange.pull(ws, round="judging", advance=quietly))
+    setup.down(ws)
     print(f"{len(tasks)} tasks")
     for one, two in (("push", "bare import"), ("push, all there", "bare import"), ("pull", "bare export")):
         print(f"{one}: {meter.ratio(one, two)} the {two}")
@@ -145,10 +145,10 @@ def planned(folder: Path, queries: int, documents: int) -> Workspace:
         drawn.append(Pool(f"p{at}", "blocks", documents, documents, 1, ("abs_tfidf",), (), (), None, entries))
     with open_store(ws.database_url) as store, store.begin() as session:
         replace_pools(session, drawn, rankings_sha256={pool.topic_id: "made up" for pool in drawn})
-    studio.up(ws, port=None, per_assessor=False, tell=print)
+    setup.up(ws, port=None, per_assessor=False, tell=print)
     for name in PEOPLE:
         address = f"{name}@example.org"
-        assessor.add(ws, name, account=address, adjudicator=False, dry_run=False)
+        people.add(ws, name, account=address, adjudicator=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     return ws
 

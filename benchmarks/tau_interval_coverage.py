@@ -23,8 +23,7 @@ import argparse
 import warnings
 
 import numpy as np
-from annot.base.stats.clustered import jackknife_interval
-from annot.base.stats.significance import tau_b_of_rows
+from annot.base.stats.inference import jackknife_interval, tau_b_of_rows
 from annot.base.stats.values import Interval, Undefined
 from scipy import stats
 

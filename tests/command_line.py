@@ -17,10 +17,10 @@ from typing import Any
 from unittest import mock
 
 import typer
+from annot.cli.commands import BY_WORDS
 from annot.cli.main import app, run
-from annot.cli.tree import BY_WORDS
-from annot.corpus.uncorrected import TEXTS_FILE
-from annot.judging.state_memory import MEMORY_FILE
+from annot.corpus.corpus_facts import TEXTS_FILE
+from annot.judging.states import MEMORY_FILE
 from annot.study.workspace import CACHE
 
 DATABASE = "annot.db"

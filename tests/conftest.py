@@ -16,7 +16,7 @@ import hypothesis
 import postgres
 import pytest
 import study_stages
-from annot.labelstudio import door
+from annot.labelstudio import http_client as door
 from annot.publishing.report import figures
 from free_ports import FreePorts, held_ports
 from label_studio_sdk.core import http_client

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annot.steps import corpus, corrected
-from annot.steps.corrected import CorrectedPair
+from annot.steps import corpus
+from annot.steps.corpus import CorrectedPair
 from annot.store import facet_labels, papers
 from annot.study.workspace import Workspace
 from small_study import LABELS
@@ -42,11 +42,11 @@ def label(ws: Workspace) -> None:
 
 
 def listed(made: World) -> dict[Pair, CorrectedPair]:
-    return {(one.query_id, one.doc_id): one for one in corrected.listing(made.ws)}
+    return {(one.query_id, one.doc_id): one for one in corpus.listing(made.ws)}
 
 
-def decide(made: World, pair: Pair | None, ruling: Any, *, every: bool = False) -> corrected.Decided:
-    return corrected.rule(made.ws, pair, of_text=None, every=every, ruling=ruling, why="so be it", dry_run=False)
+def decide(made: World, pair: Pair | None, ruling: Any, *, every: bool = False) -> corpus.TextDecisionResult:
+    return corpus.rule(made.ws, pair, of_text=None, every=every, ruling=ruling, why="so be it", dry_run=False)
 
 
 def fill_again(made: World) -> Path:

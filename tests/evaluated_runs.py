@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annot.base.records import Judgement, Qrel
-from annot.measuring.evaluation.computed import Run
-from annot.measuring.evaluation.evaluated import Evaluated, of_runs
-from annot.measuring.evaluation.graded_pools import JudgedWhole
+from annot.measuring.evaluation.evaluated import EvaluatedRuns, evaluate_runs
+from annot.measuring.evaluation.measures import JudgedWhole, Run
 
 
 def evaluated_runs(
     runs: Mapping[str, Run], qrels: Sequence[Qrel], judgements: Sequence[Judgement] = (), **others: Any
-) -> Evaluated:
+) -> EvaluatedRuns:
     """`others`: what is not as usual, among it `systems`, `left_out`, `splits` and `conventions`."""
     parts = {one.query_id: one.query_id.split("-") for one in qrels}
     usual: dict[str, Any] = {
@@ -28,7 +27,7 @@ def evaluated_runs(
         },
         **{"relevant_from": 2, "level": 0.95, "seed": 1},
     }
-    return of_runs(
+    return evaluate_runs(
         runs,
         JudgedWhole(tuple(qrels), tuple(judgements)),
         facets={query_id: facet for query_id, (_, facet) in parts.items()},

@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import installing, server
+from annot.labelstudio import server
 from annot.labelstudio.accounts import make_accounts, read_passwords
-from annot.labelstudio.delivery import deliver
-from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.gateway import Gateway, deliver
 from annot.labelstudio.studio_records import Payload, ProjectSpec
 from needs import unavailable
 
@@ -165,7 +164,7 @@ def written(page: Any) -> Iterator[None]:
 def studio() -> Iterator[Studio]:
     """A real Label Studio; a test that uses it has the marker `studio`."""
     try:
-        program = installing.ensure_installed(os.environ, say=print)
+        program = server.ensure_installed(os.environ, say=print)
     except StudioError as error:
         unavailable(f"no Label Studio: {error}")
     # Not pytest's own folder: it keeps the last three, and each of these is large.
@@ -173,7 +172,7 @@ def studio() -> Iterator[Studio]:
     template = template_folder()
     if template.is_dir():
         shutil.copytree(template, folder, dirs_exist_ok=True)
-    environment = {**os.environ, installing.ENVIRONMENT_VARIABLE: str(program.parent.parent)}
+    environment = {**os.environ, server.ENVIRONMENT_VARIABLE: str(program.parent.parent)}
     try:
         running = server.up(folder, environ=environment, port=None, say=print)
         if not template.is_dir():
@@ -208,7 +207,7 @@ def _abandoned(port: int) -> bool:
 
 def template_folder() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "annot" / f"studio-for-tests-{installing.VERSION}"
+    return cache / "annot" / f"studio-for-tests-{server.VERSION}"
 
 
 def _keep_template(folder: Path, template: Path) -> None:

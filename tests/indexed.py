@@ -10,11 +10,11 @@ from typing import Any
 import numpy
 import pyarrow
 from annot.base.records import Paper, Ranking
-from annot.ranking import lsa
+from annot.ranking import word_vectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.methods import RankingInputs, rank_candidates
 from annot.ranking.vectors import Precision, Vectors, VectorsWriter
-from annot.ranking.wordvectors import WordVectors
+from annot.ranking.word_vectors import WordVectors
 
 SCHEMA = pyarrow.schema(
     {"paper_id": pyarrow.string(), "title": pyarrow.string(), "sentences": pyarrow.list_(pyarrow.string())}
@@ -54,13 +54,13 @@ def write_vectors(vectors: Vectors, folder: Path) -> None:
         writer.about = vectors.description
 
 
-def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> lsa.Decomposition:
+def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> word_vectors.Decomposition:
     """The latent semantic analysis of the corpus, in memory."""
-    basis = lsa.fit(
+    basis = word_vectors.fit(
         corpus, dimensions=dimensions, iterations=iterations, seed=1, memory=2**31, advance=lambda done, total: None
     )
-    rows = numpy.concatenate(list(lsa.documents(corpus, basis).blocks))
-    return lsa.Decomposition(
+    rows = numpy.concatenate(list(word_vectors.documents(corpus, basis).blocks))
+    return word_vectors.Decomposition(
         corpus.paper_ids.combine_chunks(), rows, "lsa", basis.space, "cosine", basis.facts, basis.matrix
     )
 

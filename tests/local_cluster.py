@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from annot.base.shards import Engine
+from annot.base.parallel import Engine
 
 
 @contextmanager

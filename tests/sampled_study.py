@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annot.base.records import Draw, Judgement, Pool, PoolEntry, Qrel, ScoredDoc
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.formats.trec import write_run
 from annot.steps import plan, qrels
 from annot.store import judgements, people, pools

@@ -22,14 +22,14 @@ from annot.base.records import (
     Query,
     ScoredDoc,
 )
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.formats.trec import write_run
 from annot.judging.plan_on_record import plan_sha256, write_plan
 from annot.pools.drawn_pools import write_pools
 from annot.steps.corpus import write_corpus_manifest
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.store import adjudications, facet_labels, judgements, people, pools
-from annot.store import queries as stored_queries
+from annot.store import pools as stored_queries
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from study_answers import Answers

@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from annot.base.records import Adjudication, Judgement, Source
-from annot.demo import packaged
-from annot.demo.packaged import ADJUDICATOR, CAST
-from annot.demo.simulated_people import latent_relevance
+from annot.demo import simulated_people
+from annot.demo.simulated_people import ADJUDICATOR, CAST, latent_relevance
 from annot.store import people, projects
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.store.queries import read_queries
-from annot.store.runs import Imported, put_import
+from annot.store.pools import read_queries
+from annot.store.runs import ImportedSource, put_import
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
@@ -135,7 +134,7 @@ class Simulated:
         return {name: self.first_id + at for at, name in enumerate(ACCOUNTS)}
 
     def judged(self, ws: Workspace) -> None:
-        truth, users = packaged.latents(), self.users
+        truth, users = simulated_people.latents(), self.users
         cast = {person.name: person for person in CAST}
         with ws.writing() as session:
             known = {one.query_id: one for one in read_queries(session)}
@@ -180,7 +179,7 @@ class Simulated:
             record_judgements(session, given, recorded_at=self.pulled_at)
 
     def settled(self, ws: Workspace) -> None:
-        truth, user = packaged.latents(), self.users[ADJUDICATOR.name]
+        truth, user = simulated_people.latents(), self.users[ADJUDICATOR.name]
         with ws.writing() as session:
             known = {one.query_id: one for one in read_queries(session)}
             settled = []
@@ -207,7 +206,7 @@ class Simulated:
                 settled.append(SourcedAdjudication(decision, "label-studio", str(at), payload))
             record_adjudications(session, settled, recorded_at=self.pulled_at)
         with ws.writing() as session:
-            put_import(session, Imported(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
+            put_import(session, ImportedSource(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
 
 
 def _golden(name: str) -> list[dict[str, Any]]:

@@ -18,21 +18,20 @@ from typing import ClassVar
 
 import pytest
 import tomlkit
-from annot.base.settings import Settings
-from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
+from annot.base.settings import TERM_AND_EMBEDDING_METHODS, Settings
 from annot.corpus.corpus_facts import current_sha256
-from annot.demo import packaged
+from annot.demo import simulated_people
 from annot.formats.trec import read_run
 from annot.judging.trial_answers import NO_REASONS
 from annot.pools.pool_design import DesignOverrides
-from annot.publishing.release.questions import answer_sheet, questions
-from annot.steps import assessor as assessors
+from annot.publishing.release.prose import answer_sheet, questions
 from annot.steps import corpus, facets, plan, pool, qrels, query
+from annot.steps import people as assessors
 from annot.steps import run as runs
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.store import facet_labels
 from annot.store.people import Notice, record_notices
-from annot.store.queries import put_queries, read_queries
+from annot.store.pools import put_queries, read_queries
 from annot.study.workspace import Workspace, write_file
 from command_line import annot_done
 from demo_collection import papers
@@ -50,7 +49,7 @@ COLLECTION = {
     "published": "2031-02-03",
 }
 METHODS = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
-QUERY_PAPERS = [(one.paper_id, one.facets) for one in packaged.query_papers()]
+QUERY_PAPERS = [(one.paper_id, one.facets) for one in simulated_people.query_papers()]
 ENVIRONMENT = ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE")
 
 
@@ -115,7 +114,7 @@ class Recipe:
         init(folder, name=None if self.file else "annot-demo", dry_run=False)
         if self.settings:
             set_in(folder, self.settings)
-        (folder / "papers.jsonl").write_text(packaged.corpus_text(), encoding="utf-8")
+        (folder / "papers.jsonl").write_text(simulated_people.corpus_text(), encoding="utf-8")
 
     def labelled(self, ws: Workspace) -> None:
         corpus.add(ws, [ws.root / "papers.jsonl"], form=None, dry_run=False, advance=quietly)
@@ -136,7 +135,7 @@ class Recipe:
                 put_queries(session, [replace(one, paper_type=types[one.topic_id]) for one in read_queries(session)])
 
     def pooled(self, ws: Workspace) -> None:
-        for name, text in packaged.frozen("rankings").items() if self.frozen else ():
+        for name, text in simulated_people.frozen("rankings").items() if self.frozen else ():
             write_file(ws.rankings / name, text)
         overrides = DesignOverrides(per_method=self.per_method)
         pool.build(
@@ -175,7 +174,7 @@ class Recipe:
     @staticmethod
     def adopted(ws: Workspace) -> None:
         """The packaged runs."""
-        frozen = packaged.frozen("runs")
+        frozen = simulated_people.frozen("runs")
         for name, text in frozen.items():
             if name.endswith(".json"):
                 facts = json.loads(text)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Judgement, Query
-from annot.study.adjudication import (
+from annot.study.outcome import (
     Dispute,
     PlannedJudgements,
     Settlement,

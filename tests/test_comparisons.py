@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from annot.base.stats.power import POWER
+from annot.base.stats.inference import POWER
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import ALPHA, compare_runs
 from scipy import optimize, stats

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from annot.base.stats.power import effect_interval
-from annot.base.stats.significance import max_t_tests
+from annot.base.stats.inference import effect_interval, max_t_tests
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import (

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Paper
-from annot.base.settings.sections import CorpusSettings
+from annot.base.settings import CorpusSettings
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, rejection
-from annot.formats.same_work import normalised_title
+from annot.formats.cleaning import normalised_title
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Pool, PoolEntry, ScoredDoc
+from annot.pools.drawn_pools import facts_of
 from annot.pools.frozen_rankings import joined, lines_of, rankings_manifest, write_rankings
 from annot.pools.pool_design import DesignOverrides, PoolDesign, overridden, usual_design
-from annot.pools.pool_facts import facts_of
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.study.workspace import Workspace, read_manifest
 
 COMMON = PoolDesign("round-robin", 5, 50, 13, ("abs_tfidf", "title_tfidf"), ("specter",))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.study.doors import VARIABLE, check_door
+from annot.study.workspace import VARIABLE, check_door
 
 ADDRESS = "http://studio.example"
 

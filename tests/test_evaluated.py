@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.base.stats.pseudo_topics import Reach, interval_of_mean
+from annot.base.stats.inference import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.averages import TOGETHER
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns, RunMeasures
 from evaluated_runs import evaluated_runs
 
 FIRST_RELEVANT = {
@@ -24,7 +23,7 @@ RELEVANT = {"p1-background": 1, "p1-method": 3, "p2-background": 2, "p2-method":
 """How many of each query's eight documents are relevant; the others follow the first."""
 
 
-def evaluated(*query_ids: str) -> Evaluated:
+def evaluated(*query_ids: str) -> EvaluatedRuns:
     """The queries, each with a list of eight documents in order of their numbers."""
     documents = [f"d{rank}" for rank in range(1, 9)]
     qrels = [
@@ -37,7 +36,7 @@ def evaluated(*query_ids: str) -> Evaluated:
     return evaluated_runs({"in order": run}, qrels)
 
 
-def line(found: Evaluated, facet: str, run: str) -> RunMeasures:
+def line(found: EvaluatedRuns, facet: str, run: str) -> RunMeasures:
     (of_facet,) = [one for one in found.lines if (one.facet, one.run) == (facet, run)]
     return of_facet
 

@@ -9,9 +9,20 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.averages import DEV, PLAIN, TEST, TEST_FOLD, average_of, in_test_folds, mean_of_all
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures, _beside_chance
-from annot.measuring.evaluation.two_qrels import TIED, ChangedSides, _changed, compare_qrels
+from annot.measuring.evaluation.evaluated import (
+    CHANCE,
+    DEV,
+    PLAIN,
+    TEST,
+    TEST_FOLD,
+    EvaluatedRuns,
+    RunMeasures,
+    _beside_chance,
+    average_of,
+    in_test_folds,
+    mean_of_all,
+)
+from annot.measuring.evaluation.other_figures import TIED, ChangedSides, _changed, compare_qrels
 from evaluated_runs import evaluated_runs
 
 FOLDS = {"fold1_test": ("q1", "q2"), "fold2_test": ("q3",), "fold1_dev": ("q3",), "fold2_dev": ("q1", "q2")}
@@ -232,7 +243,7 @@ def test_two_runs_change_sides_if_each_is_ahead_by_one_of_the_qrels() -> None:
 
 def both(runs: dict[str, Any], a: list[Qrel], b: list[Qrel]) -> Any:
     by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
-    assert isinstance(by_a, Evaluated)
+    assert isinstance(by_a, EvaluatedRuns)
     return compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, topics={f"p{at}-m": f"p{at}" for at in range(3)})
 
 

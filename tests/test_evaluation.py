@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc
-from annot.measuring.evaluation.averages import TEST, TOGETHER
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
+from annot.measuring.evaluation.evaluated import CHANCE, TEST, TOGETHER, EvaluatedRuns, RunMeasures
 from evaluated_runs import evaluated_runs
 
 PAPERS = [f"p{at:02}" for at in range(12)]
@@ -18,7 +17,7 @@ def ranking(doc_ids: list[str]) -> list[ScoredDoc]:
     return [ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids)]
 
 
-def evaluated(*, splits: dict | None = None, result_like_method: bool = False, average: str = "test") -> Evaluated:
+def evaluated(*, splits: dict | None = None, result_like_method: bool = False, average: str = "test") -> EvaluatedRuns:
     """12 papers with two facets: `good` ranks by the grade with a little noise, `poor` at random, and `partial`, as
     good as `good`, covers the method facet only. One assessor grades as the qrels do."""
     rng = np.random.default_rng(5)
@@ -40,7 +39,7 @@ def evaluated(*, splits: dict | None = None, result_like_method: bool = False, a
     return evaluated_runs(runs, qrels, judgements, **others)
 
 
-def line_of(found: Evaluated, run: str, facet: str, convention: str = "csfcube") -> RunMeasures:
+def line_of(found: EvaluatedRuns, run: str, facet: str, convention: str = "csfcube") -> RunMeasures:
     (line,) = [
         one
         for one in (*found.lines, *found.ceiling)
@@ -107,7 +106,7 @@ def test_with_folds_the_difference_is_that_of_the_mean_of_fold_means() -> None:
     assert plain.values["NDCG%20"] != pytest.approx(good.values["NDCG%20"])
 
 
-def three_runs_of_one_system(systems: dict[str, str]) -> Evaluated:
+def three_runs_of_one_system(systems: dict[str, str]) -> EvaluatedRuns:
     """Runs of three seeds beside one other, on ten papers with a query each."""
     queries = [f"p{at}-m" for at in range(10)]
     rng = np.random.default_rng(2)

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.formats.matches import Match
-from annot.measuring import results
+from annot.formats.trec import Match
+from annot.measuring import measured
 from annot.study.workspace import sha256_of
 
 
@@ -24,7 +24,7 @@ def ws(tmp_path: Path) -> Any:
 
 def test_figures_are_kept(ws: Any) -> None:
     told: list[str] = []
-    results.keep(ws, "agreement.json", "figures\n", tell=told.append)
+    measured.keep(ws, "agreement.json", "figures\n", tell=told.append)
     assert (ws.exports / "agreement.json").read_text() == "figures\n"
     assert told == []
 
@@ -38,8 +38,8 @@ def test_figures_of_a_study_that_can_only_be_read_are_only_printed(
     def refuse(*_: object) -> None:
         raise OSError(number, "no way")
 
-    monkeypatch.setattr(results, "write_file", refuse)
-    results.keep(ws, "a.json", "", tell=told.append)
+    monkeypatch.setattr(measured, "write_file", refuse)
+    measured.keep(ws, "a.json", "", tell=told.append)
     assert told == [f"{ws.exports / 'a.json'}: cannot be written (no way); the figures are only printed here"]
 
 
@@ -47,34 +47,34 @@ def test_a_full_disk_is_an_error(ws: Any, monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(results, "write_file", refuse)
+    monkeypatch.setattr(measured, "write_file", refuse)
     with pytest.raises(OSError, match="full"):
-        results.keep(ws, "a.json", "", tell=lambda text: None)
+        measured.keep(ws, "a.json", "", tell=lambda text: None)
 
 
 def test_records_are_json_for_people() -> None:
-    assert results.as_text({"name": "ä", "n": [1]}) == '{\n  "name": "ä",\n  "n": [\n    1\n  ]\n}\n'
+    assert measured.as_text({"name": "ä", "n": [1]}) == '{\n  "name": "ä",\n  "n": [\n    1\n  ]\n}\n'
 
 
 def test_an_audit_is_current_while_the_judgements_are_the_same(ws: Any) -> None:
-    assert results.read_audit(ws) is None
-    assert results.judgements_sha256(ws) == ""
+    assert measured.read_audit(ws) is None
+    assert measured.judgements_sha256(ws) == ""
     file = ws.exports / "judgements.jsonl"
     file.write_text("{}\n")
-    assert results.judgements_sha256(ws) == sha256_of(file)
+    assert measured.judgements_sha256(ws) == sha256_of(file)
     (ws.exports / "audit.json").write_text(json.dumps({"judgements_sha256": sha256_of(file), "faults": 1}))
-    assert results.read_audit(ws) == {"judgements_sha256": sha256_of(file), "faults": 1, "current": True}
+    assert measured.read_audit(ws) == {"judgements_sha256": sha256_of(file), "faults": 1, "current": True}
     file.write_text("")
-    assert (results.read_audit(ws) or {})["current"] is False
+    assert (measured.read_audit(ws) or {})["current"] is False
 
 
 def test_matches_of_a_run_go_with_a_run_that_has_none(ws: Any) -> None:
-    results.write_matches(ws, "bm25", None)
-    assert results.matches_of(ws, "bm25") == {}
-    file = results.matches_file(ws, "bm25")
+    measured.write_matches(ws, "bm25", None)
+    assert measured.matches_of(ws, "bm25") == {}
+    file = measured.matches_file(ws, "bm25")
     assert file.parent == ws.runs
     found = (Match(0, 2, 1.0),)
-    results.write_matches(ws, "bm25", {"q": {"d": found}})
-    assert results.matches_of(ws, "bm25") == {("q", "d"): found}
-    results.write_matches(ws, "bm25", None)
+    measured.write_matches(ws, "bm25", {"q": {"d": found}})
+    assert measured.matches_of(ws, "bm25") == {("q", "d"): found}
+    measured.write_matches(ws, "bm25", None)
     assert not file.exists()

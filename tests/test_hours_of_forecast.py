@@ -13,9 +13,14 @@ from annot.measuring.forecast.hours import (
     NO_TIMES,
     NOT_KNOWN,
     WHO,
+    End,
     Rules,
     Speed,
+    ages_of,
     cost_of,
+    days_left,
+    finish_of,
+    forecast,
     hours_for,
     kept_times,
     pair_time,
@@ -30,7 +35,6 @@ from annot.measuring.forecast.hours import (
     tails,
     times,
 )
-from annot.measuring.forecast.remainder import End, ages_of, days_left, finish_of, forecast
 
 NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)
 RULES = Rules(fence=3.0, window_days=28, hourly_rate=30.0, level=0.9, draws=4000, seed=5)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.base.stats.pseudo_topics import Reach, interval_of_difference
+from annot.base.stats.inference import Reach, interval_of_difference
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import ALPHA, RunComparison, compare_runs
-from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.graded_pools import JudgedWhole
+from annot.measuring.evaluation.measures import JudgedWhole, MeasureSelection
 from evaluated_runs import evaluated_runs
 
 REACH = Reach(1.0, 0.5)
@@ -89,7 +88,7 @@ def test_with_five_topics_no_test_can_find_anything_and_the_interval_stays_as_it
 
 def test_the_best_order_reaches_a_precision_of_as_many_documents_as_are_relevant() -> None:
     qrels = [Qrel(topic, f"d{at}", 2 * (at < relevant)) for topic, relevant in (("a", 1), ("b", 3)) for at in range(30)]
-    best = JudgedWhole(tuple(qrels), ()).best_order(MeasuresAsked("trec", ("P@20", "R@20", "AP", "nDCG"), 2))
+    best = JudgedWhole(tuple(qrels), ()).best_order(MeasureSelection("trec", ("P@20", "R@20", "AP", "nDCG"), 2))
     assert {one.query_id: (one.values["P@20"], one.relevant) for one in best.queries} == {
         "a": (1 / 20, 1),
         "b": (3 / 20, 3),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.measuring.evaluation.averages import TOGETHER
-from annot.measuring.evaluation.evaluated import CHANCE
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER
 from evaluated_runs import evaluated_runs
 
 

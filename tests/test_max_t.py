@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 from annot.base.errors import UndefinedStatistic
-from annot.base.stats import significance
-from annot.base.stats.significance import MaxT, max_t_tests, randomisation_tests
+from annot.base.stats import inference
+from annot.base.stats.inference import MaxT, max_t_tests, randomisation_tests
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -125,7 +125,7 @@ def test_drawn_p_is_near_the_exact_one_reproducible_never_zero_and_the_same_in_a
     assert drawn.least_p == 1 / 8_001
     assert drawn.p_values == pytest.approx(exact.p_values, abs=4 * 0.5 / math.sqrt(8_000))
     assert drawn.critical == pytest.approx(exact.critical, rel=0.05)
-    monkeypatch.setattr(significance, "_FLIPS_AT_ONCE", 100)
+    monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", 100)
     assert max_t_of(rows, permutations=8_000).p_values.tolist() == drawn.p_values.tolist()
     assert max_t_of(rows).p_values.tolist() == exact.p_values.tolist()
     assert max_t_of(np.full((2, 30), 0.5), permutations=99).p_values.tolist() == [0.01, 0.01]

@@ -11,11 +11,11 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
-from annot.measuring import effect_of_study, measured, results
+from annot.measuring import measured, study_analyses
 from annot.measuring.agreement.tables import _first_names, _why_no_summary
 from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.evaluation.measures import QueryMeasures
-from annot.measuring.reusability.own_finds import _papers_needed
+from annot.measuring.reusability import _papers_needed
 from scipy import stats
 
 SETTINGS = SimpleNamespace(
@@ -59,7 +59,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     for name in ("agreement_table", "of_runs"):
         monkeypatch.setattr(measured, name, keep)
-    monkeypatch.setattr(effect_of_study, "assessor_effect_on_runs", keep)
+    monkeypatch.setattr(study_analyses, "assessor_effect_on_runs", keep)
     monkeypatch.setattr(measured, "refuse_unjudged", lambda _: found.update(refused=True))
     return found
 
@@ -90,7 +90,7 @@ def test_a_study_without_judgements_is_refused_if_all_of_them_are_wanted(handed:
 
 
 def test_the_effect_of_assessors_is_measured_on_500_random_choices(handed: dict[str, Any]) -> None:
-    effect_of_study.assessor_effect_of(snapshot(), {}, (), convention="trec", measure="AP")
+    study_analyses.assessor_effect_of(snapshot(), {}, (), convention="trec", measure="AP")
     settings = handed["given"][3]
     assert (settings.n_random, settings.permutations, settings.alpha) == (500, 10_000, 0.05)
     assert (settings.relevant_from, settings.level, settings.seed) == (2, 0.9, 7)
@@ -180,7 +180,7 @@ def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated:
         restated=restated,
         sampled=None,
     )
-    found = results.evaluation_data(whole)
+    found = measured.evaluation_data(whole)
     assert found.get("restated") == restated
     assert ("restated" in found) == (restated is not None)
     (of_query,) = found["queries"]["run"]["trec"].values()

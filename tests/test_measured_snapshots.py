@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel, Query, ScoredDoc, Source
 from annot.measuring import measured
-from annot.measuring.diagnosis.matrices import Repeat
-from annot.measuring.diagnosis.overview import AskedAndGraded
+from annot.measuring.diagnosis.matrices import JudgementCount, Repeat
 from annot.study.outcome import Outcome
 
 
@@ -45,9 +44,9 @@ def test_who_was_asked_and_who_gave_a_grade_are_counted() -> None:
     found = outcome(planned={("q1", "d1"): ("a1", "a2"), ("q1", "d2"): ("a1",)})
     answers = [judged("d1", "a1", 1), judged("d1", "a3", 2), judged("d2", "a3", 0)]
     assert measured._asked(found, answers) == (
-        AskedAndGraded("a1", 2, 1),
-        AskedAndGraded("a2", 1, 0),
-        AskedAndGraded("a3", 2, 2),
+        JudgementCount("a1", 2, 1),
+        JudgementCount("a2", 1, 0),
+        JudgementCount("a3", 2, 2),
     )
 
 

@@ -13,11 +13,11 @@ import pytest
 import pytrec_eval
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
-from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.graded_pools import JudgedWhole
 from annot.measuring.evaluation.measures import (
     CONVENTIONS,
     MEASURES,
+    JudgedWhole,
+    MeasureSelection,
     columns,
     conventions_for,
     evaluate,
@@ -305,7 +305,7 @@ def chance_of_pool(qrels: list[Qrel], convention: str) -> dict[str, float]:
     """A random order of all that is judged."""
     cut = ("1-method", len(qrels))
     documents = {"1-method": [qrel.doc_id for qrel in qrels]}
-    asked = MeasuresAsked(convention, columns(convention), 2)
+    asked = MeasureSelection(convention, columns(convention), 2)
     return JudgedWhole(tuple(qrels), ()).chance(documents, [cut], asked)[cut]
 
 
@@ -348,7 +348,7 @@ def test_ceiling_is_the_mean_over_the_assessors_of_each_query() -> None:
         *(Judgement("1-method", f"d{at:02}", "a2", grade) for at, grade in enumerate((3, 0, 2))),
     ]
     (found,) = single_assessor_ceiling(
-        judgements, qrels_of(3, 0, 2), MeasuresAsked("trec", columns("trec"), 2)
+        judgements, qrels_of(3, 0, 2), MeasureSelection("trec", columns("trec"), 2)
     ).values()
     assert found["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1) / 2)
 
@@ -365,7 +365,7 @@ def test_ceiling_covers_whole_queries_and_ranks_pairs_without_a_grade_last() -> 
         Judgement("2-method", "d00", "a1", 3),
         Judgement("2-method", "d01", "a1", 3, flags=("foreign-account",)),
     ]
-    found = single_assessor_ceiling(judgements, qrels, MeasuresAsked("csfcube", columns("csfcube"), 2))
+    found = single_assessor_ceiling(judgements, qrels, MeasureSelection("csfcube", columns("csfcube"), 2))
     assert list(found) == ["1-method"]
     assert found["1-method"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
 

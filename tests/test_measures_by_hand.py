@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc
-from annot.measuring.evaluation import computed
-from annot.measuring.evaluation.computed import (
-    MeasuresAsked,
-    expected,
-    expected_by_query,
-    known_to_ir_measures,
-    knows,
-    measured_by_query,
-    tied,
-)
-from annot.measuring.evaluation.gradings import Graded, family_of, measured
+from annot.measuring.evaluation import measures
 from annot.measuring.evaluation.measures import (
+    GradedList,
+    MeasureSelection,
     columns,
     conventions_for,
     evaluate,
+    expected,
+    expected_by_query,
+    family_of,
+    known_to_ir_measures,
+    knows,
     mean_over_folds,
+    measured,
+    measured_by_query,
     single_assessor_ceiling,
+    tied,
 )
 
 LOG3 = math.log2(3)
@@ -34,7 +34,7 @@ LOG3 = math.log2(3)
 
 def of_list(convention: str, name: str, submitted: list[int], judged: list[int], relevant_from: int = 2) -> float:
     rows = (np.array([grades], dtype=np.int64) for grades in (submitted, judged))
-    return float(measured(convention, name, Graded(*rows, relevant_from))[0])
+    return float(measured(convention, name, GradedList(*rows, relevant_from))[0])
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def docs(*scored: tuple[str, float]) -> tuple[ScoredDoc, ...]:
 @pytest.mark.parametrize("expect", [True, False])
 def test_a_document_that_is_not_judged_is_not_relevant(convention: str, expect: bool) -> None:
     run = {"q": docs(("new", 3.0), ("d1", 2.0), ("d2", 1.0))}
-    asked = MeasuresAsked(convention, ("P@1", "AP", "Judged@1", "Judged@2", "Judged@9"), 1)
+    asked = MeasureSelection(convention, ("P@1", "AP", "Judged@1", "Judged@2", "Judged@9"), 1)
     found = measured_by_query(run, {"q": {"d1": 1, "d2": 0}}, asked, expect=expect)["q"]
     assert list(found) == list(asked.names)
     assert list(found.values()) == pytest.approx([0, 1 / 2, 0, 1 / 2, 2 / 3])
@@ -166,14 +166,14 @@ def test_a_document_that_is_not_judged_is_not_relevant(convention: str, expect: 
 
 @pytest.mark.parametrize("expect", [True, False])
 def test_a_query_without_documents_has_zero_everywhere(expect: bool) -> None:
-    asked = MeasuresAsked("trec", ("AP", "Judged@5", "nDCG", "RR"), 1)
+    asked = MeasureSelection("trec", ("AP", "Judged@5", "nDCG", "RR"), 1)
     found = measured_by_query({}, {"q": {"d1": 1}}, asked, expect=expect)["q"]
     assert found == {"AP": 0.0, "Judged@5": 0.0, "nDCG": 0.0, "RR": 0.0}
 
 
 def test_the_judged_share_of_a_tie_is_that_of_its_mean_order() -> None:
     run = {"q": docs(("d1", 2.0), ("new", 1.0), ("d2", 1.0), ("new2", 1.0))}
-    asked = MeasuresAsked("csfcube", ("Judged@1", "Judged@2", "Judged@4"), 2)
+    asked = MeasureSelection("csfcube", ("Judged@1", "Judged@2", "Judged@4"), 2)
     found = measured_by_query(run, {"q": {"d1": 1, "d2": 3}}, asked, expect=True)["q"]
     assert list(found.values()) == pytest.approx([1, (1 + 1 / 3) / 2, 2 / 4])
 
@@ -187,10 +187,10 @@ def test_other_measures_take_a_hundred_orders_of_what_ties_and_one_of_what_does_
         orders[len(next(iter(run.values())))] = len(run)
         return {at: dict.fromkeys(names, float(of[0].doc_id == "d1")) for at, of in run.items()}
 
-    monkeypatch.setattr(computed, "through_ir_measures", first_place)
+    monkeypatch.setattr(measures, "through_ir_measures", first_place)
     ties = {"tied": (docs(("d1", 0.0), ("d2", 0.0)),), "one": (docs(("d1", 0.0)),)}
     graded = {"tied": {"d1": 2, "d2": 0}, "one": {"d1": 2}}
-    found = expected_by_query(ties, graded, MeasuresAsked("trec", ("RR",), 2))
+    found = expected_by_query(ties, graded, MeasureSelection("trec", ("RR",), 2))
     assert orders == {2: 100, 1: 1}
     assert found["one"] == {"RR": 1.0}
     # Four standard deviations of a coin thrown a hundred times.
@@ -199,7 +199,7 @@ def test_other_measures_take_a_hundred_orders_of_what_ties_and_one_of_what_does_
 
 def test_what_is_relevant_follows_the_study_unless_the_name_says_otherwise() -> None:
     run, graded = {"q": docs(("d1", 2.0), ("d2", 1.0))}, {"q": {"d1": 1, "d2": 2}}
-    asked = MeasuresAsked("trec", ("RR", "RR(rel=1)", "RR(rel=3)"), 2)
+    asked = MeasureSelection("trec", ("RR", "RR(rel=1)", "RR(rel=3)"), 2)
     assert list(measured_by_query(run, graded, asked, expect=False)["q"].values()) == [1 / 2, 1.0, 0.0]
 
 
@@ -294,7 +294,7 @@ def test_one_assessor_who_judged_all_of_a_query_is_a_ranking() -> None:
         Judgement("q", f"d{at}", name, grade) for name, row in given.items() for at, grade in enumerate(row, start=1)
     ]
     judgements += [Judgement("q", "d1", "a4", 3), Judgement("q", "d9", "a4", 3)]
-    asked = MeasuresAsked("csfcube", ("AP",), 2)
+    asked = MeasureSelection("csfcube", ("AP",), 2)
     # Wrong; a pair without a grade after one of grade 0; right. The fourth did not judge all.
     assert single_assessor_ceiling(judgements, qrels, asked) == {"q": {"AP": pytest.approx((1 / 2 + 1 / 2 + 1) / 3)}}
 

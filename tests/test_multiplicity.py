@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.stats.significance import holm
+from annot.base.stats.inference import holm
 from hypothesis import given
 from hypothesis import strategies as st
 

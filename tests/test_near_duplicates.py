@@ -14,7 +14,7 @@ import pytest
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.corpus.near_duplicates import (
+from annot.corpus.corpus_filters import (
     OF_ONE_TITLE,
     RESEMBLANCE,
     candidates,
@@ -24,10 +24,10 @@ from annot.corpus.near_duplicates import (
     shingles,
     sketch,
 )
-from annot.formats.paper_lines import read_papers
-from annot.formats.same_work import normalised_title
-from annot.pools.near_duplicates import near_duplicates
-from annot.steps.init import init
+from annot.formats.cleaning import normalised_title
+from annot.formats.paper_records import read_papers
+from annot.pools.admission import near_duplicates
+from annot.steps.setup import init
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
 from hypothesis import HealthCheck, example, given, settings
@@ -188,7 +188,7 @@ def test_papers_without_words_have_no_sketch_and_are_nobodys_candidates() -> Non
     hashes, bounds = shingles(pyarrow.array([[], [""], ["a b"], ["..."]], pyarrow.list_(pyarrow.string())))
     bands = sketch(hashes, bounds)
     assert not bands.any()
-    from annot.corpus.near_duplicates import Sketches
+    from annot.corpus.corpus_filters import Sketches
 
     assert len(candidates([Sketches(numpy.zeros(4, numpy.uint64), bands, numpy.zeros(4, bool))])) == 0
 

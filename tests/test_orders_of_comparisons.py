@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from annot.base.stats.clustered import jackknife_interval
+from annot.base.stats.inference import jackknife_interval
 from annot.base.stats.values import Interval
-from annot.measuring.evaluation.averages import PLAIN, average_of
 from annot.measuring.evaluation.comparisons import RunComparison, compare_runs
-from annot.measuring.evaluation.evaluated import RunMeasures, _beside_chance
+from annot.measuring.evaluation.evaluated import PLAIN, RunMeasures, _beside_chance, average_of
 
 
 def always_ahead(papers: int) -> RunComparison:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Returned
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairReturn, Query
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, read_sourced, record_judgements
 from annot.store.people import put_assessors
-from annot.store.queries import put_queries
+from annot.store.pools import put_queries
 from annot.study.guidelines import screen
 from annot.study.outcome import (
     ChangedAnswer,
@@ -72,7 +72,7 @@ def returned_pair(*settled: SourcedAdjudication) -> Outcome:
         tuple(Assignment(*PAIR, name, 1) for name in ("a1", "a2")),
         [given(1), given(3, assessor="a2")],
         settled,
-        [Returned(*PAIR, "a1", 3, "Look again.", "2031-01-01T10:00:00+00:00")],
+        [PairReturn(*PAIR, "a1", 3, "Look again.", "2031-01-01T10:00:00+00:00")],
         asked=1,
     )
 

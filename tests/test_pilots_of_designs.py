@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.forecast.design import Labour, _estimate, _future_interval, _shares, _too_few, labour_of, pool_size
-from annot.measuring.forecast.redrawing import Redrawn
+from annot.measuring.forecast.design import (
+    Labour,
+    PilotRedraw,
+    _estimate,
+    _future_interval,
+    _shares,
+    _too_few,
+    labour_of,
+    pool_size,
+)
 
 PILOT = Labour(("q1", "q2"), np.array([0.5, 1.5]), np.array([30.0, 60.0]))
 
@@ -32,7 +40,7 @@ def test_a_query_is_slow_beside_its_own_assessors() -> None:
 
 
 def test_hours_of_a_simulated_study_are_those_of_queries_like_the_pilots() -> None:
-    same = Redrawn(np.array([0, 1]), np.array([0.5, 0.5]), np.array([0.5, 0.5]), 1.0)
+    same = PilotRedraw(np.array([0, 1]), np.array([0.5, 0.5]), np.array([0.5, 0.5]), 1.0)
     hours = PILOT.simulated(3600, same, np.array([1, 1, 0]), 2, np.random.default_rng(1))
     assert hours == pytest.approx((1.5 + 1.5 + 0.5) / 3 * 45)
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, Query
-from annot.measuring.evaluation.against import Published, beside, comparable, read_published, same_collection
-from annot.measuring.evaluation.averages import TOGETHER
+from annot.measuring.evaluation.evaluated import TOGETHER
+from annot.measuring.evaluation.other_figures import PublishedTable, beside, comparable, read_published, same_collection
 
 
-def published(**changes: Any) -> Published:
+def published(**changes: Any) -> PublishedTable:
     usual: dict[str, Any] = {
         "title": "A paper",
         "source": "Table 2",
@@ -21,7 +21,7 @@ def published(**changes: Any) -> Published:
         "measures": ("AP", "P@20"),
         "figures": {"aim": {"SPECTER-ID": (12.34, 50.0)}, TOGETHER: {"SPECTER-ID": (10.0, 20.0)}},
     }
-    return Published(**{**usual, **changes})
+    return PublishedTable(**{**usual, **changes})
 
 
 def line(facet: str, ap: float, run: str = "specter_id", convention: str = "trec") -> Any:

@@ -10,12 +10,17 @@ import numpy as np
 import pytest
 import pytrec_eval
 from annot.base.records import ScoredDoc
-from annot.measuring.evaluation.chance import random_orders, ranked_by_any
 from annot.measuring.evaluation.comparisons import ALPHA, p_over_chance
-from annot.measuring.evaluation.computed import MeasuresAsked, Values
-from annot.measuring.evaluation.gradings import MEASURES, Graded, measured
-from annot.measuring.sampled.estimates import columns, pools_of
-from annot.measuring.sampled.pools import SampledPools
+from annot.measuring.evaluation.measures import (
+    MEASURES,
+    GradedList,
+    MeasureSelection,
+    Values,
+    measured,
+    random_orders,
+    ranked_by_any,
+)
+from annot.measuring.sampled.estimates import SampledPools, columns, pools_of
 
 DOCUMENTS = ("a", "b", "c", "d", "e", "f")
 GRADES = {"a": 3, "c": 2, "d": 0, "z": 2}
@@ -24,7 +29,7 @@ THEIRS = {"AP": "map", "nDCG": "ndcg", "Rprec": "Rprec", "P@5": "P_5", "RR": "re
 
 
 def chance(convention: str, length: int, *names: str, graded: dict[str, int] = GRADES) -> Values:
-    asked = MeasuresAsked(convention, names, 2)
+    asked = MeasureSelection(convention, names, 2)
     return random_orders({"q": DOCUMENTS}, [("q", length)], {"q": graded}, asked)["q", length]
 
 
@@ -48,7 +53,7 @@ def test_chance_in_convention_csfcube_is_the_mean_over_all_orders(length: int) -
     orders = np.array([*itertools.permutations([GRADES.get(doc, 0) for doc in DOCUMENTS], length)])
     values = chance("csfcube", length, *MEASURES["csfcube"])
     for name in MEASURES["csfcube"]:
-        each = measured("csfcube", name, Graded(orders, orders, 2))
+        each = measured("csfcube", name, GradedList(orders, orders, 2))
         close = 1e-9 if length == len(DOCUMENTS) else 4 * each.std() / 10 + 1e-9
         assert values[name] == pytest.approx(each.mean(), abs=close), name
 
@@ -73,7 +78,7 @@ def test_chance_draws_from_what_any_of_the_runs_ranks() -> None:
 @pytest.mark.parametrize("length", [0, 3, 6])
 def test_chance_of_a_sample_is_that_of_pools_judged_whole_if_every_pair_was_drawn(convention: str, length: int) -> None:
     pools = pools_of({"q": dict.fromkeys(GRADES, 1.0)}, {"q": GRADES}, None, highest=3)
-    asked = MeasuresAsked(convention, columns(convention), 2)
+    asked = MeasureSelection(convention, columns(convention), 2)
     found = SampledPools(pools).chance({"q": DOCUMENTS}, [("q", length)], asked)["q", length]
     expected = chance(convention, length, *asked.names)
     # Of a sample, orders that are cut are drawn.
@@ -118,11 +123,11 @@ def test_random_runs_are_called_better_than_chance_in_one_study_of_forty_at_most
             relevant = int(draw.integers(1, 8))
             grades = {f"d{at}": 2 for at in range(relevant)}
             documents = [f"d{at}" for at in range(40)]
-            asked = MeasuresAsked("trec", ("AP",), 2)
+            asked = MeasureSelection("trec", ("AP",), 2)
             floor = random_orders({"q": documents}, [("q", length)], {"q": grades}, asked)["q", length]["AP"]
             orders = draw.permuted(np.tile(np.repeat([2, 0], [relevant, 40 - relevant]), (runs, 1)), axis=1)
             judged = np.full((runs, relevant), 2)
-            values = measured("trec", "AP", Graded(orders[:, :length], judged, 2))
+            values = measured("trec", "AP", GradedList(orders[:, :length], judged, 2))
             for run, value in enumerate(values.tolist()):
                 sums[f"r{run}"][topic] = value - floor
         p_values = p_over_chance(sums, np.ones((topics, 1)), seed=1)

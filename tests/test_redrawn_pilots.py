@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from annot.measuring.forecast.redrawing import Redrawn, own_share, papers_by_number, redrawn
+from annot.measuring.forecast.design import PilotRedraw, own_share, papers_by_number, redrawn
 
 
-def of(paper: list[int], mean: list[float], papers: list[float], scale: float) -> Redrawn:
-    return Redrawn(np.array(paper), np.array(mean), np.array(papers), scale)
+def of(paper: list[int], mean: list[float], papers: list[float], scale: float) -> PilotRedraw:
+    return PilotRedraw(np.array(paper), np.array(mean), np.array(papers), scale)
 
 
 @pytest.mark.parametrize(

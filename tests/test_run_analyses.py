@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.measuring.evaluation.analyses import (
-    FAR_DOWN,
-    NEAR_TOP,
-    ErrorCase,
-    error_cases,
-    on_facets,
-)
+from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases, on_facets
 
 
 def test_papers_of_one_facet_are_left_out_and_the_widest_difference_comes_first() -> None:

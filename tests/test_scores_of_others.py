@@ -9,8 +9,7 @@ import annot
 import numpy as np
 import pytest
 import pytrec_eval
-from annot.base.records import Query, ScoredDoc
-from annot.base.scored import as_trec_eval
+from annot.base.records import Query, ScoredDoc, as_trec_eval
 from annot.formats.trec import read_run, write_run
 from annot.ranking.submission import SubmissionRules, by_query_paper, look, settled
 

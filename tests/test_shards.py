@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import annot.base.shards
+import annot.base.parallel
 import numpy as np
 import pytest
 from annot.base.errors import AnnotError, InputError
-from annot.base.settings.sections import MachineSettings
-from annot.base.shards import AHEAD, CLIENT_TRIES, MOST_KILLED, Engine, map_shards
+from annot.base.parallel import AHEAD, CLIENT_TRIES, MOST_KILLED, Engine, map_shards
+from annot.base.settings import MachineSettings
 from local_cluster import local_cluster
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -178,7 +178,7 @@ def test_no_shards_give_no_results(engine: Engine) -> None:
 PROGRAM = """
 import os, sys
 from pathlib import Path
-from annot.base.shards import Engine, map_shards
+from annot.base.parallel import Engine, map_shards
 def wait(told):
     os.write(1, told)
     while not Path(__file__).with_name('end').exists(): pass
@@ -231,7 +231,7 @@ def test_an_interruption_is_for_the_process_that_started_the_workers(tmp_path: P
 
 def test_a_scheduler_that_is_not_there_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     client = pytest.importorskip("distributed").Client
-    monkeypatch.setattr("annot.base.shards.CLUSTER_SECONDS", 0.5)
+    monkeypatch.setattr("annot.base.parallel.CLUSTER_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:9", "nowhere://x", "127.0.0.1:notaport"):
         with pytest.raises(InputError, match="no Dask scheduler answers") as caught:
             list(map_shards(str, range(3), engine=Engine(processes=1, cluster=address)))
@@ -268,8 +268,8 @@ def test_a_scheduler_that_is_killed_is_told_in_a_sentence(
 def test_a_command_without_workers_says_so_once_and_waits(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert annot.base.shards.SAID_AFTER == 10
-    monkeypatch.setattr("annot.base.shards.SAID_AFTER", 1.0)
+    assert annot.base.parallel.SAID_AFTER == 10
+    monkeypatch.setattr("annot.base.parallel.SAID_AFTER", 1.0)
     with local_cluster(workers=0) as engine:
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", str(engine.cluster), "--nthreads", "1"]
         started: list[subprocess.Popen[bytes]] = []
@@ -322,7 +322,7 @@ def test_a_worker_with_threads_is_refused() -> None:
 
 
 def test_a_worker_with_another_annot_is_refused(cluster: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annot.base.shards.__version__", "99.1")
+    monkeypatch.setattr("annot.base.parallel.__version__", "99.1")
     with pytest.raises(InputError, match=f"with annot {annot.__version__}, expected 99.1"):
         list(map_shards(str, range(3), engine=cluster))
 
@@ -338,7 +338,7 @@ def test_the_settings_name_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_by_default_each_core_that_may_be_used_has_a_process() -> None:
     program = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from annot.base.shards import Engine; from annot.base.settings.sections import MachineSettings\n"
+        "from annot.base.parallel import Engine; from annot.base.settings import MachineSettings\n"
         "print(Engine.of(MachineSettings()).processes)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

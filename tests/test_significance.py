@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from annot.base.errors import UndefinedStatistic
-from annot.base.stats.significance import randomisation_tests, t_tests, tau_b_of_rows, tukey_tests
+from annot.base.stats.inference import randomisation_tests, t_tests, tau_b_of_rows, tukey_tests
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

@@ -9,9 +9,9 @@ import krippendorff
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.base.stats.significance import tau_ap
+from annot.base.stats.inference import tau_ap
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
+from annot.measuring.evaluation.other_figures import TwoQrels, compare_qrels
 from evaluated_runs import evaluated_runs
 from hypothesis import given
 from hypothesis import strategies as st

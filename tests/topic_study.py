@@ -15,9 +15,9 @@ import tomlkit
 from annot.base.records import WHOLE, Adjudication, Assignment, Judgement, Paper, Query, ScoredDoc, Topic
 from annot.formats.trec import write_run
 from annot.steps.corpus import write_corpus_manifest
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.store import facet_labels, people
-from annot.store import queries as stored_queries
+from annot.store import pools as stored_queries
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from small_study import DOCUMENTS, LABELS, Small, judgement, query_of

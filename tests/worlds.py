@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.records import Assignment
-from annot.judging.exchange.collecting import Seen
-from annot.judging.exchange.recording import Pulled
-from annot.judging.exchange.rounds import NO_WISHES, Wishes
-from annot.judging.exchange.sending import Pushed
+from annot.judging.exchange.collecting import PullCursor, PullResult
+from annot.judging.exchange.rounds import NO_OPTIONS, RoundOptions
+from annot.judging.exchange.sending import PushResult
 from annot.judging.exchange.servers import task_keys
-from annot.labelstudio.annotations import write_result
+from annot.labelstudio.studio_records import write_result
 from annot.labelstudio.tasks import pair_key, split_key
-from annot.steps import pull, push
+from annot.steps import exchange
 from annot.store.database import open_store
 from annot.study.outcome import Outcome, outcome_of
 from annot.study.workspace import Workspace
@@ -51,12 +50,12 @@ class World:
         with open_store(self.ws.database_url) as store, store.read() as session:
             return outcome_of(session, self.ws.settings)
 
-    def push(self, round: str = "judging", **wishes: Any) -> Pushed:
-        return push.push(self.ws, round=round, dry_run=False, advance=quietly, wishes=Wishes(**wishes))
+    def push(self, round: str = "judging", **wishes: Any) -> PushResult:
+        return exchange.push(self.ws, round=round, dry_run=False, advance=quietly, wishes=RoundOptions(**wishes))
 
-    def pull(self, round: str = "judging", seen: dict[int, Seen] | None = None, **wishes: Any) -> Pulled:
-        given = Wishes(**wishes) if wishes else NO_WISHES
-        return pull.pull(self.ws, round=round, advance=quietly, wishes=given, seen=seen)
+    def pull(self, round: str = "judging", seen: dict[int, PullCursor] | None = None, **wishes: Any) -> PullResult:
+        given = RoundOptions(**wishes) if wishes else NO_OPTIONS
+        return exchange.pull(self.ws, round=round, advance=quietly, wishes=given, seen=seen)
 
     def project(self, name: str, round: str = "judge") -> int:
         """The person's project; of several the one with tasks."""

@@ -13,9 +13,18 @@ import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.coefficients import mean_of_tables, of_tables, value_between
-from annot.measuring.agreement.contingency import ALPHAS, OF_COUNTS, Counts, count, tables_between, tables_with
-from annot.measuring.agreement.per_query import POLICIES, QueryRatings, ratings_of
+from annot.measuring.agreement.coefficients import (
+    ALPHAS,
+    OF_COUNTS,
+    Counts,
+    count,
+    mean_of_tables,
+    of_tables,
+    tables_between,
+    tables_with,
+    value_between,
+)
+from annot.measuring.agreement.estimates import POLICIES, QueryRatings, ratings_of
 from demo_collection import demo_material
 
 GRADES = (0, 1, 2, 3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.pooled import agreement_between
+from annot.measuring.agreement.estimates import agreement_between
 from drawn_ratings import GRADES, skewed
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score

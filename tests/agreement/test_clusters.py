@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.stats.clustered import ratio_interval
+from annot.base.stats.inference import ratio_interval
 from annot.base.stats.values import Interval, Undefined
 from scipy import stats
 

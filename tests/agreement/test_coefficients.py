@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.per_query import binarise
+from annot.measuring.agreement.estimates import binarise
 
 NAN = np.nan
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import krippendorff
 import numpy as np
 import pytest
-from annot.base.stats.clustered import clusters_of
-from annot.measuring.agreement.contingency import (
+from annot.base.stats.inference import clusters_of
+from annot.measuring.agreement.coefficients import (
     OF_COUNTS,
     OF_TABLES,
     Counts,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import mean_of_tables, of_tables, rests_on_most, value_of
-from annot.measuring.agreement.per_query import ONE_GRADE, ONE_SIDED, TWO_PAIRS, caveats
+from annot.measuring.agreement.estimates import ONE_GRADE, ONE_SIDED, TWO_PAIRS, caveats
 
 SCALE = (0, 1, 2)
 NONE = np.zeros((3, 3))

@@ -8,12 +8,10 @@ import time
 import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
-from annot.base.stats.clustered import clusters_of, jackknife_interval, mean_interval
-from annot.base.stats.medians import median_interval
+from annot.base.stats.inference import clusters_of, jackknife_interval, mean_interval, median_interval
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.contingency import count, tables_between
-from annot.measuring.agreement.pooled import PooledCounts, PooledTables, interval_of, pooled_between
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
+from annot.measuring.agreement.estimates import PooledCounts, PooledTables, interval_of, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 from scipy import stats
 

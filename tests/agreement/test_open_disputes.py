@@ -9,8 +9,7 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.per_query import ONE_GRADE, ONE_SIDED, TWO_PAIRS
-from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.estimates import ONE_GRADE, ONE_SIDED, TWO_PAIRS, AgreementTable
 from annot.measuring.agreement.tables import TOGETHER, agreement_table
 from scipy import stats
 

@@ -7,12 +7,10 @@ import itertools
 import numpy as np
 import pytest
 from annot.base.records import Judgement
-from annot.base.stats.clustered import mean_interval, share, share_of_counts
-from annot.base.stats.medians import median_interval
+from annot.base.stats.inference import mean_interval, median_interval, share, share_of_counts
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.contingency import count, tables_between
-from annot.measuring.agreement.pooled import agreement_between, pooled_between
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
+from annot.measuring.agreement.estimates import agreement_between, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 from scipy import stats
 

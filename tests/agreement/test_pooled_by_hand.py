@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement import joint
-from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.contingency import count, tables_between
-from annot.measuring.agreement.joint import joint_grades
-from annot.measuring.agreement.per_query import QueryRatings
-from annot.measuring.agreement.pooled import (
+from annot.measuring.agreement import estimates
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
+from annot.measuring.agreement.estimates import (
     NOTHING,
     PooledCounts,
+    QueryRatings,
     agreement_between,
     ends_of,
     interval_of,
+    joint_grades,
     pooled_between,
 )
 
@@ -117,11 +116,11 @@ def test_of_more_answers_as_many_are_drawn_and_kept_in_order() -> None:
 def test_the_coefficient_of_patterns_is_that_of_their_pairs(name: str, per_pair: int) -> None:
     rows = [query[:per_pair, ~np.isnan(query).any(axis=0)] for query in QUERIES[1:]]
     found = joint_grades([ratings(f"q{at}", one.tolist()) for at, one in enumerate(rows)], per_pair=per_pair, seed=1)
-    units = joint.units_of(found.patterns, GRADES, missing="drop")
+    units = estimates.units_of(found.patterns, GRADES, missing="drop")
     together = np.concatenate(rows, axis=1)
     value = COEFFICIENTS[name](together, GRADES)
-    assert joint.coefficient(found.tables, units, GRADES, name=name) == pytest.approx(value)
-    ours = joint.interval(found.tables, units, GRADES, name=name, level=0.95)
+    assert estimates.coefficient(found.tables, units, GRADES, name=name) == pytest.approx(value)
+    ours = estimates.interval(found.tables, units, GRADES, name=name, level=0.95)
     met, tables = zip(*(tables_between(one, GRADES) for one in rows), strict=True)
     of_pairs = pooled_between([count(one, GRADES) for one in rows], met, tables, topics=None)
     assert ours == interval_of(of_pairs, of_pairs.value(name, GRADES), name, GRADES, level=0.95)
@@ -130,8 +129,8 @@ def test_the_coefficient_of_patterns_is_that_of_their_pairs(name: str, per_pair:
 def test_a_grade_that_is_missing_counts_by_the_policy() -> None:
     found = joint_grades([ratings("q", [[0, 2, 1, 0], [0, 2, NAN, 1]])], per_pair=2, seed=1)
     values = {
-        missing: joint.coefficient(
-            found.tables, joint.units_of(found.patterns, GRADES, missing=missing), GRADES, name="percent"
+        missing: estimates.coefficient(
+            found.tables, estimates.units_of(found.patterns, GRADES, missing=missing), GRADES, name="percent"
         )
         for missing in ("drop", "zero")
     }

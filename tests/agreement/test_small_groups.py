@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
-from annot.base.stats.clustered import jackknife_interval
-from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.contingency import count, tables_between
-from annot.measuring.agreement.pooled import agreement_between, pooled_between
+from annot.base.stats.inference import jackknife_interval
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
+from annot.measuring.agreement.estimates import agreement_between, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 
 

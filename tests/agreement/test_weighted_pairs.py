@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS, value_between
-from annot.measuring.agreement.contingency import count, tables_between, tables_with
-from annot.measuring.agreement.per_query import effective_pairs
-from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between, tables_with, value_between
+from annot.measuring.agreement.estimates import AgreementTable, effective_pairs
 from annot.measuring.agreement.tables import agreement_table
 
 GRADES = (0, 1, 2, 3)

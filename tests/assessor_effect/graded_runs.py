@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc, ranked
-from annot.measuring.agreement.per_query import QueryRatings
-from annot.measuring.assessor_effect import on_runs
-from annot.measuring.assessor_effect.rankings import AssessorEffect, EffectSettings
+from annot.measuring import assessor_effect
+from annot.measuring.agreement.estimates import QueryRatings
+from annot.measuring.assessor_effect import AssessorEffect, EffectSettings
 
 SETTINGS = EffectSettings(
     convention="csfcube",
@@ -33,7 +33,7 @@ def assessor_effect_on_runs(
 ) -> AssessorEffect:
     """papers: where nothing else is said, each query has a paper of its own."""
     of = papers or {one.query_id: one.query_id for one in (*judgements, *qrels)}
-    return on_runs.assessor_effect_on_runs(runs, judgements, qrels, settings, topics=of)
+    return assessor_effect.assessor_effect_on_runs(runs, judgements, qrels, settings, topics=of)
 
 
 def in_order(doc_ids: Sequence[str]) -> Ranking:

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
-from annot.measuring.assessor_effect.on_runs import gradings_of
-from annot.measuring.assessor_effect.rankings import (
+from annot.measuring.assessor_effect import (
     Difference,
     Differences,
     RandomAssessorSwap,
     differences_between,
+    gradings_of,
     means_of,
     no_tau,
     with_random_assessors,

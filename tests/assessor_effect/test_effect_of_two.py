@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from annot.base.records import ScoredDoc
-from annot.measuring.assessor_effect.rankings import Difference
+from annot.measuring.assessor_effect import Difference
 from graded_runs import SETTINGS, assessor_effect_on_runs, comparison, final_of, in_order, judged, means
 
 PRECISION = replace(SETTINGS, convention="trec", measure="P@1", n_random=3)

@@ -12,7 +12,7 @@ from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel
 from annot.base.stats.values import Undefined, to_json
 from annot.measuring.evaluation.measures import evaluate
-from annot.publishing.report.sections.effect import ranking_rows
+from annot.publishing.report.sections.assessors import ranking_rows
 from graded_runs import SETTINGS, assessor_effect_on_runs, comparison, final_of, in_order, judged, means, study
 from scipy import stats
 

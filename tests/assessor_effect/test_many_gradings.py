@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.records import Qrel
-from annot.measuring.assessor_effect.on_runs import random_grades
-from annot.measuring.evaluation.gradings import Graded, measured
-from annot.measuring.evaluation.measures import MEASURES, evaluate
+from annot.measuring.assessor_effect import random_grades
+from annot.measuring.evaluation.measures import MEASURES, GradedList, evaluate, measured
 from graded_runs import cell, in_order
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -35,7 +34,7 @@ def test_many_gradings_at_once_are_measured_as_one_by_one(b: int, n: int, seed: 
             for row in judged_grades
         ]
         for name in names:
-            graded = Graded(with_unjudged[:, submitted], judged_grades, relevant_from)
+            graded = GradedList(with_unjudged[:, submitted], judged_grades, relevant_from)
             found = measured(convention, name, graded)
             assert found == pytest.approx([values[name] for values in one_by_one], abs=1e-9), (convention, name)
 

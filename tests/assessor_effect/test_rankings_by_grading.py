@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
-from annot.measuring.assessor_effect import rankings
-from annot.measuring.assessor_effect.on_runs import random_grades
+from annot.measuring import assessor_effect
+from annot.measuring.assessor_effect import random_grades
 from annot.measuring.evaluation.measures import evaluate
 from graded_runs import SETTINGS, assessor_effect_on_runs, cell, comparison, final_of, in_order, judged, means, study
 from scipy import stats
@@ -73,7 +73,7 @@ def test_assessors_who_agree_in_all_leave_every_ranking_as_it_is() -> None:
     assert found.notes == ()
 
 
-def opposed(topics: Mapping[str, str] | None = None) -> rankings.AssessorEffect:
+def opposed(topics: Mapping[str, str] | None = None) -> assessor_effect.AssessorEffect:
     """Assessor a1 (always first) finds relevant what `one` ranks high; a2 and the final grades, what `other` does."""
     docs = [f"d{at:02}" for at in range(20)]
     up, down = [2] * 5 + [0] * 15, [0] * 15 + [2] * 5
@@ -139,7 +139,7 @@ def test_random_choices_are_looked_at_twice_only_to_save_time(monkeypatch: pytes
     given = [one if one.assessor == "a2" else other for one, other in zip(judgements, liked, strict=True)]
     settings = replace(SETTINGS, permutations=200)
     found = assessor_effect_on_runs(runs, given, qrels, settings)
-    monkeypatch.setattr(rankings, "may_hold", lambda differences, *_: np.ones(len(differences), dtype=bool))
+    monkeypatch.setattr(assessor_effect, "may_hold", lambda differences, *_: np.ones(len(differences), dtype=bool))
     assert assessor_effect_on_runs(runs, given, qrels, settings) == found
     assert any(one.final.p_corrected > SETTINGS.alpha for one in found.random_assessors.swaps)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from annot.base.arrow_arrays import each_once, integers_of, lists_of, mask_of, numbers, strings_of, truths
+from annot.base.array_files import each_once, integers_of, lists_of, mask_of, numbers, strings_of, truths
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from annot.base.cores import AHEAD, VARIABLES, in_threads, limited
-from annot.base.settings.sections import MachineSettings
-from annot.base.shards import Engine, map_shards
+from annot.base.parallel import AHEAD, VARIABLES, Engine, in_threads, limited, map_shards
+from annot.base.settings import MachineSettings
 from threadpoolctl import threadpool_info
 
 

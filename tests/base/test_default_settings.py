@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.base.settings import Settings
-from annot.base.settings.section import MOST, MOST_LETTERS
-from annot.base.settings.sections import AdjudicationSettings, MachineSettings
+from annot.base.settings import MOST, MOST_LETTERS, AdjudicationSettings, MachineSettings, Settings
 from pydantic import ValidationError
 
 NUMBERS = {

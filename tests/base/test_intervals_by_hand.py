@@ -7,20 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.stats.clustered import (
+from annot.base.stats.inference import (
     clustered_interval,
     clusters_of,
+    fences,
+    fewest_for_median,
     jackknife_interval,
     mean_by_queries,
     mean_interval,
+    median_interval,
     parts_of_mean,
     plural,
     ratio_interval,
     share,
     share_of_counts,
     too_few,
+    winsorised,
 )
-from annot.base.stats.medians import fences, fewest_for_median, median_interval, winsorised
 from annot.base.stats.values import Interval, Share, Undefined, rounded, significant, to_json
 from scipy import stats
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.judged import counted, first_judgements
-from annot.base.records import Decision, Judgement
+from annot.base.records import Decision, Judgement, counted, first_judgements
 
 FACETS = {"q": "method"}
 

@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from annot.base.stats.clustered import clusters_of
-from annot.base.stats.medians import median_interval, median_of_clusters
+from annot.base.stats.inference import clusters_of, median_interval, median_of_clusters
 from annot.base.stats.values import Interval, Undefined
 
 

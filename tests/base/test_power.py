@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.stats.power import POWER, least_effect, power_of, units_needed
+from annot.base.stats.inference import POWER, least_effect, power_of, units_needed
 from scipy import stats
 
 

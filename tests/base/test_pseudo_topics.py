@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.stats.clustered import ratio_interval
-from annot.base.stats.pseudo_topics import (
+from annot.base.stats.inference import (
     PSEUDO_DOCUMENTS,
     Reach,
     differing_share,
@@ -13,6 +12,7 @@ from annot.base.stats.pseudo_topics import (
     half_of_difference,
     interval_of_difference,
     interval_of_mean,
+    ratio_interval,
 )
 from annot.base.stats.values import Interval, Undefined
 from scipy import optimize, stats

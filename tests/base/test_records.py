@@ -6,19 +6,20 @@ import pytest
 from annot.base.names import without_ids
 from annot.base.records import (
     Adjudication,
-    Asked,
     Assignment,
     Decision,
     Judgement,
+    PairKey,
+    PairReturn,
     Paper,
-    Returned,
     ScoredDoc,
+    as_trec_eval,
     grouped,
+    in_order,
     nested,
     ranked,
     round_score,
 )
-from annot.base.scored import as_trec_eval, in_order
 
 
 @pytest.mark.parametrize(
@@ -41,10 +42,10 @@ def test_a_grade_or_a_reason_counts_if_nothing_speaks_against_it(
 
 
 def test_what_a_person_is_asked_is_a_pair_on_an_occasion() -> None:
-    assert Judgement("q", "d", "a1", 1).asked == Asked("q", "d", 1)
-    assert Assignment("q", "d", "a1", 7).asked == Asked("q", "d")
+    assert Judgement("q", "d", "a1", 1).asked == PairKey("q", "d", 1)
+    assert Assignment("q", "d", "a1", 7).asked == PairKey("q", "d")
     assert Assignment("q", "d", "a1", 7, 2).asked == ("q", "d", 2)
-    assert Returned("q", "d", "a1", 3, "why", "2031").asked.pair == ("q", "d")
+    assert PairReturn("q", "d", "a1", 3, "why", "2031").asked.pair == ("q", "d")
     assert Adjudication("q", "d", "j1", 1, "shown", ()).asked == ("q", "d", 1)
     assert Decision("q", "d", 1, "agreed").pair == ("q", "d")
 
@@ -53,7 +54,7 @@ def test_what_a_record_has_that_says_nothing() -> None:
     judgement, adjudication = Judgement("q", "d", "a1", 1), Adjudication("q", "d", "j1", 1, "shown", ())
     assert (judgement.revision, judgement.occasion, judgement.flags) == (1, 1, ())
     assert (adjudication.revision, adjudication.flags) == (1, ())
-    assert not Returned("q", "d", "a1", 3, "why", "2031").contested
+    assert not PairReturn("q", "d", "a1", 3, "why", "2031").contested
     assert (Paper("p", "t", ()).labels, Paper("p", "t", ()).citations) == (None, ())
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from annot.base.array_files import _runs
 from annot.base.errors import (
     SHOWN_IN_PYTHON,
     AnnotError,
@@ -20,7 +21,6 @@ from annot.base.errors import (
     StudioError,
 )
 from annot.base.settings import Settings, read_settings
-from annot.base.storage import _runs
 from annot.base.templating import environment
 from pydantic import ValidationError
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from annot import __version__
-from annot.base import shards
+from annot.base import parallel
 from annot.base.errors import AnnotError, InputError
-from annot.base.shards import Engine, map_shards
+from annot.base.parallel import Engine, map_shards
 
 
 def squared(shard: int) -> int:
@@ -51,7 +51,7 @@ class Pools:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **killed: int) -> None:
         self.asked, self.sizes, self.ended = list[int](), list[int](), list[bool]()
         self.killed = {int(shard.removeprefix("shard")): times for shard, times in killed.items()}
-        monkeypatch.setattr(shards, "_pool", self.made)
+        monkeypatch.setattr(parallel, "_pool", self.made)
 
     def made(self, processes: int) -> Pool:
         self.sizes.append(processes)
@@ -98,17 +98,17 @@ def test_a_shard_whose_worker_dies_three_times_is_given_up(monkeypatch: pytest.M
 
 def test_a_worker_keeps_the_work_it_has_and_lets_the_one_before_go() -> None:
     one, other = pickle.dumps(SimpleNamespace(name="one")), pickle.dumps(SimpleNamespace(name="other"))
-    first = shards._loaded(one)
-    assert shards._loaded(one) is first
-    shards._loaded(other)
-    assert shards._loaded(one) is not first
+    first = parallel._loaded(one)
+    assert parallel._loaded(one) is first
+    parallel._loaded(other)
+    assert parallel._loaded(one) is not first
 
 
 def test_a_worker_ends_with_the_process_that_started_it(monkeypatch: pytest.MonkeyPatch) -> None:
     happened: list[Any] = []
     parent = SimpleNamespace(join=lambda: happened.append("the parent ended"))
-    monkeypatch.setattr(shards, "parent_process", lambda: parent)
-    monkeypatch.setattr(shards.os, "_exit", happened.append)
+    monkeypatch.setattr(parallel, "parent_process", lambda: parent)
+    monkeypatch.setattr(parallel.os, "_exit", happened.append)
 
     class Thread:
         def __init__(self, *, target: Callable[[], None], daemon: bool) -> None:
@@ -116,8 +116,8 @@ def test_a_worker_ends_with_the_process_that_started_it(monkeypatch: pytest.Monk
             assert daemon
             self.start = target
 
-    monkeypatch.setattr(shards.threading, "Thread", Thread)
-    shards._begin()
+    monkeypatch.setattr(parallel.threading, "Thread", Thread)
+    parallel._begin()
     assert happened == ["the parent ended", 1]
 
 
@@ -165,7 +165,7 @@ class Cluster:
     def submit(self, work: Callable[..., Any], *given: Any, pure: bool) -> Task:
         # A pure function is not called again with what it was called with before.
         assert not pure
-        if work is shards._itself:
+        if work is parallel._itself:
             return Task(lambda: work(*given), self.late)
         sent, shard, folder, version = given
         assert (folder, version) == (Path.cwd(), __version__)
@@ -192,7 +192,7 @@ AT = "tcp://head:8786"
 
 
 def on(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, n: int = 20) -> Any:
-    monkeypatch.setattr(shards, "_client", lambda address: cluster)
+    monkeypatch.setattr(parallel, "_client", lambda address: cluster)
     # One process of this machine, or many: the cluster wins.
     return map_shards(squared, range(n), engine=Engine(1, AT))
 
@@ -261,10 +261,10 @@ def test_a_client_is_made_three_times_on_a_busy_machine(dask: Any) -> None:
 
     dask.Client = Client
     busy, started = 2, list[Client]()
-    assert isinstance(shards._client(AT), Client)
+    assert isinstance(parallel._client(AT), Client)
     busy, started = 3, []
     with pytest.raises(AnnotError, match="too busy to talk to the scheduler: no thread ran within 30 s"):
-        shards._client(AT)
+        parallel._client(AT)
     assert len(started) == 3
 
 
@@ -282,9 +282,9 @@ def test_a_worker_has_one_thread_and_the_commands_annot(
     dask.get_worker = lambda: SimpleNamespace(address="tcp://w", state=SimpleNamespace(nthreads=threads))
     work = pickle.dumps(squared)
     if fault is None:
-        assert shards._on_worker(work, 4, tmp_path, version) == 16
-        assert shards._on_worker(work, 4, tmp_path / "not here", version) == 16
+        assert parallel._on_worker(work, 4, tmp_path, version) == 16
+        assert parallel._on_worker(work, 4, tmp_path / "not here", version) == 16
     else:
         with pytest.raises(InputError) as error:
-            shards._on_worker(work, 4, tmp_path, version)
+            parallel._on_worker(work, 4, tmp_path, version)
         assert error.value.message == fault

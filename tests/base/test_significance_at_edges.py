@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from annot.base.stats import significance
-from annot.base.stats.significance import holm, max_t_tests, t_tests, tau_ap, tau_b_of_rows, tukey_tests
+from annot.base.stats import inference
+from annot.base.stats.inference import holm, max_t_tests, t_tests, tau_ap, tau_b_of_rows, tukey_tests
 from scipy import stats
 
 THREE = np.array([[2.0, 3, 2, 4, 3, 2], [0, 1, -1, 2, -1, 0], [1, 1, 2, 1, 1, 1]])
@@ -32,8 +32,8 @@ def test_where_flips_are_drawn_the_observed_one_counts_with_them(permutations: i
 def test_the_flips_are_all_signs_behind_a_first_that_stays(
     monkeypatch: pytest.MonkeyPatch, at_once: int, n: int
 ) -> None:
-    monkeypatch.setattr(significance, "_FLIPS_AT_ONCE", at_once)
-    blocks = list(significance._all_flips(n, 2))
+    monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", at_once)
+    blocks = list(inference._all_flips(n, 2))
     assert all(block.shape[0] == n for block in blocks)
     # As many as fit into memory, and one at least.
     assert blocks[0].shape[1] == min(max(1, at_once // max(n, 2)), 2 ** (n - 1))
@@ -43,9 +43,9 @@ def test_the_flips_are_all_signs_behind_a_first_that_stays(
 
 @pytest.mark.parametrize("at_once", [1, 8, 1000])
 def test_drawn_flips_are_the_same_in_lots_of_any_size(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    whole = np.concatenate(list(significance._drawn_flips(4, 2, 25, 3)), axis=1)
-    monkeypatch.setattr(significance, "_FLIPS_AT_ONCE", at_once)
-    assert np.array_equal(np.concatenate(list(significance._drawn_flips(4, 2, 25, 3)), axis=1), whole)
+    whole = np.concatenate(list(inference._drawn_flips(4, 2, 25, 3)), axis=1)
+    monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", at_once)
+    assert np.array_equal(np.concatenate(list(inference._drawn_flips(4, 2, 25, 3)), axis=1), whole)
     assert whole.shape == (4, 25)
     assert set(whole.ravel()) == {-1.0, 1.0}
 
@@ -90,7 +90,7 @@ def test_tau_needs_two_things_that_do_not_all_tie() -> None:
 @pytest.mark.parametrize("at_once", [1, 12, 50, 10_000])
 def test_tukeys_test_counts_the_observed_shuffle(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     same = np.ones((3, 2))
-    monkeypatch.setattr(significance, "_AT_ONCE", at_once)
+    monkeypatch.setattr(inference, "_AT_ONCE", at_once)
     assert tukey_tests(same, [(0, 1)], permutations=9, seed=0).tolist() == [1.0]
     # Twelve units that agree: one shuffle in 2048 is as far, and nine hardly ever hold it.
     apart = np.array([[1.0, 0.0]] * 12)

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from annot.base.arrow_arrays import as_arrays, as_strings, strings_in, strings_of
-from annot.base.errors import BusyError, InputError, MissingInput
-from annot.base.storage import (
+from annot.base.array_files import (
     ABOUT,
     Blocks,
+    as_arrays,
+    as_strings,
     faults,
     held_alone,
     load,
@@ -27,8 +27,11 @@ from annot.base.storage import (
     remove_unfinished,
     save,
     save_array,
+    strings_in,
+    strings_of,
     written_hashes,
 )
+from annot.base.errors import BusyError, InputError, MissingInput
 
 KIND = "test-1"
 ARRAYS: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.base.names import Called, called, calling, said
+from annot.base.names import StudyVocabulary, called, calling, said
 from annot.base.stats.values import Interval
 from annot.base.templating import environment
 from annot.cli.commands import called_in
@@ -16,23 +16,23 @@ from annot.study.workspace import Workspace
 from study_stages import copied
 from topic_study import GRADED, OfTopics
 
-OF_TEXTS = Called("topic", "document", faceted=False, binary=True)
+OF_TEXTS = StudyVocabulary("topic", "document", faceted=False, binary=True)
 
 
 def test_without_a_study_they_are_papers_and_facets_and_the_words_hold_as_long_as_they_are_asked_for() -> None:
-    assert called() == Called("query paper", "paper", faceted=True, binary=False)
+    assert called() == StudyVocabulary("query paper", "paper", faceted=True, binary=False)
     with calling(lambda: OF_TEXTS):
         assert called() is OF_TEXTS
-        with calling(Called):
-            assert called() == Called()
+        with calling(StudyVocabulary):
+            assert called() == StudyVocabulary()
         assert called() is OF_TEXTS
     with pytest.raises(ZeroDivisionError), calling(lambda: OF_TEXTS):
         raise ZeroDivisionError
-    assert called() == Called()
+    assert called() == StudyVocabulary()
 
 
 def test_the_words_are_asked_for_by_the_first_text_that_needs_them() -> None:
-    def never() -> Called:
+    def never() -> StudyVocabulary:
         raise AssertionError("asked for")
 
     with calling(never):
@@ -41,8 +41,8 @@ def test_the_words_are_asked_for_by_the_first_text_that_needs_them() -> None:
 
 
 def test_units_alpha_and_reasons_follow_them() -> None:
-    assert (Called().unit, OF_TEXTS.unit) == ("paper", "topic")
-    assert (Called().alpha, OF_TEXTS.alpha) == ("Krippendorff's ordinal alpha", "Krippendorff's alpha")
+    assert (StudyVocabulary().unit, OF_TEXTS.unit) == ("paper", "topic")
+    assert (StudyVocabulary().alpha, OF_TEXTS.alpha) == ("Krippendorff's ordinal alpha", "Krippendorff's alpha")
     reason = "the value is 1 or 0, on all query papers or without one of them"
     assert said(reason) == reason
     wide = Number(0.5, COEFFICIENT, Interval(-0.9, 0.9, 0.95, "jackknife"))
@@ -73,17 +73,17 @@ def test_the_words_of_a_study_follow_from_its_queries_topics_and_scale(tmp_path:
     binary = copied(OfTopics(), "queried", tmp_path / "binary")
     mixed = copied(OfTopics(scale=GRADED, mixed=True), "queried", tmp_path / "mixed")
     assert snapshot.called_in(binary) == snapshot.read_snapshot(binary).called == OF_TEXTS
-    assert snapshot.called_in(mixed) == snapshot.read_snapshot(mixed).called == Called("topic", "document")
+    assert snapshot.called_in(mixed) == snapshot.read_snapshot(mixed).called == StudyVocabulary("topic", "document")
     assert called_in(binary)() == OF_TEXTS
-    assert called_in(None)() == Called()
+    assert called_in(None)() == StudyVocabulary()
 
 
 def test_without_queries_annot_toml_says_whether_facets_are_judged(tmp_path: Path) -> None:
     bare = copied(OfTopics(), "labelled", tmp_path / "bare")
-    assert snapshot.called_in(bare) == Called(faceted=False, binary=True)
+    assert snapshot.called_in(bare) == StudyVocabulary(faceted=False, binary=True)
 
 
 def test_a_study_that_cannot_be_read_is_written_about_in_the_usual_words(tmp_path: Path) -> None:
     lost = copied(OfTopics(), "queried", tmp_path / "lost")
     (tmp_path / "lost" / "annot.db").unlink()
-    assert called_in(Workspace.open(lost.root))() == Called()
+    assert called_in(Workspace.open(lost.root))() == StudyVocabulary()

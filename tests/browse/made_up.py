@@ -18,10 +18,9 @@ from annot.base.records import (
     ScoredDoc,
     ranked,
 )
-from annot.base.settings import Settings
-from annot.base.settings.sections import CollectionSettings
-from annot.formats.matches import Match
-from annot.measuring.evaluation.analyses import error_cases
+from annot.base.settings import CollectionSettings, Settings
+from annot.formats.trec import Match
+from annot.measuring.evaluation.comparisons import error_cases
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
 from annot.store.adjudications import SourcedAdjudication
 from annot.study.outcome import outcome_from

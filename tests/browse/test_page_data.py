@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from annot.base.records import Decision, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
-from annot.formats.matches import Match
-from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase
+from annot.formats.trec import Match
+from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.publishing.browse_page import STANDINGS, BrowsedRun, Errors, page, page_data
 
 QUERIES = (Query("p1-aim", "p1", "aim", (0, 2)), Query("p1-new", "p1", "new", ()), Query("p2-aim", "p2", "aim", (1,)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Topic
-from annot.store.queries import put_topics
+from annot.store.pools import put_topics
 from command_line import annot_done
 from study_stages import copied
 from topic_study import GRADED, UNTITLED, OfTopics

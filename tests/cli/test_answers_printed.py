@@ -10,10 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 from annot.base.errors import FindingError, InputError
-from annot.cli import imports, output, waiting
-from annot.cli.output import Output, emit, listing, needs_a_person, progress, say, table
-from annot.cli.waiting import Waiting
-from annot.formats.studio_export import ExportKeys
+from annot.cli import output, prepare
+from annot.cli.output import Output, SignOfLife, emit, listing, needs_a_person, progress, say, table
+from annot.formats.judgements_file import ExportKeys
 from annot.publishing.report.tables import Column, Columns
 
 
@@ -97,12 +96,12 @@ class Terminal(io.StringIO):
 
 
 def test_silence_is_broken_on_a_terminal_after_a_while_and_the_line_is_erased(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (waiting.PATIENCE, waiting.STEP) == (1.5, 0.5)  # not at once, and not long after two seconds
-    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
-    monkeypatch.setattr(waiting, "STEP", 0.01)
+    assert (output.PATIENCE, output.STEP) == (1.5, 0.5)  # not at once, and not long after two seconds
+    monkeypatch.setattr(output, "PATIENCE", 0.05)
+    monkeypatch.setattr(output, "STEP", 0.01)
     seen = Terminal()
-    monkeypatch.setattr(waiting.sys, "stderr", seen)
-    sign = Waiting()
+    monkeypatch.setattr(output.sys, "stderr", seen)
+    sign = SignOfLife()
     sign.command, sign.far = "annot pull", "reading answers: 186 of 186"
     sign.quiet()
     assert seen.getvalue() == ""
@@ -121,9 +120,9 @@ def test_silence_is_broken_on_a_terminal_after_a_while_and_the_line_is_erased(mo
 
 def test_a_line_that_stays_is_cut_at_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Terminal()
-    monkeypatch.setattr(waiting.sys, "stderr", seen)
+    monkeypatch.setattr(output.sys, "stderr", seen)
     monkeypatch.setenv("COLUMNS", "10")
-    sign = Waiting()
+    sign = SignOfLife()
     sign.stay("x" * 20)
     assert seen.getvalue() == f"\r\x1b[K{'x' * 9}"
     sign.quiet()
@@ -131,19 +130,19 @@ def test_a_line_that_stays_is_cut_at_the_width_of_the_terminal(monkeypatch: pyte
 
 
 def test_options_of_one_kind_of_import_are_refused_with_another() -> None:
-    imports._check_options("grades", {"--format", "--facet"})
+    prepare._check_options("grades", {"--format", "--facet"})
     with pytest.raises(InputError, match="--as: found 'grade', expected one of"):
-        imports._check_options("grade", set())
+        prepare._check_options("grade", set())
     with pytest.raises(InputError, match="--rating can only be used with --as labelstudio, found --as grades"):
-        imports._check_options("grades", {"--rating"})
+        prepare._check_options("grades", {"--rating"})
 
 
 @pytest.mark.parametrize("missing", ["rating", "query", "document"])
 def test_an_export_needs_the_places_of_three_fields(missing: str) -> None:
     places = {"rating": "rel", "query": "topic", "document": "paper"}
-    assert imports._keys(**places, comment=None) == ExportKeys("rel", "topic", "paper", None)
+    assert prepare._keys(**places, comment=None) == ExportKeys("rel", "topic", "paper", None)
     with pytest.raises(InputError, match="--as labelstudio needs --rating, --query and --document"):
-        imports._keys(**{**places, missing: None}, comment=None)  # type: ignore[arg-type]
+        prepare._keys(**{**places, missing: None}, comment=None)  # type: ignore[arg-type]
 
 
 def test_the_line_says_how_far_the_work_was_when_it_last_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

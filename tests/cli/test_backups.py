@@ -12,7 +12,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from annot.steps import restore
+from annot.steps import backup as restore
 from command_line import annot, annot_done, difference, snapshot
 
 

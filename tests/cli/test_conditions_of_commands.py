@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import FindingError
-from annot.cli import measure, people, prepare, support
-from annot.demo import packaged
-from annot.measuring import results
-from annot.steps import assessor, evaluate, invite, query
+from annot.cli import keep, measure, people, prepare
+from annot.demo import simulated_people
+from annot.measuring import measured
+from annot.steps import evaluate, query
+from annot.steps import people as assessor
+from annot.steps import people as invite
 
 STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"))
 
@@ -92,7 +94,7 @@ def test_several_measures_are_shown_below_each_other(
     monkeypatch.setattr(evaluate, "evaluate", evaluated)
     monkeypatch.setattr(evaluate, "describe", lambda _, *, per_query, measured, paired: f"{measured} {paired}")
     monkeypatch.setattr(evaluate, "write", lambda _, out: [out / "figures.csv"])
-    monkeypatch.setattr(results, "evaluation_data", lambda _: None)
+    monkeypatch.setattr(measured, "evaluation_data", lambda _: None)
     found = measure.evaluate(STUDY, **given)
     assert (found.text, found.notes) == (f"{shown[0]} {shown[1]}", ["noted"])
     written = measure.evaluate(STUDY, out=tmp_path, **given)
@@ -104,5 +106,5 @@ def test_several_measures_are_shown_below_each_other(
 def test_the_papers_of_the_demonstration_are_written_to_the_file_that_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(packaged, "write_corpus", lambda path: 7)
-    assert support.demo(tmp_path, corpus_only=Path("a.jsonl")).text == "a.jsonl: 7 fictional papers"
+    monkeypatch.setattr(simulated_people, "write_corpus", lambda path: 7)
+    assert keep.demo(tmp_path, corpus_only=Path("a.jsonl")).text == "a.jsonl: 7 fictional papers"

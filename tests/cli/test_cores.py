@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 import tomlkit
-from annot.base.cores import VARIABLES, limited
+from annot.base.parallel import VARIABLES, limited
 
 Study = Callable[[str], Path]
 

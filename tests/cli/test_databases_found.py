@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.store import schema
+from annot.store import database
 from command_line import annot, annot_done, difference, snapshot
 from sqlalchemy import Connection, text
 
@@ -75,7 +75,7 @@ def test_a_database_of_an_earlier_version_is_brought_up_by_a_command_that_writes
 ) -> None:
     folder = study("planned")
     before = snapshot(folder)
-    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, add_a_column])
+    monkeypatch.setattr(database, "MIGRATIONS", [*database.MIGRATIONS, add_a_column])
     for words in ("status", "check", "push --dry-run"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words

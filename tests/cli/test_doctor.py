@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import exposure, installing
+from annot.labelstudio import accounts, server
 from annot.labelstudio.gateway import Gateway
-from annot.steps import doctor
+from annot.steps import check
 from annot.store.database import open_store
 from command_line import annot, annot_done
 from fixtures_studio import GUARD, Studio
@@ -34,7 +34,7 @@ def asked(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def room_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """However much of it others take at the moment."""
-    monkeypatch.setattr(doctor, "FREE_BYTES", 0)
+    monkeypatch.setattr(check, "FREE_BYTES", 0)
 
 
 def findings(folder: Path) -> dict[str, str]:
@@ -52,14 +52,14 @@ def test_nothing_is_found_where_all_is_well(study: Study) -> None:
     folder = study("planned")
     sound = annot_done("doctor", folder=folder).stdout
     assert sound.startswith("no problems found")
-    assert f"Label Studio {installing.VERSION}" in sound
+    assert f"Label Studio {server.VERSION}" in sound
 
 
 @pytest.mark.studio
 @pytest.mark.usefixtures("asked")
 def test_an_old_and_open_server_with_another_clock_is_found(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     late = datetime.now(UTC) - timedelta(days=1)
-    monkeypatch.setattr(exposure, "look", lambda url: exposure.Exposure(sign_up=True, clock=late))
+    monkeypatch.setattr(accounts, "look", lambda url: accounts.Exposure(sign_up=True, clock=late))
     monkeypatch.setattr(Gateway, "version", lambda self: "1.8.1")
     folder = study("planned")
     found = findings(folder)
@@ -71,16 +71,16 @@ def test_an_old_and_open_server_with_another_clock_is_found(study: Study, monkey
 
 
 def test_sign_up_and_clock_are_read_from_the_page_for_logging_in() -> None:
-    def answering(page: str, **headers: str) -> exposure.Exposure:
+    def answering(page: str, **headers: str) -> accounts.Exposure:
         transport = httpx.MockTransport(lambda request: httpx.Response(200, text=page, headers=headers))
-        return exposure.look("https://studio.example.org", transport=transport)
+        return accounts.look("https://studio.example.org", transport=transport)
 
     assert answering(LOGIN) == (False, None, True)
     dated = answering(OPEN, date="Sun, 01 Mar 2026 10:00:00 GMT")
     assert dated == (True, datetime(2026, 3, 1, 10, tzinfo=UTC), True)
     gone = httpx.MockTransport(lambda request: httpx.Response(404))
     with pytest.raises(StudioError):
-        exposure.look("https://studio.example.org", transport=gone)
+        accounts.look("https://studio.example.org", transport=gone)
 
 
 class EndOfHttps(httpx.HTTPTransport):
@@ -100,10 +100,10 @@ class EndOfHttps(httpx.HTTPTransport):
 @pytest.mark.studio
 def test_a_server_behind_https_that_takes_no_form_is_found(studio: Studio) -> None:
     address = "https://studio.example.org"
-    assert exposure.look(studio.url).forms
-    seen = exposure.look(address, transport=EndOfHttps(studio))
+    assert accounts.look(studio.url).forms
+    seen = accounts.look(address, transport=EndOfHttps(studio))
     assert not seen.forms
-    (finding,) = doctor._open(address, seen)
+    (finding,) = check._open(address, seen)
     assert finding.mend == f"start it with CSRF_TRUSTED_ORIGINS={address}"
 
 
@@ -140,11 +140,11 @@ def test_a_study_that_cannot_be_worked_on_is_found(study: Study, monkeypatch: py
     folder = study("planned")
     with open_store(f"sqlite:///{folder / 'annot.db'}") as store, store.begin() as session:
         session.connection().execute(text("UPDATE annot_schema SET version = 17"))
-    monkeypatch.setattr(doctor, "FREE_BYTES", 10**18)
-    monkeypatch.setattr(doctor, "SDK", "9.")
+    monkeypatch.setattr(check, "FREE_BYTES", 10**18)
+    monkeypatch.setattr(check, "SDK", "9.")
     mounts = folder / "mounts"
     mounts.write_text(f"proc / ext4 rw 0 0\nserver:/home {folder.resolve().parent} nfs4 rw 0 0\n")
-    monkeypatch.setattr(doctor, "MOUNTS", mounts)
+    monkeypatch.setattr(check, "MOUNTS", mounts)
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "token")
     found = findings(folder)
@@ -160,11 +160,11 @@ def test_a_study_that_cannot_be_worked_on_is_found(study: Study, monkeypatch: py
 
 
 def test_an_address_without_https_is_found() -> None:
-    exposed = exposure.Exposure(False, None)
-    (finding,) = doctor._open("http://studio.example.org", exposed)
+    exposed = accounts.Exposure(False, None)
+    (finding,) = check._open("http://studio.example.org", exposed)
     assert "https" in finding.mend
-    assert not list(doctor._open("http://127.0.0.1:8090", exposed))
-    assert not list(doctor._open("https://studio.example.org", exposed))
+    assert not list(check._open("http://127.0.0.1:8090", exposed))
+    assert not list(check._open("https://studio.example.org", exposed))
 
 
 def test_outside_a_study_the_machine_is_looked_at(tmp_path: Path) -> None:

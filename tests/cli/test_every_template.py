@@ -10,7 +10,7 @@ from pathlib import Path
 import jinja2
 import pytest
 from annot import open_study
-from annot.publishing.report import words
+from annot.publishing.report import tables
 from command_line import annot
 from test_trials_told import on_record_of_both
 from usual import USUAL
@@ -74,10 +74,10 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
         found.add(template)
         return read(self, environment, template)
 
-    words._templates.cache_clear()
+    tables._templates.cache_clear()
     monkeypatch.setattr(jinja2.FileSystemLoader, "get_source", noted)
     yield found
-    words._templates.cache_clear()
+    tables._templates.cache_clear()
 
 
 def asked(file: Path) -> None:

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, InputError
-from annot.cli import exchange, imports, judge, publish, vectors
-from annot.formats.studio_export import ExportKeys
-from annot.judging.exchange.recording import Pulled, PulledProject
+from annot.cli import draw, judge, keep, prepare
+from annot.formats.judgements_file import ExportKeys
+from annot.judging.exchange.collecting import PulledProject, PullResult
 from annot.judging.exchange.sending import SentProject
 from annot.judging.rounds.labels import PulledLabels
+from annot.steps import changes, status
+from annot.steps import exchange as pull
 from annot.steps import imports as imports_step
-from annot.steps import pull, release, returns, status
+from annot.steps import publish as release
 from annot.steps import vectors as vectors_step
 
 Said = pytest.CaptureFixture[str]
@@ -33,21 +35,21 @@ def sent(part: str) -> SentProject:
 
 
 def test_a_table_has_the_columns_of_its_kind_of_project() -> None:
-    pulled = exchange._by_part([PulledProject("a1", 10, 5, 1, 0, 0, 0, part="judging")])
+    pulled = judge._by_part([PulledProject("a1", 10, 5, 1, 0, 0, 0, part="judging")])
     assert pulled.split()[:3] == ["assessor", "assigned", "judged"]
-    labels = exchange._by_part([PulledLabels("a1", 10, 5, 1, 0, 0, 0, part="labels", sentences=3, queries=2)])
+    labels = judge._by_part([PulledLabels("a1", 10, 5, 1, 0, 0, 0, part="labels", sentences=3, queries=2)])
     assert "sentences" in labels
     assert "sentences" not in pulled
-    pushed = exchange._by_part([sent("judging")])
+    pushed = judge._by_part([sent("judging")])
     assert "planned" in pushed
     assert "http://studio.example/projects/1" in pushed
 
 
 def test_tables_have_titles_if_there_are_several() -> None:
-    one, two = exchange._by_part([sent("judging")]), exchange._by_part([sent("adjudication")])
-    assert exchange._by_part([sent("judging"), sent("adjudication")]) == f"judging\n{one}\n\nadjudication\n{two}"
+    one, two = judge._by_part([sent("judging")]), judge._by_part([sent("adjudication")])
+    assert judge._by_part([sent("judging"), sent("adjudication")]) == f"judging\n{one}\n\nadjudication\n{two}"
     assert not one.startswith("judging")
-    assert exchange._by_part([]) == ""
+    assert judge._by_part([]) == ""
 
 
 def test_the_gravest_of_several_findings_ends_the_pull(
@@ -57,8 +59,8 @@ def test_the_gravest_of_several_findings_ends_the_pull(
         exit_code = 3
 
     for refused in ((Grave("grave"), FindingError("light")), (FindingError("light"), Grave("grave"))):
-        monkeypatch.setattr(pull, "pull_sent", lambda *_, refused=refused, **__: (Pulled((), ("noted",)), refused))
-        found = exchange.pull(ANY)
+        monkeypatch.setattr(pull, "pull_sent", lambda *_, refused=refused, **__: (PullResult((), ("noted",)), refused))
+        found = judge.pull(ANY)
         assert found is not None
         assert found.finding is not None
         assert (found.finding.message, found.notes) == ("grave", ("noted", "light"))
@@ -97,19 +99,19 @@ def watched(monkeypatch: pytest.MonkeyPatch, page: Page, rounds: Callable[..., N
         seen.append((words, wait_seconds))
         yield
 
-    monkeypatch.setattr(exchange, "status_page", lambda ws, *, every: page)
-    monkeypatch.setattr(exchange, "held", held)
+    monkeypatch.setattr(judge, "status_page", lambda ws, *, every: page)
+    monkeypatch.setattr(judge, "held", held)
     monkeypatch.setattr(
-        exchange, "keep_backup", lambda ws, why, *, apart=timedelta(): seen.append((why, apart.total_seconds()))
+        judge, "keep_backup", lambda ws, why, *, apart=timedelta(): seen.append((why, apart.total_seconds()))
     )
-    monkeypatch.setattr(exchange.WAITING, "stay", lambda text: seen.append(text[10:]))
+    monkeypatch.setattr(judge.WAITING, "stay", lambda text: seen.append(text[10:]))
     monkeypatch.setattr(pull, "watch", rounds)
     yield seen
 
 
 def watching(as_json: bool = False) -> None:
     study: Any = SimpleNamespace(settings=SimpleNamespace(watch=SimpleNamespace(every=60)))
-    exchange._watch(study, as_json=as_json)
+    judge._watch(study, as_json=as_json)
 
 
 def test_a_watch_backs_up_news_at_most_every_ten_minutes_and_once_at_the_end(
@@ -170,14 +172,14 @@ def test_a_watch_that_is_stopped_keeps_what_it_has(monkeypatch: pytest.MonkeyPat
 def test_each_pull_of_a_watch_takes_the_study_at_once_and_notes_what_is_lost(
     monkeypatch: pytest.MonkeyPatch, lost: bool, notes: tuple[str, ...]
 ) -> None:
-    class Found(Pulled):
+    class Found(PullResult):
         def finding(self, command: str) -> FindingError | None:
             return FindingError("2 lost") if lost else None
 
-    made: list[Pulled] = []
+    made: list[PullResult] = []
     monkeypatch.setattr(pull, "pull_sent", lambda *_, **__: (Found((), ("noted",)), (AnnotError("refused"),)))
 
-    def rounds(pull_once: Callable[..., Pulled], **_: object) -> None:
+    def rounds(pull_once: Callable[..., PullResult], **_: object) -> None:
         made.append(pull_once({}))
 
     with watched(monkeypatch, Page(), rounds) as seen:
@@ -194,8 +196,8 @@ def test_one_form_of_the_status_is_shown(pair: tuple[str, str], monkeypatch: pyt
     with pytest.raises(typer.BadParameter, match="found several"):
         judge.status(ANY, **dict.fromkeys(pair, True))
     monkeypatch.setattr(status, "adjudication", lambda _: [])
-    monkeypatch.setattr(returns, "listing", lambda _: [])
-    monkeypatch.setattr(returns, "notes", lambda _: ())
+    monkeypatch.setattr(changes, "listing", lambda _: [])
+    monkeypatch.setattr(changes, "notes", lambda _: ())
     assert judge.status(ANY, adjudication=True).text == "no pairs planned yet; plan them with `annot plan`"
     assert judge.status(ANY, returned=True).text == "no pair was returned"
 
@@ -246,18 +248,18 @@ def test_grades_are_qrels_of_one_paper_a_topic_unless_said_otherwise(
 ) -> None:
     monkeypatch.setattr(imports_step, "grades_from", taken)
     with pytest.raises(Taken) as found:
-        imports.import_files(ANY, [Path("a")], kind="grades", **typed)
+        prepare.import_files(ANY, [Path("a")], kind="grades", **typed)
     assert (found.value.named["form"], found.value.named["per_topic"]) == used
 
 
 def test_columns_that_are_not_named_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports_step, "judgements_from", taken)
     with pytest.raises(Taken) as found:
-        imports.import_files(ANY, [Path("a")], kind="judgements", query_column="topic", seconds_column="time")
+        prepare.import_files(ANY, [Path("a")], kind="judgements", query_column="topic", seconds_column="time")
     assert found.value.named["columns"] == {"query": "topic", "seconds": "time"}
     assert found.value.named["export"] is None
     with pytest.raises(Taken) as found:
-        imports.import_files(ANY, [Path("a")], kind="labelstudio", rating="r", query="q", document="d")
+        prepare.import_files(ANY, [Path("a")], kind="labelstudio", rating="r", query="q", document="d")
     assert found.value.named["export"] == ExportKeys("r", "q", "d", None)
 
 
@@ -267,7 +269,7 @@ def test_an_encoder_reads_32_papers_at_once_unless_said_otherwise(
 ) -> None:
     monkeypatch.setattr(vectors_step, "encode", taken)
     with pytest.raises(Taken) as found:
-        vectors.vectors_add(SimpleNamespace(replaced=lambda *_, **__: None), name="mine", encoder="specter", **typed)  # type: ignore[arg-type]
+        draw.vectors_add(SimpleNamespace(replaced=lambda *_, **__: None), name="mine", encoder="specter", **typed)  # type: ignore[arg-type]
     assert found.value.named["batch"] == used
 
 
@@ -290,9 +292,9 @@ def test_a_release_has_the_study_alone_only_to_record_consent(
         seen.append(wait_seconds)
         yield
 
-    monkeypatch.setattr(publish, "held", held)
+    monkeypatch.setattr(keep, "held", held)
     monkeypatch.setattr(release, "release", taken)
     with pytest.raises(Taken) as found:
-        publish.release(ANY, Path("out"), **typed)
+        keep.release(ANY, Path("out"), **typed)
     assert seen == ([0.0] if alone else [])
     assert found.value.named["published"] == (typed["date"].date() if "date" in typed else None)

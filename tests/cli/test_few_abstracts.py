@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from annot.ranking.wordvectors import FEWEST_ABSTRACTS, trained_on_few
+from annot.ranking.word_vectors import FEWEST_ABSTRACTS, trained_on_few
 from command_line import annot_done
 
 Study = Callable[[str], Path]

@@ -15,11 +15,10 @@ import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, MissingInput
 from annot.cli import commands
-from annot.cli.commands import AllCommands, ByFirstWord, NamesOrVerb, app
-from annot.cli.options import DryRunOption
+from annot.cli.commands import AllCommands, ByFirstWord, DryRunOption, NamesOrVerb, app
 from annot.cli.output import Output
 from annot.judging import stage
-from annot.steps import doctor
+from annot.steps import check
 from annot.study import backups
 from annot.study.workspace import Workspace
 from command_line import TREE, annot
@@ -342,5 +341,5 @@ def test_commands_that_need_no_study(typed: str, said: str, tmp_path: Path, monk
         raise AssertionError("it needs a study")
 
     monkeypatch.setattr(Workspace, "open", no_study)
-    monkeypatch.setattr(doctor, "examine", lambda ws: doctor.Examined("3", {}, None, (), ()))
+    monkeypatch.setattr(check, "examine", lambda ws: check.DoctorReport("3", {}, None, (), ()))
     assert said in annot(*typed.split(), folder=tmp_path).stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from annot.cli.main import refusal
 from annot.store.database import in_words
-from annot.study import archive
+from annot.study import backups
 from annot.study.workspace import write_file
 from command_line import annot, annot_done
 from sqlalchemy.exc import OperationalError
@@ -101,7 +101,7 @@ def test_a_backup_that_finds_no_room_when_it_is_unpacked_is_not_called_damaged(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(archive.shutil, "copyfileobj", full)
+    monkeypatch.setattr(backups.shutil, "copyfileobj", full)
     refused = annot("restore", tmp_path / "kept.tar.gz", tmp_path / "new", folder=tmp_path)
     assert refused.exit_code == 2
     assert "the disk is full" in refused.stderr

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import AnnotError, InputError, MissingInput
-from annot.cli import draw, exchange, imports, judge, main, measure, people, prepare, publish, settle, support, vectors
-from annot.judging.exchange.recording import Pulled, PulledProject
-from annot.steps import pull
+from annot.cli import draw, judge, keep, main, measure, people, prepare, settle
+from annot.judging.exchange.collecting import PulledProject, PullResult
+from annot.steps import exchange as pull
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
@@ -83,16 +83,16 @@ def test_a_pool_is_shown_by_its_query(ws: Workspace) -> None:
 )
 def test_vectors_come_from_files_or_an_encoder(ws: Workspace, given: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="expected NAME FILES, NAME --encoder MODEL, or --words FILE"):
-        vectors.vectors_add(ws, dry_run=True, **given)
+        draw.vectors_add(ws, dry_run=True, **given)
 
 
 def test_vectors_of_words_have_no_name(ws: Workspace) -> None:
     with pytest.raises(InputError, match="cannot be used with NAME"):
-        vectors.vectors_add(ws, name="mine", words=FILE, dry_run=True)
+        draw.vectors_add(ws, name="mine", words=FILE, dry_run=True)
     with pytest.raises(InputError, match="1 file not found"):
-        vectors.vectors_add(ws, name="mine", files=[FILE], dry_run=True)
+        draw.vectors_add(ws, name="mine", files=[FILE], dry_run=True)
     with pytest.raises(InputError, match="cannot be used with --model"):
-        vectors.vectors_add(ws, name="mine", encoder="specter", model="m", dry_run=True)
+        draw.vectors_add(ws, name="mine", encoder="specter", model="m", dry_run=True)
 
 
 def test_a_person_has_a_new_account_or_a_server(ws: Workspace) -> None:
@@ -116,9 +116,9 @@ def test_pulls_that_watch_take_no_round_and_delete_nothing(ws: Workspace) -> Non
     for wrong in ({"round": "training"}, {"dry_run": True}, {"accept_deletions": True}):
         given: dict[str, Any] = {"watch": True, **wrong}
         with pytest.raises(InputError, match="--watch"):
-            exchange.pull(ws, **given)
+            judge.pull(ws, **given)
     with pytest.raises(InputError, match="--every can only be used with --watch"):
-        exchange.pull(ws, every=60)
+        judge.pull(ws, every=60)
 
 
 def test_what_a_pull_could_not_do_is_noted_and_the_worst_ends_it(
@@ -129,9 +129,9 @@ def test_what_a_pull_could_not_do_is_noted_and_the_worst_ends_it(
 
     refused = (AnnotError("first"), Worse("second"))
     rows = (PulledProject("a1", 10, 5, 1, 0, 0, 0, part="x"),)
-    monkeypatch.setattr(exchange, "_by_part", lambda of: str(len(of)))
-    monkeypatch.setattr(pull, "pull_sent", lambda *_, **__: (Pulled(rows, ("noted",)), refused))
-    found = exchange.pull(ws)
+    monkeypatch.setattr(judge, "_by_part", lambda of: str(len(of)))
+    monkeypatch.setattr(pull, "pull_sent", lambda *_, **__: (PullResult(rows, ("noted",)), refused))
+    found = judge.pull(ws)
     assert found is not None
     assert (found.notes, found.finding, found.text) == (("noted", "first"), refused[1], "1")
 
@@ -151,12 +151,12 @@ def test_pairs_are_returned_one_by_one_or_by_a_file(ws: Workspace) -> None:
 
 def test_an_import_is_of_a_known_kind_and_of_one_file() -> None:
     with pytest.raises(InputError, match="found 2 files, expected one"):
-        imports._one([FILE, FILE], "csfcube")
-    assert imports._one([FILE], "csfcube") == FILE
+        prepare._one([FILE, FILE], "csfcube")
+    assert prepare._one([FILE], "csfcube") == FILE
     with pytest.raises(InputError, match="--as: found 'tables', expected one of"):
-        imports._check_options("tables", set())
-    for kind in imports.OPTIONS:
-        imports._check_options(kind, set())
+        prepare._check_options("tables", set())
+    for kind in prepare.OPTIONS:
+        prepare._check_options(kind, set())
 
 
 def test_each_kind_of_import_reads_its_own_files(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_each_kind_of_import_reads_its_own_files(tmp_path: Path) -> None:
         ("judgements", "nowhere.csv: no such file"),
     ):
         with pytest.raises(InputError, match=re.escape(words)):
-            imports.import_files(empty, [FILE], kind=kind, dry_run=True)
+            prepare.import_files(empty, [FILE], kind=kind, dry_run=True)
     with pytest.raises(InputError, match="--as labelstudio needs --rating, --query and --document"):
-        imports.import_files(empty, [FILE], kind="labelstudio", dry_run=True)
+        prepare.import_files(empty, [FILE], kind="labelstudio", dry_run=True)
 
 
 def test_figures_of_a_paper_are_not_written_into_a_folder(ws: Workspace, tmp_path: Path) -> None:
@@ -200,14 +200,14 @@ def test_papers_that_are_left_out_need_no_model(ws: Workspace) -> None:
 
 
 def test_a_table_of_the_report_is_printed_alone(ws: Workspace, tmp_path: Path) -> None:
-    assert publish.report(ws, table="agreement").name == "report --table"
+    assert keep.report(ws, table="agreement").name == "report --table"
     with pytest.raises(InputError, match="nothing"):
-        publish.report(ws, table="nothing")
+        keep.report(ws, table="nothing")
 
 
 def test_the_papers_of_the_demonstration_can_be_written_alone(tmp_path: Path) -> None:
     file = tmp_path / "papers.jsonl"
-    found = support.demo(tmp_path / "study", corpus_only=file)
+    found = keep.demo(tmp_path / "study", corpus_only=file)
     assert found.data["papers"] == len(file.read_text(encoding="utf-8").splitlines())
     assert not (tmp_path / "study").exists()
 
@@ -238,9 +238,9 @@ def test_parts_of_the_index_are_listed_or_removed_without_other_wishes(ws: Works
     for name, given in (("--list", {"listed": True}), ("--clean", {"clean": True})):
         wrong: dict[str, Any] = {**given, "repair": True}
         with pytest.raises(InputError, match=f"index {name}` cannot be used with --repair"):
-            vectors.index_build(ws, **wrong)
-    assert vectors.index_build(ws, listed=True).text.startswith("the index is empty")
-    assert vectors.index_build(ws, clean=True, dry_run=True).text == "nothing to remove: all of the index is used"
+            draw.index_build(ws, **wrong)
+    assert draw.index_build(ws, listed=True).text.startswith("the index is empty")
+    assert draw.index_build(ws, clean=True, dry_run=True).text == "nothing to remove: all of the index is used"
 
 
 def test_what_counts_again_is_counted(ws: Workspace) -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.base.records import Asked
+from annot.base.records import PairKey
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -43,7 +43,7 @@ def pairs_of(folder: Path) -> set[tuple[str, str]]:
         return {one.asked.pair for one in people.read_assignments(session)}
 
 
-def send_all(folder: Path, *, but: Callable[[Asked], bool] = lambda asked: False) -> None:
+def send_all(folder: Path, *, but: Callable[[PairKey], bool] = lambda asked: False) -> None:
     """What a push leaves on record."""
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
         for at, name in enumerate(("a1", "a2")):

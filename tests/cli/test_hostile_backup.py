@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 import tomlkit
-from annot.study import archive
+from annot.study import backups
 from command_line import annot, annot_done, difference, snapshot
 from hostile_backups import HOSTILE, TOML, Backup, database
 
@@ -127,8 +127,8 @@ def test_what_does_not_fit_on_the_disk_is_refused_before_the_first_byte(
 ) -> None:
     size = sum(len(content) for content in Backup.read(place.backup).files.values())
     opened: list[object] = []
-    monkeypatch.setattr(archive, "_unpacked", lambda *given: opened.append(given) or iter(()))
-    monkeypatch.setattr(archive.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 0, size - 1))  # type: ignore[attr-defined]
+    monkeypatch.setattr(backups, "_unpacked", lambda *given: opened.append(given) or iter(()))
+    monkeypatch.setattr(backups.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 0, size - 1))  # type: ignore[attr-defined]
     refused = annot("restore", place.backup, tmp_path / "new", folder=tmp_path)
     assert f"needs {size} bytes, found {size - 1} free on the disk" in refused.stderr
     assert not opened

@@ -18,10 +18,10 @@ import annot as package
 import pytest
 import tomlkit
 import usual
-from annot.base import shards
+from annot.base import parallel
 from annot.base.errors import StudioError
-from annot.labelstudio import installing
-from annot.study import doors
+from annot.labelstudio import server
+from annot.study import workspace
 from command_line import Result, annot, annot_done, calls, commands, snapshot
 from watching import Watch, outside
 
@@ -111,7 +111,7 @@ def case(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
     # These two are told by the owner to install and start a server of their own.
     monkeypatch.setattr("annot.labelstudio.server.ensure_installed", refuse)
-    monkeypatch.setattr(installing, "ensure_installed", refuse)
+    monkeypatch.setattr(server, "ensure_installed", refuse)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield Case(tmp_path / "study", foreign, listener)
 
@@ -255,7 +255,7 @@ def test_every_command_asks_before_it_goes_through_a_door(name: str, case: Case,
     message, hint = [line for line in refused.stderr.splitlines() if not line.startswith("dry run")]
     assert f" asks for {address}, which is outside this study" in message
     assert "ANNOT_ALLOW=" in hint
-    assert str(doors.allowed_file()) in hint
+    assert str(workspace.allowed_file()) in hint
     assert "secret" not in refused.stderr
     assert snapshot(case.foreign) == before
 
@@ -281,17 +281,17 @@ def test_what_the_owner_allows_is_remembered_for_this_study_alone(
         once.setenv("ANNOT_ALLOW", f"tcp://login:8786 {address}")
         annot_done("status", folder=case.study)
     annot_done("status", folder=case.study)
-    assert tomlkit.parse(doors.allowed_file().read_text("utf-8")).unwrap() == {str(case.study): [address]}
+    assert tomlkit.parse(workspace.allowed_file().read_text("utf-8")).unwrap() == {str(case.study): [address]}
     shutil.copytree(case.study, tmp_path / "copy")
     assert "asks for" in annot("status", folder=tmp_path / "copy").stderr
     a_database_server(case)
     assert "asks for postgresql://me@" in annot("status", folder=case.study).stderr
-    doors.allowed_file().write_text("[not")
+    workspace.allowed_file().write_text("[not")
     assert "cannot be read" in annot("status", folder=case.study).stderr
 
 
 def test_an_address_on_the_command_line_needs_no_other_word(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "CLUSTER_SECONDS", 1)
+    monkeypatch.setattr(parallel, "CLUSTER_SECONDS", 1)
     answer = annot("facets", "--cluster", "tcp://127.0.0.1:1", folder=case.study)
     assert "asks annot" not in answer.stderr
     assert "tcp://127.0.0.1:1" in answer.stderr
@@ -355,4 +355,4 @@ def test_one_place_decides_on_what_the_settings_name_outside() -> None:
 def test_no_address_is_shown_as_another(address: str, shown: str | None) -> None:
     """A password is hidden; the host that is really meant is not."""
     expected = shown or address.replace("secret", "***")
-    assert doors.without_password(address) == expected
+    assert workspace.without_password(address) == expected

@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 import tomlkit
 from annot.corpus.corpus_facts import current_sha256
-from annot.ranking import index_parts, wordvectors
+from annot.ranking import index, word_vectors
 from annot.ranking.index import open_index
 from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.store.papers import corpus_sha256
@@ -36,9 +36,9 @@ def in_small_groups(folder: Path, *, rows: int = 7) -> None:
 
 
 def small_shards(monkeypatch: pytest.MonkeyPatch, *, papers: int) -> None:
-    monkeypatch.setattr(index_parts, "PAPERS", papers)
-    monkeypatch.setattr(index_parts, "LEAST", 3)
-    monkeypatch.setattr(index_parts, "AT_ONCE", 3)
+    monkeypatch.setattr(index, "PAPERS", papers)
+    monkeypatch.setattr(index, "LEAST", 3)
+    monkeypatch.setattr(index, "AT_ONCE", 3)
 
 
 def shards(folder: Path) -> dict[str, int]:
@@ -121,7 +121,7 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
     in_small_groups(folder)
     small_shards(monkeypatch, papers=20)
     with_processes(folder, 1)
-    make, made = index_parts.make_shard, []
+    make, made = index.make_shard, []
 
     def killed_at_the_third(batches: object) -> object:
         if len(made) == 2:
@@ -129,11 +129,11 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
         made.append(batches)
         return make(batches)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(index_parts, "make_shard", killed_at_the_third)
+    monkeypatch.setattr(index, "make_shard", killed_at_the_third)
     assert annot("index", folder=folder).exit_code == 130
     finished = shards(folder)
     assert len(finished) == 2
-    monkeypatch.setattr(index_parts, "make_shard", make)
+    monkeypatch.setattr(index, "make_shard", make)
     annot_done("index", folder=folder)
     assert finished.items() <= shards(folder).items()
     assert len(shards(folder)) > 2
@@ -162,7 +162,7 @@ def test_a_killed_training_leaves_its_last_pass_and_the_next_build_goes_on(study
     assert killed.returncode == -signal.SIGKILL
     index = folder / ".annot/index"
     (own,) = index.glob("corpora/*")
-    kept = own / wordvectors.UNFINISHED
+    kept = own / word_vectors.UNFINISHED
     assert {path.name for path in own.iterdir()} == {"whole", kept.name}
     assert "nothing to remove" in annot_done("index", "--clean", folder=folder).stdout
     stands = {path: path.stat().st_mtime_ns for path in index.rglob("*") if path.is_file() and path.parent != kept}
@@ -179,7 +179,7 @@ def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = study("queried")
-    monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**24)
+    monkeypatch.setattr(word_vectors, "OF_A_WORD", 2**24)
     refused = annot("index", "--memory", "2G", folder=folder)
     assert refused.exit_code == 2
     assert re.search(r"words of 10 numbers need \S+G, found 2G", refused.stderr)
@@ -300,7 +300,7 @@ def test_averages_have_as_many_threads_as_the_memory_holds(
             super().__init__(size)
             sizes.append(size)
 
-    monkeypatch.setattr("annot.base.cores.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("annot.base.parallel.ThreadPoolExecutor", Pool)
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
     annot_done("index", "--memory", memory, folder=folder)
     # Shards, by threads where these are few, and the norms of both fields come before them; norms need next to nothing.

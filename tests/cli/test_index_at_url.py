@@ -16,13 +16,12 @@ import httpx
 import numpy
 import pytest
 import tomlkit
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError
-from annot.base.shards import Engine
-from annot.pools import near_duplicates
-from annot.ranking import index_parts
-from annot.ranking.index import open_index
-from annot.ranking.index_parts import folders_for, keep, take
+from annot.base.parallel import Engine
+from annot.pools import admission
+from annot.ranking import index
+from annot.ranking.index import folders_for, keep, open_index, take
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
 from annot.store import papers
@@ -79,7 +78,7 @@ def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     A command's paths are relative to its folder, but for those of the papers; workers stand elsewhere, and cannot go
     to that folder.
     """
-    monkeypatch.setattr(index_parts, "PAPERS", SMALL)
+    monkeypatch.setattr(index, "PAPERS", SMALL)
     folder = study("queried")
     in_small_groups(folder, rows=SMALL)
     add_vectors(folder)
@@ -88,8 +87,8 @@ def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
         groups = papers.groups_for(corpus, url)
         return [group._replace(path=Path("/nowhere") / group.path.name) for group in groups] if url else groups
 
-    monkeypatch.setattr(index_parts, "groups_for", hidden)
-    monkeypatch.setattr(near_duplicates, "groups_for", hidden)
+    monkeypatch.setattr(index, "groups_for", hidden)
+    monkeypatch.setattr(admission, "groups_for", hidden)
     monkeypatch.setattr(Path, "cwd", lambda: Path("/nowhere"))
     return folder
 
@@ -138,7 +137,7 @@ def test_an_object_store_gives_the_files_of_one_process(
     unseen: Path, cluster: Engine, object_store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Few shards and few methods: each file costs several requests.
-    monkeypatch.setattr(index_parts, "PAPERS", 8 * SMALL)
+    monkeypatch.setattr(index, "PAPERS", 8 * SMALL)
     with_methods(unseen, "abs_tfidf", LSA, "drawn")
     expected = made(on(unseen, processes=1))
     forget(unseen)
@@ -171,7 +170,7 @@ def test_an_index_that_was_made_here_is_searched_there(unseen: Path, cluster: En
 def test_papers_that_are_added_are_indexed_alone(
     unseen: Path, cluster: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_parts, "LEAST", 3)
+    monkeypatch.setattr(index, "LEAST", 3)
     on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
     annot_done("index", folder=unseen)
     before, sent = shards(unseen), put(tmp_path / "far")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import tomlkit
-from annot.base.shards import Engine
-from annot.ranking import index_parts
+from annot.base.parallel import Engine
+from annot.ranking import index
 from annot.ranking.methods import METHODS
-from annot.study.doors import allow
+from annot.study.workspace import allow
 from command_line import annot_done
 from local_cluster import local_cluster
 from test_index import in_small_groups
@@ -33,7 +33,7 @@ def cluster() -> Iterator[Engine]:
 @pytest.fixture
 def queried(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study with queries, whose corpus falls into eight shards or more."""
-    monkeypatch.setattr(index_parts, "PAPERS", SMALL)
+    monkeypatch.setattr(index, "PAPERS", SMALL)
     folder = study("queried")
     in_small_groups(folder, rows=SMALL)
     path = folder / "annot.toml"

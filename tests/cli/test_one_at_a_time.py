@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.corpus.facets.crf import Labeller
-from annot.store.database import open_store
-from annot.store.study_lock import alone
+from annot.corpus.labelling import Labeller
+from annot.store.database import hold_study, open_store
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, command_of, commands, difference, snapshot
 from usual import USUAL
@@ -50,7 +49,7 @@ def test_a_second_command_that_changes_the_study_is_refused(name: str, study: Ca
     folder = study(usual.stage)
     usual.prepare(folder)
     words = [*name.split(), *usual.typed.replace("--dry-run", "").split()]
-    with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
+    with hold_study(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
         before = snapshot(folder)
         refused = annot(*words, folder=folder)
         assert not difference(before, snapshot(folder))
@@ -70,7 +69,7 @@ def test_commands_that_read_never_wait(study: Callable[[str], Path]) -> None:
     assert {"status", "agreement", "qrels", "forecast", "forecast --design"} <= set(names)
     for name in names:
         USUAL[name].prepare(folder)
-    with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
+    with hold_study(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
         for name in names:
             annot_done(*name.split(), *USUAL[name].typed.split(), folder=folder)
 
@@ -94,7 +93,7 @@ def test_labelling_holds_no_write_transaction(study: Callable[[str], Path], monk
 def test_a_command_waits_as_long_as_it_is_told(study: Callable[[str], Path]) -> None:
     folder = study("labelled")
     words = [sys.executable, "-c", "from annot.cli.main import run; run()", "query", "add", "fic0802", "-f", "method"]
-    with alone(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
+    with hold_study(Workspace.open(folder).database_url, command="facets", wait_seconds=0):
         assert annot("query", "add", "fic0802", "-f", "method", "--wait", "0.2", folder=folder).exit_code == 1
         waiting = subprocess.Popen(
             [*words, "--wait", "600", "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Judgement, ScoredDoc
-from annot.base.settings.sections import TERM_AND_EMBEDDING_METHODS
+from annot.base.settings import TERM_AND_EMBEDDING_METHODS
 from annot.formats.trec import read_run
 from annot.pools.frozen_rankings import lines_of, read_rankings, write_rankings
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.store import people
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements

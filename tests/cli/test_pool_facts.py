@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
-from annot.pools.pool_facts import facts_of, first_difference
+from annot.pools.drawn_pools import facts_of, first_difference
 from annot.pools.pooling import draw, extended
 from annot.store.database import open_store
 from annot.store.pools import read_pools

@@ -274,10 +274,10 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     engine(folder)
     call = ("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
     place = {
-        "write_rankings": "annot.steps.pool_growth.write_rankings",
-        "write_admissions": "annot.steps.pool_growth.write_admissions",
+        "write_rankings": "annot.steps.pool.write_rankings",
+        "write_admissions": "annot.steps.pool.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
-        "write_pools": "annot.pools.growth.write_pools",
+        "write_pools": "annot.pools.drawn_pools.write_pools",
     }[broken]
 
     class KilledError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from annot.cli.tree import BY_WORDS
+from annot.cli.commands import BY_WORDS
 from command_line import TREE
 
 ALONE = """

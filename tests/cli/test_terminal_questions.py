@@ -13,7 +13,7 @@ import pytest
 ASKS = """
 import fcntl, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from annot.cli.waiting import confirmed, is_attended
+from annot.cli.output import confirmed, is_attended
 try:
     print(is_attended(), confirmed("May they be published?"))
 except KeyboardInterrupt:
@@ -62,7 +62,7 @@ def test_a_question_is_answered_in_a_terminal(typed: bytes, answer: str) -> None
 def test_nobody_is_asked_who_cannot_see_the_question_or_answer_it(without: str) -> None:
     lead, terminal = pty.openpty()
     places = {"stdin": terminal, "stderr": terminal, without: subprocess.DEVNULL}
-    program = "from annot.cli.waiting import is_attended; print(is_attended())"
+    program = "from annot.cli.output import is_attended; print(is_attended())"
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, **places)
     os.close(terminal)
     os.close(lead)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from annot.judging.substudy import ON_RECORD, SubstudyReport, substudy_of
-from annot.judging.substudy import on_record as substudy_on_record
-from annot.judging.trial_answers import TrainedAssessor, on_record, training_of
+from annot.judging.trial_answers import ON_RECORD, SubstudyReport, TrainedAssessor, on_record, substudy_of, training_of
+from annot.judging.trial_answers import substudy_on_record as substudy_on_record
 from annot.store import trials
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

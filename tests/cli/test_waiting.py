@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from annot.cli import waiting
+from annot.cli import output
 
 PROGRAM = """
 import sys
@@ -59,8 +59,8 @@ def on_the_screen(received: str) -> list[str]:
 
 
 def test_silence_is_broken_within_two_seconds_and_nothing_of_it_stays() -> None:
-    assert waiting.PATIENCE + waiting.STEP <= 2
-    received = on_a_terminal(patience=waiting.PATIENCE, goes_on=lambda said: SIGN.search(said) is not None)
+    assert output.PATIENCE + output.STEP <= 2
+    received = on_a_terminal(patience=output.PATIENCE, goes_on=lambda said: SIGN.search(said) is not None)
     before, _, after = received.partition("half")
     (first, *_), (second, *_) = (SIGN.findall(part.encode()) for part in (before, after))
     assert 2 <= int(first) < int(second)
@@ -71,7 +71,7 @@ def test_a_quick_command_shows_no_sign() -> None:
     """However slow the machine is: no silence is long enough here."""
 
     def after_some_steps(_said: bytes) -> bool:
-        time.sleep(2 * waiting.STEP)
+        time.sleep(2 * output.STEP)
         return True
 
     assert on_a_terminal(patience=3600.0, goes_on=after_some_steps) == "half\r\ndone\r\n"
@@ -82,7 +82,7 @@ def test_nothing_is_written_where_there_is_no_terminal() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ran:
         assert ran.stdin is not None
         assert ran.stderr is not None
-        time.sleep(3 * waiting.STEP)
+        time.sleep(3 * output.STEP)
         ran.stdin.write(b"\n\n")
         ran.stdin.close()
         assert ran.stderr.read() == b"half\ndone\n"

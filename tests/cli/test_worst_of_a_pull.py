@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError, InputError, StudioError
-from annot.cli import exchange
-from annot.steps import pull as step
+from annot.cli import judge
+from annot.steps import exchange as step
 
 
 def pulled(monkeypatch: pytest.MonkeyPatch, *refused: Any, own: Any = None) -> Any:
     found = SimpleNamespace(assessors=(), notes=("a note",), finding=lambda _command: own)
     monkeypatch.setattr(step, "pull_sent", lambda *_, **__: (found, refused))
-    return exchange.pull(SimpleNamespace())  # type: ignore[arg-type]
+    return judge.pull(SimpleNamespace())  # type: ignore[arg-type]
 
 
 def test_the_one_with_the_highest_exit_code_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,4 +43,4 @@ def test_one_alone_is_raised_and_not_told_twice(monkeypatch: pytest.MonkeyPatch)
 )
 def test_options_that_exclude_each_other_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        exchange.pull(SimpleNamespace(), **options)  # type: ignore[arg-type]
+        judge.pull(SimpleNamespace(), **options)  # type: ignore[arg-type]

@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from annot.base.records import Assignment, Judgement
 from annot.formats.csfcube import write_csfcube
-from annot.formats.matches import Match
-from annot.measuring.results import write_matches
-from annot.publishing.release.questions import answer_sheet, questions
+from annot.formats.trec import Match
+from annot.measuring.measured import write_matches
+from annot.publishing.release.prose import answer_sheet, questions
 from annot.store import opinions, trials
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.store.opinions import AskedModel, ModelCall
 from annot.store.papers import find_papers
 from annot.store.projects import StoredRound
-from annot.store.revisions import Sourced
+from annot.store.revisions import SourcedAnswer
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from demo_collection import demo_material
@@ -147,7 +147,7 @@ def answered(round: StoredRound, folder: Path) -> None:
             Judgement(one.query_id, one.doc_id, one.assessor, at % 4, lead_time=10.0 + at)
             for at, one in enumerate(trials.read_assignments(session, round))
         ]
-        sourced = [Sourced(one, round, str(at), {}) for at, one in enumerate(answers)]
+        sourced = [SourcedAnswer(one, round, str(at), {}) for at, one in enumerate(answers)]
         trials.record_answers(session, sourced, recorded_at="2026-01-01T00:00:00+00:00")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import annot as package
-from annot.study import doors
+from annot.study import workspace
 
 OWN = tuple(Path(place).resolve() for place in {sys.prefix, sys.base_prefix, *package.__path__, *sys.path[1:]})
 
@@ -63,7 +63,7 @@ class Watch:
 
 def outside(seen: list[Seen], *places: Path) -> list[Seen]:
     """What was done beyond these folders, the temporary one, and the program's own."""
-    known = (*places, *OWN, *map(Path, SYSTEM), Path(tempfile.gettempdir()), doors.allowed_file().parent)
+    known = (*places, *OWN, *map(Path, SYSTEM), Path(tempfile.gettempdir()), workspace.allowed_file().parent)
     return [
         one
         for one in seen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annot.base.records import Asked, Assessor
-from annot.judging.rounds import adjudication
+from annot.base.records import Assessor, PairKey
+from annot.judging.rounds import judging
 from annot.store import people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -16,7 +16,7 @@ from small_study import DOCUMENTS, QUERIES, build
 def test_open_disputes_of_an_adjudicator_who_left_go_to_another(ws: Workspace, annot: Callable[..., Result]) -> None:
     """j1 settled the two disputes of the first query and was sent those of the second."""
     build(ws, judged=40)
-    sent = [Asked(query.query_id, doc_id) for query in QUERIES[:2] for doc_id in DOCUMENTS[-2:]]
+    sent = [PairKey(query.query_id, doc_id) for query in QUERIES[:2] for doc_id in DOCUMENTS[-2:]]
     with open_store(ws.database_url) as store, store.begin() as session:
         people.put_assessors(session, [Assessor("j2", "jan@example.org", True)])
         project = projects.open_project(
@@ -30,8 +30,8 @@ def test_open_disputes_of_an_adjudicator_who_left_go_to_another(ws: Workspace, a
     after = parcels(ws)
     # What j1 has settled stays; the project is still looked at, so that the rest is withdrawn.
     assert set(after["j1"]) == set(sent[:2])
-    assert set(after["j2"]) == {Asked(query.query_id, doc_id) for query in QUERIES[1:] for doc_id in DOCUMENTS[-2:]}
+    assert set(after["j2"]) == {PairKey(query.query_id, doc_id) for query in QUERIES[1:] for doc_id in DOCUMENTS[-2:]}
 
 
-def parcels(ws: Workspace) -> dict[str, list[Asked]]:
-    return {parcel.assessor: list(parcel.tasks) for parcel in adjudication.outgoing_of(ws)}
+def parcels(ws: Workspace) -> dict[str, list[PairKey]]:
+    return {parcel.assessor: list(parcel.tasks) for parcel in judging.adjudication_outgoing_of(ws)}

@@ -6,13 +6,19 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.measuring.evaluation.against import Published, beside, comparable, read_published, shipped, shipped_text
-from annot.measuring.evaluation.averages import TEST
-from annot.measuring.evaluation.evaluated import RunMeasures
+from annot.measuring.evaluation.evaluated import TEST, RunMeasures
+from annot.measuring.evaluation.other_figures import (
+    PublishedTable,
+    beside,
+    comparable,
+    read_published,
+    shipped,
+    shipped_text,
+)
 from command_line import annot, annot_done
 
 
-def table(name: str) -> Published:
+def table(name: str) -> PublishedTable:
     return read_published(shipped_text(name), name=name)
 
 

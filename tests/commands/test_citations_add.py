@@ -15,9 +15,9 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.corpus.corpus_facts import papers_of, write_corpus_manifest
 from annot.formats import citation_edges
-from annot.formats.corpora import cutting
-from annot.steps import citations, corpus
-from annot.steps.citations import AddedCitations
+from annot.formats.corpora import pieces
+from annot.steps import corpus
+from annot.steps.corpus import AddedCitations
 from annot.store import papers
 from annot.store.citations import cited_by
 from annot.store.paper_writing import PaperWriter
@@ -36,7 +36,7 @@ def fill(ws: Workspace, *ids: str) -> None:
 
 
 def add(ws: Workspace, *files: Path, dry_run: bool = False) -> AddedCitations:
-    return citations.add(ws, files, dry_run=dry_run, advance=lambda done, total: None)
+    return corpus.add_citations(ws, files, dry_run=dry_run, advance=lambda done, total: None)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_citations_of_papers_in_the_corpus_are_kept(
     path = tmp_path / "edges"
     text = WAYS[way](pairs).encode()
     path.write_bytes(gzip.compress(text) if compressed else text)
-    monkeypatch.setattr(cutting, "PIECE_BYTES", 7_001)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 7_001)
     monkeypatch.setattr(citation_edges, "BLOCK_BYTES", 999)
     (read,) = add(ws.replaced("machine", processes=1), path).files
     assert (read.citations, read.kept) == (3_000, sum(citing in corpus for citing, _ in pairs))
@@ -104,7 +104,7 @@ def test_processes_give_the_same_and_a_second_time_adds_nothing(ws: Workspace, t
     path = tmp_path / "edges.csv"
     path.write_text(of_two_columns(",")(pairs))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cutting, "PIECE_BYTES", 9_000)
+        patched.setattr(pieces, "PIECE_BYTES", 9_000)
         added = add(ws.replaced("machine", processes=2), path)
     assert cited_by(ws.corpus, ["0", "2", "4"]) == expected(pairs, {"0", "2"})
     again = add(ws, path)

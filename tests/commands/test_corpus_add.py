@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.corpus import adding
-from annot.formats.corpora import cutting
-from annot.formats.corpora.cutting import Piece, read_lines
+from annot.formats.corpora import pieces
+from annot.formats.corpora.pieces import Piece, read_lines
 from annot.steps import corpus
 from annot.steps.corpus import AddedPapers
 from annot.store.papers import corpus_sha256, paper_ids, read_papers
@@ -46,7 +46,7 @@ def add(ws: Workspace, *files: Path, dry_run: bool = False, processes: int = 1) 
 
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    for module in (cutting, adding):
+    for module in (pieces, adding):
         monkeypatch.setattr(module, "PIECE_BYTES", size)
 
 
@@ -59,8 +59,8 @@ def test_every_line_of_a_file_is_in_one_piece_once(
     whole = (b"\xef\xbb\xbf" if mark else b"") + "\n".join(lines).encode()
     path.write_bytes(whole)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cutting, "PIECE_BYTES", size)
-        cuts = cutting.cut_lines(str(path))
+        patched.setattr(pieces, "PIECE_BYTES", size)
+        cuts = pieces.cut_lines(str(path))
     found = [text for start, stop in cuts for _, text in read_lines(Piece(str(path), "annot", start, stop))]
     assert b"".join(found) == "\n".join(lines).encode()
     assert all(text.count(b"\n") == text.endswith(b"\n") for text in found)

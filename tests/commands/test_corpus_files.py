@@ -11,11 +11,11 @@ import openpyxl
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Source
-from annot.corpus.files_read import FileRead, by_format
+from annot.corpus.adding import FileRead, by_format
 from annot.formats.corpora import FORMATS
 from annot.steps import corpus
 from annot.store.papers import read_papers
-from annot.store.runs import Imported, put_import, read_imports
+from annot.store.runs import ImportedSource, put_import, read_imports
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
@@ -123,7 +123,7 @@ def test_a_study_that_knows_no_files_shows_its_papers_as_before(ws: Workspace, f
     with ws.writing() as session:
         (one,) = read_imports(session)
         earlier = {name: value for name, value in one.facts.items() if name != "files"}
-        put_import(session, Imported(Source.CORPUS, one.source_sha256, earlier))
+        put_import(session, ImportedSource(Source.CORPUS, one.source_sha256, earlier))
     assert (shown(ws).papers, shown(ws).files) == (5, ())
     assert annot_done("corpus", "show", folder=ws.root).stdout.startswith("5 papers, 1999 to 2001, 1 without a year\n")
     assert add(ws.replaced("corpus", min_sentences=1), *files)

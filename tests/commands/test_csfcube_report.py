@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
-from annot.steps import agreement, qrels, report
-from annot.steps import import_csfcube as imports
-from annot.steps.init import init
+from annot.steps import agreement, publish, qrels
+from annot.steps import imports as imports
+from annot.steps.setup import init
 from annot.study.workspace import Workspace
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
@@ -26,7 +26,7 @@ def exports(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     # The import has changed the policy for missing judgements.
     ws = Workspace.open(root)
     qrels.write(ws, partial=False)
-    report.write(ws)
+    publish.write_report(ws)
     return ws.exports
 
 

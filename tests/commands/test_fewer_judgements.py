@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annot.base.records import Asked
+from annot.base.records import PairKey
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -187,6 +187,6 @@ def test_pairs_taken_with_fewer_judgements_are_counted_on_every_page(
     status = annot("status", "--json").data
     assert (status["incomplete"], status["accepted"]) == (20, 0)
     with open_store(half.database_url) as store, store.read() as session:
-        assert {Asked(*pair.split()) for pair in SINGLE} == {
+        assert {PairKey(*pair.split()) for pair in SINGLE} == {
             one.asked for one in people.read_assignments(session, "a3")
         }

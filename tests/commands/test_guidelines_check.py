@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.demo import packaged
+from annot.demo import simulated_people
 from annot.judging import guideline_faults
 from annot.study.guideline_pages import __file__ as packaged_guidelines
 from annot.study.workspace import Workspace
@@ -21,7 +21,7 @@ PAGES = Path(packaged_guidelines).parent
 def with_corpus(ws: Workspace, annot: Run, tmp_path: Path) -> Workspace:
     """The packaged papers, which the packaged pages quote."""
     source = tmp_path / "papers.jsonl"
-    source.write_text(packaged.corpus_text(), encoding="utf-8")
+    source.write_text(simulated_people.corpus_text(), encoding="utf-8")
     assert annot("corpus", "add", source).exit_code == 0
     return ws
 

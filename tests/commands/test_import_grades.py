@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, Qrel, Query
-from annot.formats.studio_export import read_relish
+from annot.formats.judgements_file import read_relish
 from annot.formats.trec import read_qrels
-from annot.pools.selection.sampling import topics_as_papers
+from annot.pools.selection import topics_as_papers
 from annot.store.database import open_store
 from annot.store.people import Plan, put_assessors, replace_plan
-from annot.store.pools import documents_by_query
-from annot.store.queries import put_queries, read_queries
+from annot.store.pools import documents_by_query, put_queries, read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done

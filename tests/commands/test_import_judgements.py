@@ -211,7 +211,7 @@ def test_a_study_with_a_plan_of_its_own_is_left_alone(ws: Workspace, annot: Run,
     from annot.base.records import Assessor, Assignment, Query
     from annot.store.database import open_store
     from annot.store.people import Plan, put_assessors, replace_plan
-    from annot.store.queries import put_queries
+    from annot.store.pools import put_queries
 
     with open_store(ws.database_url) as store, store.begin() as session:
         put_queries(session, [Query("p1-method", "p1", "method", (0,))])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.store import pools
-from annot.store.queries import read_queries
+from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
 from command_line import Result, difference, snapshot
 from pooled_corpus import made, paper

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.settings import Kind, Settings, read_settings, settings_of
-from annot.labelstudio.controls import DIFFERENCES, DIFFERENCES_OF_WHOLES
+from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.study.guidelines import shown
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done

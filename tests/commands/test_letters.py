@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from annot.base.records import Assessor, Topic
-from annot.labelstudio.controls import PUBLISHED
-from annot.steps import invite
-from annot.store import people, projects, queries
+from annot.labelstudio.studio_records import PUBLISHED
+from annot.steps import people as invite
+from annot.store import people, pools, projects
 from annot.store.database import open_store
 from annot.store.people import read_notices
 from annot.study import guidelines
@@ -149,7 +149,7 @@ def test_letters_say_what_two_texts_are_compared(
         people.put_assessors(
             session, [Assessor(name, f"{name}@example.org", adjudicator=name == "j1") for name in ("a1", "j1")]
         )
-        queries.put_topics(session, [Topic("T1", "sleep")] if mixed else [])
+        pools.put_topics(session, [Topic("T1", "sleep")] if mixed else [])
     told = letters(annot)
     for name, sentence in zip(("a1", "j1"), said, strict=True):
         assert sentence in told[name]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.judging.meeting import meeting_of
+from annot.judging.comments import meeting_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import build

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from annot.pools.near_duplicates import near_duplicates
+from annot.pools.admission import near_duplicates
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import drawn, made, paper, words_of

@@ -8,7 +8,7 @@ import pytest
 from annot.judging.plan_on_record import plan_sha256, write_plan
 from annot.store import judgements, people, projects
 from annot.store.database import open_store
-from annot.study.made import note, states_of
+from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 from command_line import Result
 from small_study import DOCUMENTS, QUERIES, RECORDED, build, judgement, sourced

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import tomlkit
 from annot.base.records import Assignment, Judgement
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.store import judgements
 from annot.store.database import open_store
-from annot.study import doors
+from annot.study import workspace
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, build, judgement, sourced, write_runs
 from sqlalchemy import Engine, event
@@ -37,7 +37,7 @@ def ws(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
     settings["collection"].update(COLLECTION)
     if request.param == "postgres":
         settings["store"]["database"] = request.getfixturevalue("postgres_url")
-        doors.allow(root, settings["store"]["database"])
+        workspace.allow(root, settings["store"]["database"])
     (root / "annot.toml").write_text(tomlkit.dumps(settings), encoding="utf-8")
     (root / "datasheet.toml").write_text(answered(), encoding="utf-8")
     ws = Workspace.open(root)

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from annot.base.records import Assessor
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.joint import coefficient, interval, joint_grades, units_of
-from annot.measuring.agreement.per_query import QueryRatings
+from annot.measuring.agreement.estimates import QueryRatings, coefficient, interval, joint_grades, units_of
 from annot.store import judgements, people, pools
 from annot.store.database import open_store
 from annot.study.workspace import Workspace

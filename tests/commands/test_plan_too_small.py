@@ -7,7 +7,7 @@ import re
 import small_study
 from annot.base.records import Assessor, Pool, Query
 from annot.steps import plan
-from annot.store import people, pools, queries
+from annot.store import people, pools
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 
@@ -31,7 +31,7 @@ def test_a_plan_that_is_large_enough_says_nothing_of_it(ws: Workspace) -> None:
     small_study.build(ws, judged=0)
     with open_store(ws.database_url) as store, store.begin() as session:
         added = [Query(f"p{at}-method", f"p{at}", "method", (1,)) for at in range(5, 11)]
-        queries.put_queries(session, (*small_study.QUERIES, *added))
+        pools.put_queries(session, (*small_study.QUERIES, *added))
         known = pools.read_pools(session)
         drawn: list[Pool] = [*known.values(), *(small_study.pool_of(query.topic_id) for query in added)]
         pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import annot.steps.pull as pulling
+import annot.steps.exchange as pulling
 import pytest
 from annot.base.errors import AnnotError, BusyError, StudioError
-from annot.judging.exchange.collecting import Seen
-from annot.judging.exchange.recording import Pulled, PulledProject
-from annot.steps.pull import watch
+from annot.judging.exchange.collecting import PullCursor, PulledProject, PullResult
+from annot.steps.exchange import watch
 from annot.study.workspace import Workspace
 from small_study import build
 
@@ -19,30 +18,30 @@ AWAY = StudioError("no server answers")
 BUSY = BusyError("`annot plan` is changing this study")
 
 
-def brought(new: int, *, changed: int = 0, open: int, notes: tuple[str, ...] = ()) -> Pulled:
+def brought(new: int, *, changed: int = 0, open: int, notes: tuple[str, ...] = ()) -> PullResult:
     people = (PulledProject("a1", 9, 9, new, changed, 0, 0), PulledProject("a2", 9, 9, 0, 0, 0, 0))
-    return Pulled(people, notes, open=open)
+    return PullResult(people, notes, open=open)
 
 
-def rounds(*pulls: Pulled | AnnotError) -> tuple[list[Pulled], list[str], int]:
+def rounds(*pulls: PullResult | AnnotError) -> tuple[list[PullResult], list[str], int]:
     """What is shown and told while these pulls come one after the other, and the number of waits."""
     return watched(*pulls)[:3]
 
 
-def watched(*pulls: Pulled | AnnotError) -> tuple[list[Pulled], list[str], int, list[tuple[bool, str]]]:
+def watched(*pulls: PullResult | AnnotError) -> tuple[list[PullResult], list[str], int, list[tuple[bool, str]]]:
     """The same, and what is said after each pull."""
     coming = list(pulls)
-    shown: list[Pulled] = []
+    shown: list[PullResult] = []
     told: list[str] = []
     waits: list[float] = []
     after: list[tuple[bool, str]] = []
 
-    def pull(seen: dict[int, Seen]) -> Pulled:
+    def pull(seen: dict[int, PullCursor]) -> PullResult:
         given = coming.pop(0)
-        assert bool(seen) == (len(waits) >= 1 and isinstance(pulls[len(waits) - 1], Pulled)), "looks at all anew"
+        assert bool(seen) == (len(waits) >= 1 and isinstance(pulls[len(waits) - 1], PullResult)), "looks at all anew"
         if isinstance(given, AnnotError):
             raise given
-        seen[1] = Seen(1, "2026-11-21T10:00:00.000000Z", frozenset())
+        seen[1] = PullCursor(1, "2026-11-21T10:00:00.000000Z", frozenset())
         return given
 
     def pulled(news: bool, trouble: str) -> None:
@@ -56,7 +55,7 @@ def watched(*pulls: Pulled | AnnotError) -> tuple[list[Pulled], list[str], int, 
 
 def test_it_pulls_until_everything_is_judged_and_shows_only_what_is_new() -> None:
     shown, told, waits = rounds(
-        brought(5, open=3), brought(0, open=3), Pulled((), ()), brought(1, changed=2, open=2), brought(2, open=0)
+        brought(5, open=3), brought(0, open=3), PullResult((), ()), brought(1, changed=2, open=2), brought(2, open=0)
     )
     assert [[(row.assessor, row.new, row.changed) for row in one.assessors] for one in shown] == [
         [("a1", 5, 0)],

@@ -16,9 +16,9 @@ from annot.formats.topics import read_topics
 from annot.judging.exchange.outgoing import material_of
 from annot.store.judgements import record_judgements
 from annot.store.people import put_assessors
-from annot.store.queries import put_queries
-from annot.store.queries import read_topics as stored_topics
-from annot.store.revisions import Sourced
+from annot.store.pools import put_queries
+from annot.store.pools import read_topics as stored_topics
+from annot.store.revisions import SourcedAnswer
 from annot.study.workspace import Workspace
 from command_line import Result, difference, snapshot
 from pooled_corpus import made, paper
@@ -82,7 +82,7 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
     assert annot("query", "add", "--file", "topics.xml").exit_code == 0
     with study.writing() as session:
         put_assessors(session, [Assessor("a1", None, False)])
-        one = Sourced(Judgement("2", "p3", "a1", 1), "label-studio", "1", {})
+        one = SourcedAnswer(Judgement("2", "p3", "a1", 1), "label-studio", "1", {})
         record_judgements(session, [one], recorded_at="2031-03-14T00:00:00Z")
     (study.root / "other.tsv").write_text("9\tnew\n1\tother\n2\tother\np7\tword\np5-method\tword\n", encoding="utf-8")
     before = snapshot(study.root)
@@ -208,7 +208,7 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert caught.value.faults == (
         f"{registered}, query:2: query_id: '8/a': expected no space, no slash and nothing that cannot be printed",
     )
-    monkeypatch.setattr("annot.formats.topics.fields.id_fault", lambda _: "")
+    monkeypatch.setattr("annot.formats.topics.id_fault", lambda _: "")
     read = read_topics(registered)
     assert read.topics[0].topic == Topic("7", "short", "What is it?", None, {"about": json.dumps(["a", "b"])})
     assert read.topics[1].topic == Topic("8/a", "other", None, None, {"about": "[]"})

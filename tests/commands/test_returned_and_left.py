@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from annot.base.records import Adjudication, Asked, Assignment
-from annot.judging.rounds import adjudication, judging
+from annot.base.records import Adjudication, Assignment, PairKey
+from annot.judging.rounds import judging
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.store.judgements import read_returned
-from annot.store.judging_models import RETURNED_TABLE
+from annot.store.models import RETURNED_TABLE
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import Result
@@ -49,7 +49,7 @@ def test_a_returned_pair_of_a_person_who_leaves_waits_for_nobody(ws: Workspace, 
     assert (after["waiting"], after["returned"], after["incomplete"]) == (0, 0, 0)
     assert after["agreed"] == before["agreed"] - contested
     assert after["open"] == before["open"] + contested
-    sent = {asked.pair for parcel in adjudication.outgoing_of(ws) for asked in parcel.tasks}
+    sent = {asked.pair for parcel in judging.adjudication_outgoing_of(ws) for asked in parcel.tasks}
     assert ((QUERY, "d00") in sent) is contested
     assert (QUERY, "d08") in sent
     # Nothing is put before a person who has left.
@@ -75,10 +75,10 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
         with open_store(ws.database_url) as store, store.begin() as session:
             judgements.record_judgements(session, sourced([new]), recorded_at="2040-01-01T00:00:00+00:00")
 
-    def to_adjudicate() -> set[Asked]:
-        return {asked for one in adjudication.outgoing_of(ws) for asked in one.tasks if asked.pair == pair}
+    def to_adjudicate() -> set[PairKey]:
+        return {asked for one in judging.adjudication_outgoing_of(ws) for asked in one.tasks if asked.pair == pair}
 
-    def last_for_now() -> list[Asked]:
+    def last_for_now() -> list[PairKey]:
         """What a1's tasks call the last for now, behind which nothing may come."""
         (mine,) = [parcel for parcel in judging.outgoing_of(ws) if parcel.assessor == "a1"]
         assert "the last for now" in list(mine.tasks.values())[-1]["data"]["progress"]
@@ -110,7 +110,7 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
         return
     # A task of its own, as the first one has its answer; what is decided on it stands.
     assert decision() is None
-    assert to_adjudicate() == {Asked(*pair, 2)}
+    assert to_adjudicate() == {PairKey(*pair, 2)}
     again = Adjudication(*pair, "j1", 0, "shown", ("a2", "a1"), judged_at="2041-01-01T00:00:00+00:00")
     with open_store(ws.database_url) as store, store.begin() as session:
         adjudications.record_adjudications(
@@ -119,4 +119,4 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
             recorded_at="2041-01-01T00:00:00+00:00",
         )
     assert decision() == (0, "adjudicated")
-    assert to_adjudicate() == {Asked(*pair, 2)}
+    assert to_adjudicate() == {PairKey(*pair, 2)}

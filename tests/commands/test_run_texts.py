@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.formats.trec import read_run
-from annot.publishing.report.words import sentences
+from annot.publishing.report.tables import sentences
 from annot.steps.run import MadeRun
 from annot.store import runs
 from annot.store.database import open_store

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from annot.base.records import Adjudication, Asked, Assignment
+from annot.base.records import Adjudication, Assignment, PairKey
 from annot.store import adjudications, judgements
 from annot.store.adjudications import note_opinions
 from annot.store.database import open_store
@@ -78,7 +78,7 @@ def test_every_revision_is_told_and_only_the_last_counts(ws: Workspace, annot: R
 def test_what_an_adjudicator_saw_is_what_their_task_showed_then(ws: Workspace, annot: Run) -> None:
     """a2's grade of d08 changes after j1 has settled it; j1's task is sent again later, and j1 changes the decision."""
     build(ws, judged=40)
-    pair = Asked(QUERY, "d08")
+    pair = PairKey(QUERY, "d08")
     a1, a2 = (judgement(Assignment(*pair.pair, name, 1)) for name in ("a1", "a2"))
     late = replace(a2, grade=3, judged_at="2031-03-14T13:00:00+00:00")
     changed = replace(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.ranking import wordvectors
+from annot.ranking import word_vectors
 from command_line import annot, annot_done
 from gensim.models import FastText, KeyedVectors
 
@@ -64,7 +64,7 @@ def test_word2vec_is_read_as_gensim_writes_it(folder: Path, form: str) -> None:
     assert figures == annot_done("vectors", "add", "--words", name, "--json", folder=folder).data
     assert figures["form"] == ("word2vec binary" if form.startswith("binary") else "word2vec text")
     assert (figures["kept"], figures["unusable"], figures["not_finite"]) == (8, 4, 1)
-    kept = wordvectors.load(folder / "corpus/word-vectors")
+    kept = word_vectors.load(folder / "corpus/word-vectors")
     assert kept.words == tuple(WORDS[:8])
     np.testing.assert_allclose(kept.matrix, MATRIX[:8], rtol=0 if form.startswith("binary") else 1e-5)
     assert kept.facts["file"] == name
@@ -80,7 +80,7 @@ def test_a_fasttext_model_gives_the_vectors_of_its_words(folder: Path) -> None:
     save_facebook_model(model, str(folder / "ft.bin"))
     figures = annot_done("vectors", "add", "--words", "ft.bin", "--json", folder=folder).data
     assert (figures["form"], figures["kept"], figures["unusable"]) == ("fastText binary", 4, 1)
-    kept = wordvectors.load(folder / "corpus/word-vectors")
+    kept = word_vectors.load(folder / "corpus/word-vectors")
     for word, row in zip(kept.words, kept.matrix, strict=True):
         np.testing.assert_allclose(row, model.wv[word], rtol=1e-5)
 
@@ -110,8 +110,8 @@ def test_imported_word_vectors_rank_in_place_of_trained_ones(folder: Path) -> No
     assert float(run[0][4]) == pytest.approx(-float(np.linalg.norm(average("a") - average("b"))), rel=1e-5)
     manifest = json.loads((folder / "pools/rankings/manifest.json").read_text())
     said = manifest["methods"]["abs_cbow200"]["word_vectors"]
-    kept = wordvectors.load(folder / "corpus/word-vectors")
-    assert (said["imported"], said["sha256"]) == ("word2vec binary", wordvectors.sha256_of(kept.words, kept.matrix))
+    kept = word_vectors.load(folder / "corpus/word-vectors")
+    assert (said["imported"], said["sha256"]) == ("word2vec binary", word_vectors.sha256_of(kept.words, kept.matrix))
     assert not list((folder / ".annot" / "index").glob("*/words-*")), "nothing was trained"
 
 

@@ -8,7 +8,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, Paper, Query
 from annot.base.settings import Settings
-from annot.corpus.named_rows import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
+from annot.corpus.query_sentences import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
 from annot.formats.judgements_file import FileJudgement
 
 SETTINGS = Settings.model_validate({"facets": {"method": ["method"], "new-method": ["result"], "all": []}})

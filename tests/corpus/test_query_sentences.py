@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.corpus.facets.query_sentences import (
-    check_facet,
-    facet_sentences,
-    make_query,
-    offered_facets,
-    sentence_numbers,
-)
+from annot.corpus.query_sentences import check_facet, facet_sentences, make_query, offered_facets, sentence_numbers
 
 FACETS = {"background": ("background", "objective"), "method": ("method",), "all": ()}
 LABELS = ("objective", "other", "background")

@@ -9,15 +9,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import InputError
-from annot.base.settings.sections import CorpusSettings
-from annot.corpus import adding, rejects
-from annot.corpus.adding import CleaningCount, LotReader, lots_of
+from annot.base.settings import CorpusSettings
+from annot.corpus import adding
+from annot.corpus.adding import CleaningCount, LotReader, PieceRead, Rejects, lots_of
 from annot.corpus.corpus_filters import KEPT, REASONS, Rejection, Tally
-from annot.corpus.rejects import PieceRead, Rejects
-from annot.formats.cleaning import Cleaned
-from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.cleaning import CleanedPaper
+from annot.formats.corpora.datasets import Spread
+from annot.formats.corpora.pieces import BrokenRecord, Piece
 from annot.formats.corpora.sections import HeadingCount, SectionLabels
-from annot.formats.corpora.semantic_scholar import Spread
 
 GOOD = ["One two three four.", "Five six seven eight.", "Nine ten eleven twelve."]
 
@@ -79,7 +78,7 @@ def test_a_lot_without_faults_leaves_no_file_of_rejects_and_a_dry_one_none_at_al
 
 def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "AT_ONCE", 2)
-    monkeypatch.setattr(rejects, "TOLD", 2)
+    monkeypatch.setattr(adding, "TOLD", 2)
     monkeypatch.setattr(adding, "MOST", 0)
     brought = read(tmp_path, *LINES, *LINES[:1], line("d", GOOD))
     assert brought.marks.ids.to_pylist() == ["a", "b", "c", "a", "d"]
@@ -128,7 +127,7 @@ def test_small_files_share_a_lot_and_large_ones_are_cut(tmp_path: Path, monkeypa
     for name, size in sizes.items():
         (tmp_path / name).write_bytes(b"\n" * size)
     monkeypatch.setattr(adding, "PIECE_BYTES", 10)
-    monkeypatch.setattr("annot.formats.corpora.cutting.PIECE_BYTES", 10)
+    monkeypatch.setattr("annot.formats.corpora.pieces.PIECE_BYTES", 10)
     lots = lots_of([("annot", str(tmp_path / name)) for name in sizes])
     assert [[(Path(piece.path).name, piece.start, piece.stop) for piece in lot] for lot in lots] == [
         [("a", 0, None), ("b", 0, None)],
@@ -139,8 +138,8 @@ def test_small_files_share_a_lot_and_large_ones_are_cut(tmp_path: Path, monkeypa
     ]
 
 
-def cleaned(paper_id: str) -> Cleaned:
-    return Cleaned(paper_id, (), {"title": "a\ud800"}, {"title": "a"})
+def cleaned(paper_id: str) -> CleanedPaper:
+    return CleanedPaper(paper_id, (), {"title": "a\ud800"}, {"title": "a"})
 
 
 def test_cleaned_papers_are_all_counted_and_the_first_are_written(
@@ -160,7 +159,7 @@ def test_cleaned_papers_are_all_counted_and_the_first_are_written(
 def piece_read(name: str, places: int, read: int, *faults: tuple[int, str], form: str = "annot") -> PieceRead:
     found = PieceRead(Piece(name, form, 0, None), places, read)
     for place, fault in faults:
-        found.reject(place, Broken("no field", (fault,), ""))
+        found.reject(place, BrokenRecord("no field", (fault,), ""))
     return found
 
 
@@ -204,7 +203,7 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.Monk
         "f: no paper can be read",
         ("f:1: bad",),
     )
-    monkeypatch.setattr(rejects, "MOST_FAULTS", 3)
+    monkeypatch.setattr(adding, "MOST_FAULTS", 3)
     faults = tuple((place, "bad") for place in range(1, 5))
     message, told = refusal(Rejects("paper", told=1), piece_read("f", 9, 0, *faults[:3]))
     assert message == "f: the first 3 records cannot be read, reading stopped"
@@ -215,7 +214,7 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.Monk
 
 def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) -> None:
     found = Rejects("paper", told=5)
-    broken = ((2, Broken("no id", ("a", "b"), "{\ud800}")), (4, Broken("no id", ("c",), "[]")))
+    broken = ((2, BrokenRecord("no id", ("a", "b"), "{\ud800}")), (4, BrokenRecord("no id", ("c",), "[]")))
     found.take_spread(Spread("part", 4, 2, broken), tmp_path / "s.jsonl")
     found.take_spread(Spread("other", 1, 1, ()), tmp_path / "t.jsonl")
     assert found.faults == ["part:2: a", "part:2: b", "part:4: c"]
@@ -229,10 +228,10 @@ def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) ->
 def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_count() -> None:
     one, other = piece_read("f", 1_300, 0), piece_read("f", 4, 0)
     for place in range(1, 901):
-        one.reject(place, Broken("not valid JSON", (f"not valid JSON: at {place}",), ""))
+        one.reject(place, BrokenRecord("not valid JSON", (f"not valid JSON: at {place}",), ""))
     for number in range(12):
-        other.reject(number + 1, Broken(f"reason {number}", (f"fault {number}", "another"), ""))
-    other.reject(1, Broken("not valid JSON", ("not valid JSON: again",), ""))
+        other.reject(number + 1, BrokenRecord(f"reason {number}", (f"fault {number}", "another"), ""))
+    other.reject(1, BrokenRecord("not valid JSON", ("not valid JSON: again",), ""))
     message, told = refusal(Rejects("paper", told=1), one, other)
     assert message == "f: no paper can be read"
     assert told[0] == "f: not valid JSON in each of 901 records; the first: f:1: not valid JSON: at 1"

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 from annot.base.records import Paper
-from annot.base.settings.sections import CorpusSettings
+from annot.base.settings import CorpusSettings
 from annot.corpus.corpus_filters import Ids, Marks, Rejection, Tally, hashes_of, marks_of
-from annot.formats.same_work import work_text
+from annot.formats.cleaning import work_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from annot.corpus import near_duplicates
-from annot.corpus.near_duplicates import (
+from annot.corpus import corpus_filters
+from annot.corpus.corpus_filters import (
     BANDS,
     Sketches,
     candidates,
@@ -100,9 +100,9 @@ def test_papers_of_one_title_or_band_are_candidates_and_a_crowd_is_a_chain(monke
 
     sketches = [of([7, 7], [1, 2]), of([7, 0], [9, 9])]
     assert candidates(sketches).tolist() == [[0, 1], [0, 2], [1, 2], [2, 3]]
-    monkeypatch.setattr(near_duplicates, "CROWD", 3)
+    monkeypatch.setattr(corpus_filters, "CROWD", 3)
     assert candidates([of([5, 5, 5], [0] * 3)]).tolist() == [list(pair) for pair in combinations(range(3), 2)]
-    monkeypatch.setattr(near_duplicates, "CROWD", 2)
+    monkeypatch.setattr(corpus_filters, "CROWD", 2)
     assert candidates([of([5, 5, 5], [0] * 3)]).tolist() == [[0, 1], [1, 2]]
     assert candidates([of([0], [0])]).tolist() == []
     assert candidates([of([5, 5], [3, 3])]).tolist() == [[0, 1]]

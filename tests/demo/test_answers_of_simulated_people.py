@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import pytest
 from annot.demo import simulated_people
-from annot.demo.packaged import SimulatedAnswer
+from annot.demo.simulated_people import SimulatedAnswer
 
 
 class Studio:

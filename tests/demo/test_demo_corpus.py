@@ -10,9 +10,9 @@ from pathlib import Path
 
 from annot.base.settings import Settings
 from annot.corpus.corpus_filters import Tally, marks_of
-from annot.demo import packaged
-from annot.formats.same_work import normalised_title
-from annot.pools.selection.sampling import periods_of
+from annot.demo import simulated_people
+from annot.formats.cleaning import normalised_title
+from annot.pools.selection import periods_of
 from command_line import annot, annot_done
 from demo_collection import papers
 
@@ -20,8 +20,8 @@ LABELS = Settings().labels.names
 
 PAPERS = papers()
 BY_ID = {paper.paper_id: paper for paper in PAPERS}
-LATENTS = packaged.latents()
-QUERIES = packaged.query_papers()
+LATENTS = simulated_people.latents()
+QUERIES = simulated_people.query_papers()
 
 
 def facets_of(paper_id: str) -> set[str | None]:
@@ -31,7 +31,7 @@ def facets_of(paper_id: str) -> set[str | None]:
 
 def test_lines_carry_the_stated_fields_and_nothing_of_the_simulation() -> None:
     keys = ["paper_id", "title", "year", "abstract", "labels", "citations"]
-    assert all(list(json.loads(line)) == keys for line in packaged.corpus_text().splitlines())
+    assert all(list(json.loads(line)) == keys for line in simulated_people.corpus_text().splitlines())
 
 
 def test_there_are_150_papers_and_the_default_filters_keep_them_all() -> None:
@@ -157,7 +157,7 @@ def test_announcements_are_labelled_other() -> None:
 
 
 def test_the_readme_says_that_the_papers_do_not_exist() -> None:
-    text = Path(packaged.__file__).with_name("README.md").read_text(encoding="utf-8")
+    text = Path(simulated_people.__file__).with_name("README.md").read_text(encoding="utf-8")
     assert "fictional" in text
     assert "CC0" in text
 
@@ -166,7 +166,7 @@ def test_the_papers_alone_are_written_without_a_study_and_over_nothing_else(tmp_
     for _ in range(2):
         done = annot_done("demo", "--corpus-only", "papers.jsonl", "--json", folder=tmp_path)
         assert done.data == {"file": "papers.jsonl", "papers": len(PAPERS)}
-        assert (tmp_path / "papers.jsonl").read_text(encoding="utf-8") == packaged.corpus_text()
+        assert (tmp_path / "papers.jsonl").read_text(encoding="utf-8") == simulated_people.corpus_text()
         assert [path.name for path in tmp_path.iterdir()] == ["papers.jsonl"]
     (tmp_path / "papers.jsonl").write_text("mine\n")
     assert annot("demo", "--corpus-only", "papers.jsonl", folder=tmp_path).exit_code == 2

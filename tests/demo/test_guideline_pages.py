@@ -10,10 +10,9 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from annot.base.settings import Settings
-from annot.base.settings.sections import ScaleSettings
+from annot.base.settings import ScaleSettings, Settings
 from annot.base.templating import render
-from annot.demo import packaged
+from annot.demo import simulated_people
 from annot.demo.simulated_people import latent_relevance
 from annot.formats.trec import read_qrels
 from demo_collection import papers
@@ -95,7 +94,7 @@ def graded_examples(facet: str) -> list[tuple[int, str, str]]:
 
 @pytest.mark.parametrize("facet", FACETS)
 def test_a_simulated_assessor_who_errs_in_nothing_gives_examples_their_grade(facet: str) -> None:
-    latents = packaged.latents()
+    latents = simulated_people.latents()
     for grade, query, candidate in graded_examples(facet):
         relevance = latent_relevance(query, facet, candidate, latents)
         assert sum(relevance >= threshold for threshold in (0.5, 1.5, 2.5)) == grade, (query, candidate)

@@ -7,9 +7,15 @@ from statistics import fmean, median, stdev
 
 import numpy as np
 import pytest
-from annot.demo import packaged
-from annot.demo.packaged import ADJUDICATOR, CAST, Latent, SimulatedAdjudicator, SimulatedAssessor
-from annot.demo.simulated_people import latent_relevance
+from annot.demo import simulated_people
+from annot.demo.simulated_people import (
+    ADJUDICATOR,
+    CAST,
+    Latent,
+    SimulatedAdjudicator,
+    SimulatedAssessor,
+    latent_relevance,
+)
 
 QUERY = Latent("01", "a", "crf", "linear-chain", "context-helps", 1)
 REASONS = ("not readable",)
@@ -101,15 +107,17 @@ def test_what_is_clearly_unlike_takes_half_the_time() -> None:
     assert [answer.lead_time for answer in longer] == pytest.approx([2 * at_once.lead_time] * 2, abs=0.11)
     times = [one.judge("q", f"d{at}", relevance=1.0, seed=1, reasons=REASONS).lead_time for at in range(1500)]
     assert median(times) == pytest.approx(300.0, rel=0.05)
-    assert stdev(map(math.log, times)) == pytest.approx(packaged.SPREAD_OF_TIMES, abs=0.03)
-    assert packaged.SPREAD_OF_TIMES < 1
+    assert stdev(map(math.log, times)) == pytest.approx(simulated_people.SPREAD_OF_TIMES, abs=0.03)
+    assert simulated_people.SPREAD_OF_TIMES < 1
 
 
 def test_one_answer_in_twenty_five_has_a_remark_that_fits_its_grade() -> None:
     answers = [CAST[0].judge("q", f"d{at}", relevance=at % 4, seed=1, reasons=REASONS) for at in range(3000)]
     said = [(answer.grade, answer.comment) for answer in answers if answer.comment is not None]
     assert len(said) / 3000 == pytest.approx(0.04, abs=0.012)
-    assert all(comment in packaged.REMARKS["facets"]["grades"][grade] for grade, comment in said if grade is not None)
+    assert all(
+        comment in simulated_people.REMARKS["facets"]["grades"][grade] for grade, comment in said if grade is not None
+    )
 
 
 def test_the_cast_is_one_balanced_one_strict_one_lenient_and_one_hasty_person() -> None:
@@ -133,7 +141,7 @@ def settle(grades: list[int | None], relevance: float, *, over_rule: float = 0.0
 
 
 def test_an_adjudicator_takes_the_nearest_grade_or_overrules_all() -> None:
-    lower, higher, over_ruled = (packaged.REMARKS["facets"][kind] for kind in ("lower", "higher", "over_ruled"))
+    lower, higher, over_ruled = (simulated_people.REMARKS["facets"][kind] for kind in ("lower", "higher", "over_ruled"))
     grade, why = settle([0, 3], 1.4)
     assert grade == 0
     assert why in lower

@@ -8,14 +8,13 @@ from collections import Counter
 import pytest
 from annot.base.records import WHOLE, Query, Topic
 from annot.base.settings import settings_of
-from annot.demo import packaged, whole_way
-from annot.demo.packaged import CAST, REMARKS, Latent, MadeQuestion
-from annot.demo.simulated_people import JITTER, answer_relevance, demo_relevance
-from annot.publishing.release.questions import parse_answers, unanswered
+from annot.demo import simulated_people, whole_way
+from annot.demo.simulated_people import CAST, JITTER, REMARKS, Latent, MadeQuestion, answer_relevance, demo_relevance
+from annot.publishing.release.prose import parse_answers, unanswered
 from demo_collection import papers
 
-LATENTS = packaged.latents()
-QUESTIONS = {one.topic.topic_id: one for one in packaged.questions()}
+LATENTS = simulated_people.latents()
+QUESTIONS = {one.topic.topic_id: one for one in simulated_people.questions()}
 ASKED = MadeQuestion(Topic("t", "a question"), "01", "b", {"claim": ("noise-hurts",), "method": ("crf",)})
 
 
@@ -92,7 +91,7 @@ def test_the_datasheet_answers_every_question_and_speaks_of_no_facet() -> None:
     assert unanswered(answers, topics=True) == ()
     assert not [name for name, answer in answers.items() if re.search("facet|query paper|sentence label", answer)]
     assert answers["distribution.third_parties"] == "No."
-    assert whole_way.demo_answers("facets") == packaged.read("datasheet.toml")
+    assert whole_way.demo_answers("facets") == simulated_people.read("datasheet.toml")
 
 
 def test_remarks_on_answers_speak_of_no_facet_and_there_are_some_for_each_grade() -> None:

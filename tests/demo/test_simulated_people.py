@@ -11,15 +11,22 @@ import krippendorff
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.demo import packaged
-from annot.demo.packaged import ADJUDICATOR, CAST, Latent, SimulatedAdjudicator, SimulatedAssessor
-from annot.demo.simulated_people import JITTER, latent_relevance
+from annot.demo import simulated_people
+from annot.demo.simulated_people import (
+    ADJUDICATOR,
+    CAST,
+    JITTER,
+    Latent,
+    SimulatedAdjudicator,
+    SimulatedAssessor,
+    latent_relevance,
+)
 from demo_collection import common_words, papers
 from hypothesis import given
 from hypothesis import strategies as st
 
 PAPERS = papers()
-LATENTS = packaged.latents()
+LATENTS = simulated_people.latents()
 REASONS = ("not readable", "not enough context")
 THRESHOLDS = (0.5, 1.5, 2.5)
 FACETS = ("background", "method", "result")
@@ -38,7 +45,7 @@ def pools() -> dict[str, list[str]]:
     """About 25 documents a query paper, as pooling would find them: those cited and the nearest by words."""
     texts = {paper.paper_id: (paper.title, *paper.sentences) for paper in PAPERS}
     found = {}
-    for query in packaged.query_papers():
+    for query in simulated_people.query_papers():
         own = texts[query.paper_id]
         cited = [doc for paper in PAPERS if paper.paper_id == query.paper_id for doc in paper.citations if doc in texts]
         near = sorted(set(texts) - {query.paper_id}, key=lambda doc: (-common_words(own, texts[doc]), doc))
@@ -50,7 +57,7 @@ def pools() -> dict[str, list[str]]:
 def pairs(pools: dict[str, list[str]]) -> list[tuple[str, str, float]]:
     return [
         (f"{query.paper_id}-{facet}", doc, latent_relevance(query.paper_id, facet, doc, LATENTS))
-        for query in packaged.query_papers()
+        for query in simulated_people.query_papers()
         for facet in query.facets
         for doc in pools[query.paper_id]
     ]

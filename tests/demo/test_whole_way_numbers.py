@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
-from annot.base.settings.sections import JudgingSettings
+from annot.base.settings import JudgingSettings
 from annot.demo import whole_way
 from annot.steps import plan
 from sampled_study import pooled

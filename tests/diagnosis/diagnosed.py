@@ -9,7 +9,7 @@ from annot.base.records import Decision, Judgement
 from annot.base.stats.values import to_json
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
 from annot.measuring.diagnosis.panel import Panel, panel_of
-from annot.publishing.report.words import sentences
+from annot.publishing.report.tables import sentences
 
 
 def diagnosis_of(one: Panel) -> Diagnosis:

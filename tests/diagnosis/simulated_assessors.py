@@ -16,7 +16,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
 from annot.measuring.diagnosis.panel import Panel, SharedPairs

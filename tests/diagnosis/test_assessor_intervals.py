@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Judgement
-from annot.base.stats.clustered import jackknife_interval, mean_by_queries, share
+from annot.base.stats.inference import jackknife_interval, mean_by_queries, share
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.diagnosis.matrices import against_final, pairwise_matrix, severities
 from annot.measuring.diagnosis.panel import Panel, panel_of

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.measuring.diagnosis.contrasts import detectable, higher, noise, severity, threshold, variance_between
-from annot.measuring.diagnosis.panel import Panel, SharedPairs
+from annot.measuring.diagnosis.panel import (
+    Panel,
+    SharedPairs,
+    detectable,
+    higher,
+    noise,
+    severity,
+    threshold,
+    variance_between,
+)
 from scipy import stats
 from simulated_assessors import TEAMS, Study, dense, of_papers, simulate
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.diagnosis.contrasts import higher, noise, severity, variance_between
-from annot.measuring.diagnosis.panel import SharedPairs
+from annot.measuring.diagnosis.panel import SharedPairs, higher, noise, severity, variance_between
 from diagnosed import panel
 from scipy import stats
 

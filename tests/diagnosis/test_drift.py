@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from annot.base.records import Assignment, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.diagnosis.contrasts import ALPHA
-from annot.measuring.diagnosis.drift import Drift, drifts, papers_needed
-from annot.measuring.diagnosis.panel import Panel, panel_of
+from annot.measuring.diagnosis.findings import Drift, drifts, papers_needed_for_drift
+from annot.measuring.diagnosis.panel import ALPHA, Panel, panel_of
 from scipy import stats
 from scipy.special import binom
 
@@ -187,7 +186,7 @@ def test_with_few_queries_it_is_said_that_no_change_could_be_found() -> None:
 def test_so_many_papers_are_needed_that_two_whole_halves_hold_after_correction() -> None:
     """Of n papers, n over n / 2 first halves are as likely; twice that many tests at 2% need a number above."""
     for tests, needed in ((4, 11), (12, 13), (100, 16)):
-        assert papers_needed(tests) == needed
+        assert papers_needed_for_drift(tests) == needed
         assert 2 * tests / binom(needed, needed // 2) <= ALPHA < 2 * tests / binom(needed - 1, (needed - 1) // 2)
 
 

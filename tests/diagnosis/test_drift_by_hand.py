@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
-from annot.measuring.diagnosis.drift import Drift, drifts
+from annot.measuring.diagnosis.findings import Drift, drifts
 from diagnosed import panel
 from scipy import stats
 

@@ -7,9 +7,8 @@ import pytest
 import scipy.stats
 from annot.base.records import Assignment, Decision, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.diagnosis import drift, findings
-from annot.measuring.diagnosis.contrasts import severity
-from annot.measuring.diagnosis.findings import diagnose
+from annot.measuring.diagnosis import findings
+from annot.measuring.diagnosis.findings import diagnose, hardest_pairs, paces, streaks
 from annot.measuring.diagnosis.matrices import (
     Repeat,
     against_final,
@@ -17,9 +16,7 @@ from annot.measuring.diagnosis.matrices import (
     self_consistency,
     severities,
 )
-from annot.measuring.diagnosis.pace import paces, streaks
-from annot.measuring.diagnosis.pairs import hardest_pairs
-from annot.measuring.diagnosis.panel import SharedPairs, panel_of
+from annot.measuring.diagnosis.panel import SharedPairs, panel_of, severity
 from diagnosed import panel
 
 LEVEL = 0.95
@@ -181,7 +178,7 @@ def test_so_many_papers_are_needed_that_all_of_them_pointing_one_way_hold(assess
 def test_a_change_half_way_needs_so_many_papers_that_one_of_all_halves_holds(tests: int) -> None:
     """One of the ways to halve n papers, and its mirror image, are as clear as can be."""
     halves = {4: 6, 5: 10, 6: 20, 7: 35, 8: 70, 9: 126, 10: 252, 11: 462, 12: 924, 13: 1716}
-    assert drift.papers_needed(tests) == next(n for n, ways in halves.items() if tests * 2 / ways <= 0.02)
+    assert findings.papers_needed_for_drift(tests) == next(n for n, ways in halves.items() if tests * 2 / ways <= 0.02)
 
 
 @pytest.mark.parametrize(

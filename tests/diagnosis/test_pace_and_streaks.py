@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from annot.base.records import Assignment, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.diagnosis.pace import paces, streaks
+from annot.measuring.diagnosis.findings import paces, streaks
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.forecast.hours import pair_time
 from scipy.stats import median_abs_deviation

@@ -7,8 +7,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from annot.corpus.facets import attributes
-from annot.corpus.facets.attributes import AttributeReader, features
+from annot.corpus import labelling
+from annot.corpus.labelling import AttributeReader, features
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_word_that_no_attribute_has_is_no_word_of_the_model() -> None:
 
 
 def test_a_cue_is_before_or_after_in_the_same_abstract_alone() -> None:
-    places = attributes._Places(np.array([3, 2, 1]))
+    places = labelling._Places(np.array([3, 2, 1]))
     assert (places.at.tolist(), places.count.tolist()) == ([0, 1, 2, 0, 1, 0], [3, 3, 3, 2, 2, 1])
 
     def of(*found: int) -> tuple[list[int], list[int]]:

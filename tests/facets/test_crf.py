@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
-from annot.corpus.facets.attributes import FEATURE_SET
-from annot.corpus.facets.crf import (
+from annot.corpus.labelling import (
+    FEATURE_SET,
     SHIPPED_MODEL,
     LabelledAbstract,
     Labeller,
@@ -123,7 +123,7 @@ def test_a_model_learns_its_training_abstracts(tiny: bytes) -> None:
 
 def test_training_gives_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     script = (
-        "import sys, tests_of_crf as t; from annot.corpus.facets.crf import *;sys.stdout.buffer.write(train(t.TINY))"
+        "import sys, tests_of_crf as t; from annot.corpus.labelling import *;sys.stdout.buffer.write(train(t.TINY))"
     )
     (tmp_path / "tests_of_crf.py").write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
     import annot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annot.corpus.facets.attributes import FEATURE_SET, features, words
+from annot.corpus.labelling import FEATURE_SET, features, words
 
 ABSTRACT = (
     "Parsing noisy text is hard.",

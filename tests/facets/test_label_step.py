@@ -19,7 +19,7 @@ CARRIED = 4 + len(DOCUMENTS) + 1
 """Query papers, documents, and one in no pool: each has one sentence of every label."""
 
 
-def label(ws: Workspace, *, dry_run: bool = False) -> facets.Labelled:
+def label(ws: Workspace, *, dry_run: bool = False) -> facets.LabellingResult:
     return facets.label(
         ws.replaced("machine", processes=1), model=None, dry_run=dry_run, advance=lambda _done, _total: None
     )

@@ -20,18 +20,18 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, Source
 from annot.base.settings import Settings
-from annot.corpus.facets.attributes import features
-from annot.corpus.facets.crf import (
+from annot.corpus.labelling import (
     SHIPPED_MODEL,
     LabelledAbstract,
     Labeller,
+    features,
     read_labelled,
     read_weights,
     train,
     viterbi,
 )
-from annot.corpus.facets.query_sentences import offered_facets
-from annot.steps import facets, init
+from annot.corpus.query_sentences import offered_facets
+from annot.steps import facets, setup
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
 from annot.store.paper_writing import PaperWriter
@@ -137,7 +137,7 @@ def test_how_many_abstracts_are_labelled_together_makes_no_difference(
 ) -> None:
     abstracts = [one.sentences for one in demo_papers()[:50]] + [()] + [one.sentences[:1] for one in demo_papers()[:9]]
     expected = labelled_together(shipped[0], abstracts)
-    monkeypatch.setattr("annot.corpus.facets.crf.AT_ONCE", 7)
+    monkeypatch.setattr("annot.corpus.labelling.AT_ONCE", 7)
     assert labelled_together(shipped[0], abstracts) == expected
 
 
@@ -176,7 +176,7 @@ def test_the_best_path_is_the_best_of_all_paths() -> None:
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The packaged corpus in shards of 25 papers; every third paper keeps its labels."""
-    init.init(tmp_path / "study", name=None, dry_run=False)
+    setup.init(tmp_path / "study", name=None, dry_run=False)
     ws = Workspace.open(tmp_path / "study")
     monkeypatch.setattr("annot.store.paper_writing.ROWS_IN_GROUP", 25)
     with PaperWriter(ws.corpus) as writer:
@@ -198,7 +198,9 @@ def labels_of(ws: Workspace) -> list[FacetLabels]:
         return sorted(read_labels(session))
 
 
-def label(ws: Workspace, *, processes: int = 1, cluster: str | None = None, dry_run: bool = False) -> facets.Labelled:
+def label(
+    ws: Workspace, *, processes: int = 1, cluster: str | None = None, dry_run: bool = False
+) -> facets.LabellingResult:
     ws = ws.replaced("machine", processes=processes, cluster=cluster)
     return facets.label(ws, model=None, dry_run=dry_run, advance=quietly)
 

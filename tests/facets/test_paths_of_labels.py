@@ -11,9 +11,8 @@ import numpy as np
 import pycrfsuite
 import pytest
 from annot.base.errors import InputError
-from annot.corpus.facets import crf
-from annot.corpus.facets.attributes import features
-from annot.corpus.facets.crf import SETTINGS, LabelledAbstract, Labeller, read_weights, train, viterbi
+from annot.corpus import labelling
+from annot.corpus.labelling import SETTINGS, LabelledAbstract, Labeller, features, read_weights, train, viterbi
 
 
 def abstract(sentences: tuple[str, ...], labels: tuple[str, ...]) -> LabelledAbstract:
@@ -85,7 +84,7 @@ def test_the_weights_are_those_that_crfsuite_reads(model: bytes) -> None:
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 1000])
 def test_many_abstracts_get_the_labels_of_crfsuite(model: bytes, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crf, "AT_ONCE", at_once)
+    monkeypatch.setattr(labelling, "AT_ONCE", at_once)
     raw = lzma.decompress(model)
     tagger = pycrfsuite.Tagger()
     tagger.open_inmemory(raw)

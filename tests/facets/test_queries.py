@@ -6,7 +6,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, Query
 from annot.base.settings import Settings
-from annot.corpus.facets.query_sentences import facet_sentences, make_query, offered_facets, sentence_numbers
+from annot.corpus.query_sentences import facet_sentences, make_query, offered_facets, sentence_numbers
 
 FACETS = Settings().facets
 LABELS = ("background", "objective", "method", "method", "other")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.settings import Settings
-from annot.corpus.facets.crf import score
+from annot.corpus.labelling import score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

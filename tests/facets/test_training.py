@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
-from annot.corpus.facets.crf import LabelledAbstract, read_labelled
+from annot.corpus.labelling import LabelledAbstract, read_labelled
 
 LABELS = Settings().labels.names
 

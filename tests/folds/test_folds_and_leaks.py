@@ -9,7 +9,7 @@ from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query, Topic
 from annot.measuring import folds as folds_of
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies, refuse_leaks
-from annot.measuring.system_inputs import StudyGrades
+from annot.measuring.study_analyses import StudyGrades
 from sklearn.model_selection import StratifiedGroupKFold
 
 FACETS = ("background", "method", "result")

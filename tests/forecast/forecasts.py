@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from annot.base.records import Judgement
-from annot.base.stats.clustered import clusters_of, jackknife_interval
+from annot.base.stats.inference import clusters_of, jackknife_interval
 from annot.base.stats.values import Interval, Undefined, Value
-from annot.measuring.agreement.contingency import OF_COUNTS, Counts
+from annot.measuring.agreement.coefficients import OF_COUNTS, Counts
 from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
 from annot.measuring.forecast.hours import Rules
 

@@ -12,12 +12,21 @@ import numpy as np
 import pytest
 from annot.base.records import ScoredDoc
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.forecast.filling_in import filled_in
-from annot.measuring.forecast.sample_certainty import Certainty, JudgedQueries, Measured, certainty, half_width
-from annot.measuring.forecast.sample_shares import SHARES, Expected, assumed, grid
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.forecast.sample import (
+    SHARES,
+    Certainty,
+    ExpectedStudy,
+    JudgedQueries,
+    MeasuredDesign,
+    assumed,
+    certainty,
+    filled_in,
+    grid,
+    half_width,
+)
 from annot.measuring.sampled.estimates import estimates, pools_of
-from annot.pools.pair_sample import SampleRule, frozen_ranks, probabilities
+from annot.pools.pooling import SampleRule, frozen_ranks, probabilities
 
 QUERIES, DOCUMENTS, DRAWS = 8, 40, 60
 RULE = SampleRule(seed=1, across="query", floor=0.05, unranked=1.0)
@@ -44,10 +53,12 @@ def of_study() -> tuple[JudgedQueries, dict[str, dict[str, float]]]:
     return judged, probabilities(frozen, share=0.33, rule=RULE)
 
 
-def asked(measure: str, **of: object) -> Measured:
+def asked(measure: str, **of: object) -> MeasuredDesign:
     found = family_of("trec", measure)
     assert found is not None
-    usual = Measured(*found, relevant_from=2, highest=3, predict=False, topics=QUERIES, level=0.95, redraws=400, seed=3)
+    usual = MeasuredDesign(
+        *found, relevant_from=2, highest=3, predict=False, topics=QUERIES, level=0.95, redraws=400, seed=3
+    )
     return replace(usual, **of)  # type: ignore[arg-type]
 
 
@@ -233,8 +244,8 @@ def test_queries_with_many_relevant_documents_are_filled_in_with_more() -> None:
     assert many > 3 * none
 
 
-def study(**of: object) -> Expected:
-    return replace(Expected("nDCG", highest=1, topics=40, pairs=100, relevant=2.0, level=0.95), **of)  # type: ignore[arg-type]
+def study(**of: object) -> ExpectedStudy:
+    return replace(ExpectedStudy("nDCG", highest=1, topics=40, pairs=100, relevant=2.0, level=0.95), **of)  # type: ignore[arg-type]
 
 
 def test_more_topics_make_the_same_bias_too_large() -> None:

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.forecast.design import Design
+from annot.measuring.forecast.design import Design, papers_by_number, redrawn
 from annot.measuring.forecast.hours import speed_of
-from annot.measuring.forecast.redrawing import papers_by_number, redrawn
 from forecasts import RULES, alpha, alpha_interval, designed, drawn_tables, judgement
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.forecast.effort import Effort, drawn_range
-from annot.measuring.forecast.hours import NO_TIMES, Rules, Speed
-from annot.pools.pair_sample import ExpectedPairs, expected_pairs
+from annot.measuring.forecast.hours import NO_TIMES, Effort, Rules, Speed, drawn_range
+from annot.pools.pooling import ExpectedPairs, expected_pairs
 
 RULES = Rules(fence=3.0, window_days=28, hourly_rate=20.0, level=0.9, draws=1000, seed=1)
 GIVEN = Effort(

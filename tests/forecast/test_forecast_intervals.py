@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from annot.base.records import Judgement
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.forecast.remainder import forecast
+from annot.measuring.forecast.hours import forecast
 from forecasts import NOW, RULES, judgement, steady
 from hypothesis import given
 from hypothesis import strategies as st

@@ -8,10 +8,9 @@ from datetime import date, timedelta, timezone
 
 import numpy as np
 import pytest
-from annot.base.stats.medians import winsorised
+from annot.base.stats.inference import winsorised
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined, to_json
-from annot.measuring.forecast.hours import PairTime
-from annot.measuring.forecast.remainder import forecast
+from annot.measuring.forecast.hours import PairTime, forecast
 from forecasts import NOW, RULES, judgement, steady
 from hypothesis import given
 from hypothesis import strategies as st

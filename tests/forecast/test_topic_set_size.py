@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.comparisons import compare_runs
-from annot.measuring.forecast.topics import TopicSetSize, topic_set_size
+from annot.measuring.forecast.design import TopicSetSize, topic_set_size
 from scipy import stats
 
 

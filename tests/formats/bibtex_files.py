@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.formats.corpora import format_named
-from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
 
 Reader = Callable[[str | bytes], list[Any]]
 
@@ -30,7 +30,9 @@ def read_file(path: Path) -> list[Any]:
     assert form.cut(str(path)) == [(0, None)]
     found = (record for _, record in form.records(Piece(str(path), form.name, 0, None)) if record is not None)
     return [
-        record if isinstance(record, Broken) else {name: value for name, value in form.paper(record).items() if value}
+        record
+        if isinstance(record, BrokenRecord)
+        else {name: value for name, value in form.paper(record).items() if value}
         for record in found
     ]
 

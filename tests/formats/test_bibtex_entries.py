@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from annot.formats.corpora import bibtex
-from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.pieces import BrokenRecord, Piece
 from bibtex_files import Reader, read_file, reader_in, regular_entry, told
 
 
@@ -117,14 +117,16 @@ def test_entries_that_are_no_papers(read: Reader) -> None:
 )
 def test_a_broken_entry_is_one_fault_and_reading_goes_on(read: Reader, entry: str, fault: str) -> None:
     first, broken, third = read(f"@misc{{a, title = {{A}}}}\n{entry}\n@misc{{b, title = {{B}}}}")
-    assert broken == Broken("not valid BibTeX", (f"@article k: {fault}",), f"{entry}\n")
+    assert broken == BrokenRecord("not valid BibTeX", (f"@article k: {fault}",), f"{entry}\n")
     assert [first["key"], third["key"]] == ["a", "b"]
 
 
 def test_an_entry_without_its_first_brace_is_broken(read: Reader) -> None:
     lost = "@article k:1,\n title = {T},\n year = 2001\n}\n".replace(" ", "", 1)
     first, broken, third = read(f"@misc{{a, title = {{A}}}}\n{lost}@misc{{b, abstract = {{See\n@b:x,\n@b.}}}}")
-    assert broken == Broken("not valid BibTeX", ("@articlek:1,: no brace after the kind of entry (line 2)",), lost)
+    assert broken == BrokenRecord(
+        "not valid BibTeX", ("@articlek:1,: no brace after the kind of entry (line 2)",), lost
+    )
     assert (first["key"], third["abstract"]) == ("a", "See\n@b:x,\n@b.")
 
 

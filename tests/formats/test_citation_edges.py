@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.formats import citation_edges
 from annot.formats.citation_edges import COLUMNS, SEMANTIC_SCHOLAR, edge_format, edges_of
-from annot.formats.corpora.cutting import Piece
+from annot.formats.corpora.pieces import Piece
 
 PAIRS = [("1", "2"), ("10", "20"), ("3", "444"), ("5", "6")]
 

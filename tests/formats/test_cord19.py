@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from annot.formats.corpora import FORMATS, Piece, format_named, format_of
-from annot.formats.corpora.cord19 import CORD19
-from annot.formats.corpora.cutting import Broken
+from annot.formats.corpora.datasets import CORD19
+from annot.formats.corpora.pieces import BrokenRecord
 from annot.steps import corpus
 from annot.store.citations import cited_by
 from annot.store.papers import paper_ids
@@ -158,7 +158,7 @@ def test_a_full_text_that_is_broken_is_named_and_its_paper_stays(tmp_path: Path)
     table = release(tmp_path, {**ROW, "abstract": ABSTRACT, "pdf_json_files": OF_PDF})
     (tmp_path / OF_PDF).write_text('{"paper_id": ')
     (_, broken), (_, row) = CORD19.records(Piece(str(table), "cord19", 0, None))
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, BrokenRecord)
     assert broken.faults[0].startswith(f"{tmp_path / OF_PDF}: not valid JSON")
     assert isinstance(row, dict)
     assert CORD19.paper(row)["abstract"] == ABSTRACT

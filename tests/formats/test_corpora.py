@@ -17,21 +17,21 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.formats.corpora import FORMATS, Broken, Piece, format_named, format_of
-from annot.formats.corpora.semantic_scholar import JOINED, Spreading
+from annot.formats.corpora import FORMATS, BrokenRecord, Piece, format_named, format_of
+from annot.formats.corpora.datasets import JOINED, RowSpreader
 from annot.formats.corpora.xml_papers import anthology_id
-from annot.formats.paper_lines import paper_of_record
+from annot.formats.paper_records import paper_of_record
 
 LABELS = Settings().labels.names
 TITLE, TEXT = "On Abstracts", "We look at abstracts. They are short."
 SENTENCES = ("We look at abstracts.", "They are short.")
 
 
-def papers_of(path: Path | str, form: str | None = None) -> list[Paper | Broken]:
+def papers_of(path: Path | str, form: str | None = None) -> list[Paper | BrokenRecord]:
     """Every record of every piece of a file, as a paper or as broken."""
     form = format_of(str(path), form)
     known = format_named(form)
-    found: list[Paper | Broken] = []
+    found: list[Paper | BrokenRecord] = []
     for start, stop in known.cut(str(path)):
         for _, record in known.records(Piece(str(path), form, start, stop)):
             if isinstance(record, dict):
@@ -163,7 +163,7 @@ def test_an_anthology_file_that_breaks_off_keeps_what_came_before(tmp_path: Path
     path.write_text(ACL.format(collection="P18", volume="1").partition('<paper id="7"')[0], encoding="utf-8")
     good, broken = papers_of(path)
     assert isinstance(good, Paper)
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, BrokenRecord)
     assert broken.reason == "not valid XML"
 
 
@@ -180,9 +180,9 @@ def test_rows_of_csv_with_line_ends_in_cells_and_broken_ones(tmp_path: Path) -> 
     first, second, third, fourth = papers_of(path)
     assert first == Paper("1", TITLE, SENTENCES, 2001, None, ("7", "8"))
     assert second == Paper("2", TITLE, SENTENCES)
-    assert isinstance(third, Broken)
+    assert isinstance(third, BrokenRecord)
     assert third.faults == ("3 columns, expected 6",)
-    assert isinstance(fourth, Broken)
+    assert isinstance(fourth, BrokenRecord)
     assert fourth.reason == "not UTF-8"
 
 
@@ -226,7 +226,7 @@ def test_a_damaged_group_of_rows_is_refused_with_its_file(tmp_path: Path) -> Non
 def test_a_table_whose_columns_tell_nothing_is_broken_as_a_whole(tmp_path: Path, header: str, fault: str) -> None:
     path = tmp_path / "papers.csv"
     path.write_text(f"{header}\n1,a,b,c\n2,a,b,c\n")
-    assert papers_of(path) == [Broken("the columns cannot be used", (fault,), header)]
+    assert papers_of(path) == [BrokenRecord("the columns cannot be used", (fault,), header)]
 
 
 def test_one_json_text_of_papers_by_id_or_in_a_list(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_one_json_text_of_papers_by_id_or_in_a_list(tmp_path: Path) -> None:
         assert len(papers_of(tmp_path / name)) == 2
     lines(tmp_path / "c.json", record, record, record)
     assert len(papers_of(tmp_path / "c.json")) == 3
-    assert [type(one) for one in papers_of(_written(tmp_path / "d.json", "[1]"))] == [Broken]
+    assert [type(one) for one in papers_of(_written(tmp_path / "d.json", "[1]"))] == [BrokenRecord]
 
 
 def _written(path: Path, text: str) -> Path:
@@ -255,7 +255,7 @@ def test_papers_and_abstracts_are_joined_by_their_id_whatever_their_order(tmp_pa
         lines(tmp_path / "papers-1.jsonl", *papers[:200], {"corpusid": "12", "title": "T"}),
     ]
     assert {format_of(str(path), None) for path in files} == {"semantic-scholar"}
-    spreading = Spreading(tmp_path / "shares", 7)
+    spreading = RowSpreader(tmp_path / "shares", 7)
     spreads = [spreading((number, str(path))) for number, path in enumerate(files)]
     assert [len(spread.broken) for spread in spreads] == [0, 0, 1]
     assert spreads[2].broken[0][1].faults == ("corpusid: found '12', expected a whole number of at most 63 bits",)
@@ -265,7 +265,7 @@ def test_papers_and_abstracts_are_joined_by_their_id_whatever_their_order(tmp_pa
         str(row["corpusid"]): Paper(str(row["corpusid"]), row["title"], text_of.get(row["corpusid"], ()), row["year"])
         for row in papers
     }
-    alone = [one for one in found if isinstance(one, Broken)]
+    alone = [one for one in found if isinstance(one, BrokenRecord)]
     assert len(alone) == sum(row["corpusid"] >= 400 for row in abstracts)
     first_share = [
         int(one.paper_id) for one in papers_of(tmp_path / "shares" / "000", JOINED.name) if isinstance(one, Paper)

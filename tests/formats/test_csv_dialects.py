@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from annot.formats.corpora import tables
-from annot.formats.corpora.cutting import Broken, Head, Piece
-from annot.formats.corpora.tables import CSV, csv_rows, paper
+from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
+from annot.formats.corpora.tables import CSV, csv_rows, table_paper
 
 PAPERS = [
     {"title": 'A "new" method; of, sorts', "abstract": "We look.\n\nThey see | hear.", "year": "2004", "doi": "10.1/a"},
@@ -31,7 +31,7 @@ def rows(path: Path, data: bytes) -> list[tuple[int, Any]]:
 
 
 def papers(path: Path, data: bytes) -> list[dict[str, Any]]:
-    return [paper(row) if isinstance(row, Mapping) else row for _, row in rows(path, data) if row is not None]
+    return [table_paper(row) if isinstance(row, Mapping) else row for _, row in rows(path, data) if row is not None]
 
 
 def written(delimiter: str, quoting: Any = csv.QUOTE_MINIMAL, line_end: str = "\r\n") -> str:
@@ -72,7 +72,7 @@ def test_rows_of_empty_cells_are_blank_and_empty_cells_beyond_the_header_are_no_
     assert rows(tmp_path / "p.csv", b"id;title\n;\n1;a;;\n2;b;c\n") == [
         (2, None),
         (3, {"id": "1", "title": "a"}),
-        (4, Broken("another number of columns", ("3 columns, expected 2",), "2;b;c")),
+        (4, BrokenRecord("another number of columns", ("3 columns, expected 2",), "2;b;c")),
     ]
 
 
@@ -82,7 +82,7 @@ OPEN = "not valid CSV: a quote in the row is not closed, or one within a cell is
 @pytest.mark.parametrize("after", ['2,"b"\n3,"c, d"\n', "2,b\n3,c\n", '"2",b\n', ""])
 def test_a_quote_that_is_not_closed_costs_its_own_line(tmp_path: Path, after: str) -> None:
     found = rows(tmp_path / "p.csv", f'id,title\n1,"a\n{after}'.encode())
-    assert found[0] == (2, Broken("not valid CSV", (OPEN,), '1,"a'))
+    assert found[0] == (2, BrokenRecord("not valid CSV", (OPEN,), '1,"a'))
     expected = [row for _, row in rows(tmp_path / "q.csv", f"id,title\n{after}".encode())]
     assert [row for _, row in found[1:]] == expected
     assert [place for place, _ in found] == list(range(2, 3 + len(expected)))
@@ -105,7 +105,10 @@ def test_quotes_within_a_cell_are_text(tmp_path: Path) -> None:
 def test_a_row_beyond_the_limit_is_broken_and_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "LONGEST_LINE", 40)
     found = rows(tmp_path / "p.csv", b'id,title\n1,"' + b"text\n" * 9 + b'"\n2,b\n')
-    assert found[0] == (2, Broken("not valid CSV", ("not valid CSV: a row of more than 40 characters",), '1,"text'))
+    assert found[0] == (
+        2,
+        BrokenRecord("not valid CSV", ("not valid CSV: a row of more than 40 characters",), '1,"text'),
+    )
     assert found[-1][1] == {"id": "2", "title": "b"}
 
 

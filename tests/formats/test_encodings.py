@@ -16,18 +16,16 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from annot.base.errors import AnnotError, InputError
-from annot.corpus.facets.crf import Labeller
+from annot.corpus.labelling import Labeller
 from annot.formats import input_files
 from annot.formats.citation_edges import edge_format, edges_of
-from annot.formats.corpora import FORMATS, Broken, Piece, encoding_in, format_named, format_of
-from annot.formats.judgements_file import read_judgements
-from annot.formats.spreadsheet import read_error_sheet, read_full_texts, read_gold, read_returned_lines
-from annot.formats.studio_export import ExportKeys, read_export, read_relish
-from annot.formats.submitted_run import read_submitted
+from annot.formats.corpora import FORMATS, BrokenRecord, Piece, encoding_in, format_named, format_of
+from annot.formats.corpora.xml_papers import xml_records
+from annot.formats.input_files import read_error_sheet, read_full_texts, read_gold, read_returned_lines
+from annot.formats.judgements_file import ExportKeys, read_export, read_judgements, read_relish
 from annot.formats.topics import read_topics
-from annot.formats.trec import read_qrels, read_run
-from annot.formats.xml_records import xml_records
-from annot.pools.selection.sheet import read_sheet
+from annot.formats.trec import read_qrels, read_run, read_submitted
+from annot.pools.selection import read_sheet
 from annot.ranking.given_vectors import read_word_vectors
 from annot.study.workspace import given_bytes, given_text
 
@@ -76,7 +74,7 @@ def papers(form: str | None) -> Callable[[Path], object]:
     def read(path: Path) -> object:
         name = format_of(str(path), form)
         found = [record for _, record in format_named(name).records(Piece(str(path), name, 0, None))]
-        if any(isinstance(record, Broken) for record in found):
+        if any(isinstance(record, BrokenRecord) for record in found):
             raise InputError(str(found))
         # The program says which encoding it took a file to be in, if that is not UTF-8.
         return found, encoding_in(name, str(path))
@@ -203,16 +201,16 @@ def test_a_byte_that_the_declared_encoding_does_not_have_is_named_with_its_place
 def test_records_before_a_bad_byte_count_however_the_bytes_are_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr("annot.formats.xml_records._AT_ONCE", at_once)
+    monkeypatch.setattr("annot.formats.corpora.xml_papers._AT_ONCE", at_once)
     for encoding in ("utf-8", "gb18030", "euc-jp", "utf-16-be"):
         text = f'<?xml version="1.0" encoding="{encoding}"?>\n<r><a>蜂</a><a>舞</a>'
         bad = b"\xff\xff" if encoding != "utf-16-be" else b"\xd8\x00\x00a"
         (tmp_path / "r.xml").write_bytes(text.encode(encoding) + bad + "</r>".encode(encoding))
         first, second, broken = xml_records(tmp_path / "r.xml", depth=1)
-        assert not isinstance(first, Broken)
-        assert not isinstance(second, Broken)
+        assert not isinstance(first, BrokenRecord)
+        assert not isinstance(second, BrokenRecord)
         assert (first.element.text, second.element.text) == ("蜂", "舞")
-        assert isinstance(broken, Broken)
+        assert isinstance(broken, BrokenRecord)
         assert f"at position {len(text.encode(encoding))};" in broken.faults[0]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.formats.cleaning import Cleaned
-from annot.formats.json_lines import json_lines
-from annot.formats.paper_lines import paper_of_record, read_papers
+from annot.formats.cleaning import CleanedPaper
+from annot.formats.input_files import json_lines
+from annot.formats.paper_records import paper_of_record, read_papers
 
 LABELS = ("method", "other")
 GOOD: dict[str, Any] = {"paper_id": "p", "title": "A title", "abstract": ["One.", "Two."]}
@@ -106,7 +106,7 @@ def test_a_leading_abstract_goes_with_what_is_behind_it(abstract: object) -> Non
 
 
 def test_what_was_not_changed_is_not_among_the_changed() -> None:
-    changed: list[Cleaned] = []
+    changed: list[CleanedPaper] = []
     paper_of_record(GOOD | {"abstract": []}, LABELS, changed=changed)
     assert changed == []
     paper_of_record(GOOD | {"abstract": ["Abstract. One."]}, LABELS, changed=changed)

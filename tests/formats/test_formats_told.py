@@ -15,8 +15,8 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import FORMATS, Piece, format_named, format_of
-from annot.formats.corpora.arxiv import ARXIV
-from annot.formats.corpora.plain import IRDS
+from annot.formats.corpora.datasets import ARXIV
+from annot.formats.corpora.tables import IRDS
 
 LINE = '{"paper_id": "1", "title": "T", "abstract": "A."}'
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><!DOCTYPE collection SYSTEM "schema.dtd">\n'

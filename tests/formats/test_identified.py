@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.settings import Settings
-from annot.base.settings.sections import CorpusSettings, IdKind
-from annot.formats.same_work import ID_KINDS, identified, normalised_id, typed
+from annot.base.settings import CorpusSettings, IdKind, Settings
+from annot.formats.cleaning import ID_KINDS, identified, normalised_id, typed
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -157,7 +156,7 @@ def test_a_record_without_an_id_has_one_made_from_its_title_and_year() -> None:
 
 def test_the_made_id_is_the_same_in_another_process() -> None:
     code = (
-        "import json; from annot.formats.same_work import identified\n"
+        "import json; from annot.formats.cleaning import identified\n"
         "print(json.dumps(identified({'title': 'Zoë'}, ()).record['paper_id']))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.formats.corpora import cutting, json_texts
-from annot.formats.corpora.cutting import Broken, Piece, cut_lines, first_object, json_records
+from annot.formats.corpora import pieces
+from annot.formats.corpora import pieces as cutting
+from annot.formats.corpora.pieces import BrokenRecord, Piece, cut_lines, first_object, json_records
 
 PAPERS: list[dict[str, Any]] = [
     {"id": 1, "title": 'Über \u2028 “quotes” \\ / ""', "n": -1.5e-7, "big": 12345678901234567890, "none": None},
@@ -45,7 +46,7 @@ def written(path: Path, content: object, **how: Any) -> Path:
 def test_the_records_of_a_text_are_found_however_it_is_printed_and_wherever_it_is_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: Any, expected: list[Any], how: dict[str, Any], block: int
 ) -> None:
-    monkeypatch.setattr(json_texts, "_BLOCK", block)
+    monkeypatch.setattr(pieces, "_BLOCK", block)
     assert records(written(tmp_path / "p", content, **how)) == expected
     (tmp_path / "z").write_bytes(gzip.compress((tmp_path / "p").read_bytes()))
     assert records(tmp_path / "z") == expected
@@ -91,7 +92,7 @@ def test_records_one_a_line_are_told_from_a_text_even_if_the_first_is_broken(tmp
         try:
             assert record == json.loads(line)
         except json.JSONDecodeError:
-            assert isinstance(record, Broken)
+            assert isinstance(record, BrokenRecord)
             assert record.record.rstrip("\n") == line
 
 
@@ -110,7 +111,7 @@ def test_only_a_file_of_lines_is_cut_into_pieces(tmp_path: Path, monkeypatch: py
 def test_before_a_fault_all_is_read_and_the_fault_says_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: Any, block: int
 ) -> None:
-    monkeypatch.setattr(json_texts, "_BLOCK", block)
+    monkeypatch.setattr(pieces, "_BLOCK", block)
     whole = json.dumps(content, indent=1)
     path = tmp_path / "p"
     path.write_text(whole)
@@ -149,7 +150,7 @@ def test_a_record_that_is_not_utf_8_is_one_fault_and_the_others_are_read(tmp_pat
     path.write_bytes('[{"id": "ä"}, {"id": "Mü"}, {"id": 3}]'.encode().replace("Mü".encode(), b"M\xfc"))
     first, bad, last = records(path)
     assert (first, last) == ({"id": "ä"}, {"id": 3})
-    assert bad == Broken("not UTF-8", ("not UTF-8",), '{"id": "M\ufffd"}')
+    assert bad == BrokenRecord("not UTF-8", ("not UTF-8",), '{"id": "M\ufffd"}')
 
 
 def test_what_is_no_record_is_a_fault_by_itself(tmp_path: Path) -> None:
@@ -157,8 +158,8 @@ def test_what_is_no_record_is_a_fault_by_itself(tmp_path: Path) -> None:
     path.write_text('[[1, 2], {"id": 1}, null, NaN, "x"] 12 {"id": 2}')
     found = records(path)
     assert [one for one in found if isinstance(one, dict)] == [{"id": 1}, {"id": 2}]
-    assert {one.reason for one in found if isinstance(one, Broken)} == {"not a JSON object"}
-    assert [one.record for one in found if isinstance(one, Broken)] == ["[1, 2]", "null", "NaN", '"x"', "12"]
+    assert {one.reason for one in found if isinstance(one, BrokenRecord)} == {"not a JSON object"}
+    assert [one.record for one in found if isinstance(one, BrokenRecord)] == ["[1, 2]", "null", "NaN", '"x"', "12"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement
-from annot.formats.judgements_file import FileJudgement, judgement_record, read_judgements, write_judgements
-from annot.formats.studio_export import read_relish
+from annot.formats.judgements_file import (
+    FileJudgement,
+    judgement_record,
+    read_judgements,
+    read_relish,
+    write_judgements,
+)
 
 HEAD = "query,document,assessor,grade"
 

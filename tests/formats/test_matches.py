@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.matches import Match, closest, match_lines, read_matches
+from annot.formats.trec import Match, closest, match_lines, read_matches
 
 
 def test_each_sentence_of_the_query_keeps_its_closest() -> None:

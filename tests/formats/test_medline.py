@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
 from annot.formats.corpora.sections import parts_of
 from annot.formats.corpora.tagged import MEDLINE
 
@@ -145,7 +145,7 @@ def test_a_record_that_is_not_utf_8_is_broken_and_the_next_is_read(tmp_path: Pat
     text = "PMID- 1\nTI  - Öl und Äpfel\n\nPMID- 2\nTI  - ".encode() + b"\xff\n\nPMID- 3\nTI  - Three\n"
     (_, one), (at, two), (_, three) = papers(tmp_path / "p.nbib", text)
     assert (one["title"], three["title"]) == ("Öl und Äpfel", "Three")
-    assert (at, two) == (4, Broken("not UTF-8", ("not UTF-8",), "PMID- 2\nTI  - \ufffd\n\n"))
+    assert (at, two) == (4, BrokenRecord("not UTF-8", ("not UTF-8",), "PMID- 2\nTI  - \ufffd\n\n"))
 
 
 @pytest.mark.parametrize(

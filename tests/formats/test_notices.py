@@ -7,8 +7,8 @@ import re
 import time
 
 import pytest
-from annot.formats.notices import RULES, without_notices
-from annot.formats.paper_text import split_sentences
+from annot.formats.cleaning import RULES, without_notices
+from annot.formats.paper_records import split_sentences
 
 EBSCO = (
     "Copyright of Journal of Bees is the property of Bee Press Ltd. and its content may not be copied or emailed to "

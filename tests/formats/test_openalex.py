@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import Piece, format_named, format_of
-from annot.formats.corpora.openalex import OPENALEX, turned_back
+from annot.formats.corpora.datasets import OPENALEX, turned_back
 
 
 def inverted(text: str) -> dict[str, list[int]]:

@@ -10,8 +10,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.formats.cleaning import Cleaned, clean
-from annot.formats.paper_lines import document_of_record, read_papers
+from annot.formats.cleaning import CleanedPaper, clean
+from annot.formats.paper_records import document_of_record, read_papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -236,7 +236,7 @@ def test_a_field_that_says_nothing_changes_neither_the_paper_nor_the_faults(fiel
     record = {"paper_id": "p1", "title": "A title", "abstract": "One. Two.", "year": 1999} | fields
 
     def outcome(**more: object) -> object:
-        changed: list[Cleaned] = []
+        changed: list[CleanedPaper] = []
         try:
             return document_of_record(record | more, LABELS, changed=changed), changed
         except InputError as error:

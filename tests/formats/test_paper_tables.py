@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import tables
-from annot.formats.corpora.cutting import Broken, Piece
-from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, paper, parquet_rows, row_groups
+from annot.formats.corpora.pieces import BrokenRecord, Piece
+from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, parquet_rows, row_groups, table_paper
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, paper, parquet_
     ],
 )
 def test_a_cell_means_what_its_column_holds(given: dict[str, Any], read: dict[str, Any]) -> None:
-    assert paper({"id": "1"} | given) == {"paper_id": "1"} | read
+    assert table_paper({"id": "1"} | given) == {"paper_id": "1"} | read
 
 
 def test_the_year_of_a_table_may_be_in_a_date() -> None:
-    found = paper({"Title": "T", "Abstract": "A", "DOI": "10.1000/x", "year": "2020-05-01"})
+    found = table_paper({"Title": "T", "Abstract": "A", "DOI": "10.1000/x", "year": "2020-05-01"})
     assert (found["doi"], found["year"]) == ("10.1000/x", "2020")
-    assert paper({"id": "1", "text": "A", "year": "2020-05-01"})["year"] == "2020"
+    assert table_paper({"id": "1", "text": "A", "year": "2020-05-01"})["year"] == "2020"
 
 
 def rows(path: Path, text: bytes) -> list[tuple[int, Any]]:
@@ -59,11 +59,11 @@ def test_rows_have_the_line_on_which_they_end(tmp_path: Path, name: str, between
 def test_a_row_that_cannot_be_read_is_broken_and_the_next_is_read(tmp_path: Path) -> None:
     text = b"id,title\n1\n2,\xff\x7f\xff\n3,c\n4,d,e\n5,\x80\n" + "6,中文\n".encode()
     assert rows(tmp_path / "p.csv", text) == [
-        (2, Broken("another number of columns", ("1 columns, expected 2",), "1")),
-        (3, Broken("not UTF-8", ("not UTF-8",), "2,\ufffd\x7f\ufffd")),
+        (2, BrokenRecord("another number of columns", ("1 columns, expected 2",), "1")),
+        (3, BrokenRecord("not UTF-8", ("not UTF-8",), "2,\ufffd\x7f\ufffd")),
         (4, {"id": "3", "title": "c"}),
-        (5, Broken("another number of columns", ("3 columns, expected 2",), "4,d,e")),
-        (6, Broken("not UTF-8", ("not UTF-8",), "5,\ufffd")),
+        (5, BrokenRecord("another number of columns", ("3 columns, expected 2",), "4,d,e")),
+        (6, BrokenRecord("not UTF-8", ("not UTF-8",), "5,\ufffd")),
         (7, {"id": "6", "title": "中文"}),
     ]
 
@@ -91,7 +91,7 @@ def test_a_cell_has_sixteen_mebibytes_at_most(tmp_path: Path) -> None:
 )
 def test_a_header_that_names_no_column_or_one_twice_ends_the_reading(tmp_path: Path, header: str, fault: str) -> None:
     assert rows(tmp_path / "p.csv", f"{header}\n1,2\n".encode()) == [
-        (1, Broken("the columns cannot be used", (fault,), header))
+        (1, BrokenRecord("the columns cannot be used", (fault,), header))
     ]
     assert rows(tmp_path / "q.csv", b"id,x,x\n") == []
     assert rows(tmp_path / "r.csv", b"") == []

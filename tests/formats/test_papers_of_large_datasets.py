@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.settings import Settings
-from annot.formats.corpora import Broken, Piece, arxiv, cutting, tables
-from annot.formats.corpora.cutting import json_records
-from annot.formats.corpora.semantic_scholar import MOST_SHARES, S2ORC, SHARE_BYTES, Spread, Spreading, shares_of
-from annot.formats.paper_lines import paper_of_record
+from annot.formats.corpora import BrokenRecord, Piece, datasets, tables
+from annot.formats.corpora import pieces as cutting
+from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, RowSpreader, Spread, shares_of
+from annot.formats.corpora.pieces import json_records
+from annot.formats.paper_records import paper_of_record
 
 LABELS = Settings().labels.names
 
@@ -30,7 +31,7 @@ LABELS = Settings().labels.names
     ],
 )
 def test_the_year_on_arxiv_is_that_of_the_first_version(dates: dict[str, Any], year: str | None) -> None:
-    assert arxiv.paper({"id": "1", "title": "T"} | dates) == {"paper_id": "1", "title": "T", "year": year}
+    assert datasets.arxiv_paper({"id": "1", "title": "T"} | dates) == {"paper_id": "1", "title": "T", "year": year}
 
 
 def whole(**annotations: Any) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def test_a_record_tells_that_it_is_of_s2orc(record: dict[str, Any], fits: bool) 
 def spread(folder: Path, *rows: Any) -> Spread:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
-    return Spreading(folder / "shares", 2)((0, str(path)))
+    return RowSpreader(folder / "shares", 2)((0, str(path)))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def test_a_file_of_no_rows_is_given_up_at_the_thousandth_fault(tmp_path: Path) -
 
 
 def test_shares_follow_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annot.formats.corpora.semantic_scholar.SHARE_BYTES", 10)
+    monkeypatch.setattr("annot.formats.corpora.datasets.SHARE_BYTES", 10)
     plain, packed = tmp_path / "a", tmp_path / "b"
     assert (SHARE_BYTES, MOST_SHARES) == (2**28, 256)
     for size, shares in ((0, 1), (9, 1), (10, 2), (29, 3), (2540, 255), (2550, 256), (2560, 256)):
@@ -173,11 +174,11 @@ def test_a_line_that_is_no_object_is_broken(
     path.write_bytes(bytes_before + b'{"a": NaN}\n \n' + line.encode() + b"\n\xff\n")
     first, blank, (place, broken), (last, bad) = json_records(Piece(str(path), "annot", 0, None))
     assert (first, blank, place, last) == ((1, {"a": None}), (2, None), 3, 4)
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, BrokenRecord)
     assert broken.reason == shown[0]
     assert shown[1] is None or broken.faults == (shown[1],)
-    assert isinstance(bad, Broken)
-    assert bad == Broken("not UTF-8", ("not UTF-8: invalid start byte (bytes b'\\xff')",), "\ufffd\n")
+    assert isinstance(bad, BrokenRecord)
+    assert bad == BrokenRecord("not UTF-8", ("not UTF-8: invalid start byte (bytes b'\\xff')",), "\ufffd\n")
 
 
 def test_a_file_of_lines_is_cut_at_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,9 +207,9 @@ def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytes
     [(2001.0, "2001"), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, "2001"), ("n.d.", "n.d.")],
 )
 def test_a_year_in_a_table_may_have_a_point(year: Any, read: Any) -> None:
-    assert tables.paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}
+    assert tables.table_paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}
 
 
 def test_ids_in_one_cell_are_parted_by_spaces_semicolons_commas_or_bars() -> None:
     cells = {"id": "1", "citations": " a b;c,d|e; ", "outbound_citations": ["f g"]}
-    assert tables.paper(cells) == {"paper_id": "1", "citations": [*"abcde"], "outbound_citations": ["f g"]}
+    assert tables.table_paper(cells) == {"paper_id": "1", "citations": [*"abcde"], "outbound_citations": ["f g"]}

@@ -13,8 +13,8 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.formats.beir import write_beir
 from annot.formats.corpora import Piece, format_named, format_of
-from annot.formats.corpora.plain import IRDS, document, paper
-from annot.formats.paper_lines import document_of_record
+from annot.formats.corpora.tables import IRDS, document, plain_paper
+from annot.formats.paper_records import document_of_record
 
 TEXT = "Bees dance. They point to flowers."
 SENTENCES = ("Bees dance.", "They point to flowers.")
@@ -99,11 +99,11 @@ def test_a_record_is_not_changed() -> None:
 
 
 def test_beirs_documents_may_lack_title_and_text_and_name_their_document_in_their_metadata() -> None:
-    assert document_of_record(paper({"_id": "d"}), ()) == Paper("d", "", ())
-    assert document_of_record(paper({"_id": "d", "title": "", "text": ""}), ()) == Paper("d", "", ())
+    assert document_of_record(plain_paper({"_id": "d"}), ()) == Paper("d", "", ())
+    assert document_of_record(plain_paper({"_id": "d", "title": "", "text": ""}), ()) == Paper("d", "", ())
     passage = {"_id": "d-1", "text": TEXT, "abstract": "never read", "metadata": {"year": 1999, "part_of": "d"}}
-    assert document_of_record(paper(passage), ()) == Paper("d-1", "", SENTENCES, 1999, part_of="d")
-    assert document_of_record(paper({**passage, "metadata": [], "document_id": "e"}), ()).part_of == "e"
+    assert document_of_record(plain_paper(passage), ()) == Paper("d-1", "", SENTENCES, 1999, part_of="d")
+    assert document_of_record(plain_paper({**passage, "metadata": [], "document_id": "e"}), ()).part_of == "e"
 
 
 def test_a_passage_of_msmarco_in_ir_datasets_names_its_document() -> None:
@@ -156,7 +156,7 @@ def test_a_released_corpus_is_read_back_with_the_documents_of_its_passages(tmp_p
     path.write_bytes(files["corpus.jsonl"])
     assert format_of(str(path), None) == "beir"
     records = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [document_of_record(paper(record), ()) for record in records] == READ
+    assert [document_of_record(plain_paper(record), ()) for record in records] == READ
 
 
 def test_the_documents_of_passages_are_released_without_the_texts_too() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.formats import input_files
-from annot.formats.corpora import cutting
-from annot.formats.corpora.cutting import Broken, Format, Piece, cut_lines, json_records, read_lines
+from annot.formats.corpora import pieces as cutting
+from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, cut_lines, json_records, read_lines
 from annot.formats.input_files import is_gzip, opened
 
 LINES = [b"\xef\xbb\xbfone\n", b"\n", b"three, the longest\n", b"\xef\xbb\xbf\n", b"five\r\n", b"six"]
@@ -134,9 +134,9 @@ def test_each_line_is_an_object_none_or_broken_for_a_reason(tmp_path: Path) -> N
     assert list(json_records(Piece(str(path), "annot", 0, None))) == [
         (1, {"a": None, "b": None}),
         (2, None),
-        (3, Broken("not UTF-8", ("not UTF-8: invalid start byte (bytes b'\\xff')",), "\ufffd{}\n")),
-        (4, Broken("not valid JSON", ("not valid JSON: Expecting value at column 6",), '{"a":\n')),
-        (5, Broken("not a JSON object", (f"found {long[:40]}, expected one JSON object per line",), long + "\n")),
+        (3, BrokenRecord("not UTF-8", ("not UTF-8: invalid start byte (bytes b'\\xff')",), "\ufffd{}\n")),
+        (4, BrokenRecord("not valid JSON", ("not valid JSON: Expecting value at column 6",), '{"a":\n')),
+        (5, BrokenRecord("not a JSON object", (f"found {long[:40]}, expected one JSON object per line",), long + "\n")),
         (6, {"c": 1}),
     ]
 

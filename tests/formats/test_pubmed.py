@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
 from annot.formats.corpora.sections import SectionLabels
 from annot.formats.corpora.xml_papers import PUBMED
-from annot.formats.paper_lines import document_of_record
+from annot.formats.paper_records import document_of_record
 
 HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -209,7 +209,7 @@ def test_a_fault_in_the_middle_ends_the_file_and_what_was_before_counts(tmp_path
     *before, (place, broken) = found_in(tmp_path, text)
     assert [fields["pmid"] for _, fields in before] == ["31452104"] * 2
     assert place == 3
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, BrokenRecord)
     assert f"line {text.count(chr(10)) + 1}, column" in broken.faults[0]
 
 

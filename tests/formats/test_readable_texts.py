@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.formats.cleaning import clean
+from annot.formats.cleaning import clean, is_retracted
+from annot.formats.corpora.bibtex import with_signs
 from annot.formats.corpora.sections import parts_of, readable
-from annot.formats.corpora.tex import with_signs
-from annot.formats.notices import is_retracted
-from annot.formats.paper_lines import document_of_record
+from annot.formats.paper_records import document_of_record
 
 MATHML = "<mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup><mml:mo>+</mml:mo>{}</mml:math>"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from annot.formats.corpora import arxiv, plain, semantic_scholar
-from annot.formats.corpora.cutting import Broken, Piece, json_records
-from annot.formats.corpora.plain import IRDS
-from annot.formats.corpora.semantic_scholar import S2ORC, SEMANTIC_SCHOLAR, Spreading, joined, shares_of
+from annot.formats.corpora import datasets, tables
+from annot.formats.corpora.datasets import S2ORC, SEMANTIC_SCHOLAR, RowSpreader, joined, shares_of
+from annot.formats.corpora.pieces import BrokenRecord, Piece, json_records
+from annot.formats.corpora.tables import IRDS
 
 
 def text_with_places(**changed: Any) -> dict[str, Any]:
@@ -63,15 +63,15 @@ def test_each_earlier_form_of_s2orc_is_known_by_its_fields() -> None:
 def test_the_year_of_a_preprint_is_that_of_its_first_version() -> None:
     record = {"id": "1", "title": "T", "abstract": "A", "categories": "cs", "update_date": "2011-01-01"}
     versions = [{"created": "Mon, 2 Apr 2007 19:18:42 GMT"}, {"created": "Mon, 5 May 2008"}]
-    assert arxiv.paper(record | {"versions": versions}) == {
+    assert datasets.arxiv_paper(record | {"versions": versions}) == {
         **{"paper_id": "1", "title": "T", "abstract": "A", "year": "2007"}
     }
     for other in ([], None, ["x"], [{"created": 1800}], [{"created": "in 18999"}]):
-        assert arxiv.paper(record | {"versions": other})["year"] == "2011"
-    assert arxiv.paper({"id": "1"}) == {"paper_id": "1", "year": None}
-    assert arxiv.ARXIV.fits(record)
-    assert arxiv.ARXIV.fits({"id": "1", "abstract": "A", "categories": "cs"})
-    assert not arxiv.ARXIV.fits({"id": "1", "abstract": "A"})
+        assert datasets.arxiv_paper(record | {"versions": other})["year"] == "2011"
+    assert datasets.arxiv_paper({"id": "1"}) == {"paper_id": "1", "year": None}
+    assert datasets.ARXIV.fits(record)
+    assert datasets.ARXIV.fits({"id": "1", "abstract": "A", "categories": "cs"})
+    assert not datasets.ARXIV.fits({"id": "1", "abstract": "A"})
 
 
 def test_a_document_of_a_dataset_has_its_first_text_as_abstract() -> None:
@@ -95,28 +95,28 @@ def test_one_json_text_has_the_papers_of_its_object_or_list(tmp_path: Path) -> N
     assert entries(path, "{}") == [(1, {})]
     assert entries(path, '[{"id": 1}, 7]') == [
         (1, {"id": 1}),
-        (2, Broken("not a JSON object", ("found 7, expected a JSON object",), "7")),
+        (2, BrokenRecord("not a JSON object", ("found 7, expected a JSON object",), "7")),
     ]
     assert entries(path, '{"id": 1}\n\n{"id": 2}\n') == [(1, {"id": 1}), (2, None), (3, {"id": 2})]
-    assert plain.paper({"_id": "1", "text": "T", "metadata": {"year": 1}}) == {
+    assert tables.plain_paper({"_id": "1", "text": "T", "metadata": {"year": 1}}) == {
         **{"paper_id": "1", "title": None, "abstract": "T", "metadata": {"year": 1}}
     }
-    assert "metadata" not in plain.paper({"_id": "1", "text": "T", "metadata": "x"})
-    assert plain.BEIR.fits({"_id": "1", "text": ""})
-    assert not plain.BEIR.fits({"_id": "1"})
-    assert plain.CSFCUBE.fits({"pred_labels": []})
-    assert not plain.CSFCUBE.fits({})
-    assert plain.ANNOT.fits({})
+    assert "metadata" not in tables.plain_paper({"_id": "1", "text": "T", "metadata": "x"})
+    assert tables.BEIR.fits({"_id": "1", "text": ""})
+    assert not tables.BEIR.fits({"_id": "1"})
+    assert tables.CSFCUBE.fits({"pred_labels": []})
+    assert not tables.CSFCUBE.fits({})
+    assert tables.ANNOT.fits({})
 
 
-def spread(folder: Path, number: int, *lines: object) -> semantic_scholar.Spread:
+def spread(folder: Path, number: int, *lines: object) -> datasets.Spread:
     path = folder / f"{number}.jsonl"
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
-    return Spreading(folder / "shares", 2)((number, str(path)))
+    return RowSpreader(folder / "shares", 2)((number, str(path)))
 
 
 def test_papers_and_abstracts_are_joined_share_by_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semantic_scholar, "_ROWS", 2)
+    monkeypatch.setattr(datasets, "_ROWS", 2)
     papers = spread(
         tmp_path, 1,
         {"corpusid": 4, "title": "Four", "year": 1999},
@@ -141,7 +141,7 @@ def test_papers_and_abstracts_are_joined_share_by_share(tmp_path: Path, monkeypa
     ]
     (last,) = even[3:]
     assert last[0] == 4
-    assert isinstance(last[1], Broken)
+    assert isinstance(last[1], BrokenRecord)
     assert last[1].faults == ("corpusid 8: no paper of this id in `papers`",)
     assert [(row["corpusid"], row["abstract"]) for _, row in odd if isinstance(row, dict)] == [(1, "Of one.")]
 
@@ -164,7 +164,7 @@ def test_a_row_that_a_column_cannot_hold_is_broken(tmp_path: Path, record: objec
 
 
 def test_a_file_that_begins_with_broken_rows_only_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semantic_scholar, "MOST_FAULTS", 2)
+    monkeypatch.setattr(datasets, "MOST_FAULTS", 2)
     assert spread(tmp_path, 0, "x", "x", "x", {"corpusid": 1}).lines == 2
     late = spread(tmp_path, 1, {"corpusid": 1, "title": ""}, "x", "x", "x")
     assert (late.lines, late.rows, len(late.broken)) == (4, 1, 3)
@@ -173,15 +173,15 @@ def test_a_file_that_begins_with_broken_rows_only_is_given_up(tmp_path: Path, mo
 
 
 def test_the_shares_follow_from_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semantic_scholar, "SHARE_BYTES", 100)
-    monkeypatch.setattr(semantic_scholar, "MOST_SHARES", 9)
+    monkeypatch.setattr(datasets, "SHARE_BYTES", 100)
+    monkeypatch.setattr(datasets, "MOST_SHARES", 9)
     path, packed = tmp_path / "a", tmp_path / "b"
     packed.write_bytes(gzip.compress(b""))
     for size, shares in ((99, 1), (100, 2), (399, 4), (5_000, 9)):
         path.write_bytes(b"x" * size)
         assert shares_of([str(path)]) == shares
-    monkeypatch.setattr(semantic_scholar, "SHARE_BYTES", 4 * packed.stat().st_size)
+    monkeypatch.setattr(datasets, "SHARE_BYTES", 4 * packed.stat().st_size)
     assert shares_of([str(packed)]) == 2
-    monkeypatch.setattr(semantic_scholar, "SHARE_BYTES", 4 * packed.stat().st_size + 1)
+    monkeypatch.setattr(datasets, "SHARE_BYTES", 4 * packed.stat().st_size + 1)
     assert shares_of([str(packed)]) == 1
     assert SEMANTIC_SCHOLAR.fits({"corpusid": 1})

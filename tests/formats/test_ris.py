@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import rispy
 from annot.formats.corpora import tagged
-from annot.formats.corpora.cutting import Broken, Head, Piece
+from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
 from annot.formats.corpora.sections import readable
 from annot.formats.corpora.tagged import RIS
 
@@ -266,7 +266,7 @@ def test_a_record_that_cannot_be_read_is_broken_and_the_next_is_read(
     long = "TY  - JOUR\nTI  - Two\n" + "KW  - some word\n" * 20
     text = b"TY  - JOUR\nTI  - \xc3\xa9\xc3\xa9\xff\n" + long.encode() + b"TY  - JOUR\nTI  - Three\xc3\xa9\n"
     (_, one), (_, two), (at, three) = papers(tmp_path / "p.ris", text)
-    assert one == Broken("not UTF-8", ("not UTF-8",), "TY  - JOUR\nTI  - éé\ufffd\n")
+    assert one == BrokenRecord("not UTF-8", ("not UTF-8",), "TY  - JOUR\nTI  - éé\ufffd\n")
     assert (two.reason, two.faults) == ("too long", (f"a record of {len(long)} characters, expected at most 60",))
     assert long.startswith(two.record)
     assert len(two.record) <= 60

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 from annot.base.settings import Settings
-from annot.corpus.facets.crf import shipped_model
+from annot.corpus.labelling import shipped_model
 from annot.formats.corpora.sections import (
     MOST_HEADINGS,
     NO_HEADING,
     OTHERS,
     USUAL,
-    Heading,
     HeadingCount,
+    SectionHeading,
     SectionLabels,
 )
-from annot.formats.paper_lines import document_of_record
+from annot.formats.paper_records import document_of_record
 from annot.steps.facets import labeller_of
 from pydantic import ValidationError
 
@@ -155,6 +155,6 @@ def test_headings_are_counted_by_paper_and_those_without_a_label_come_first() ->
 
 def test_headings_without_number_are_counted_together() -> None:
     count = HeadingCount()
-    count.take([Heading(f"H{at}", "")] for at in range(MOST_HEADINGS + 5))
+    count.take([SectionHeading(f"H{at}", "")] for at in range(MOST_HEADINGS + 5))
     assert len(count.found.headings) == MOST_HEADINGS + 1
     assert (OTHERS, "", 5) in count.found.headings

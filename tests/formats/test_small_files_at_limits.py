@@ -12,17 +12,26 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.base.records import Query
-from annot.formats.cleaning import Cleaned, CleanedCounts, Way, clean, counts_of, ways
-from annot.formats.corpora import Broken, Piece, format_of
-from annot.formats.corpora.cutting import json_records
-from annot.formats.corpora.plain import irds_paper
+from annot.formats.cleaning import CleanedCounts, CleanedPaper, Way, clean, counts_of, ways
+from annot.formats.corpora import BrokenRecord, Piece, format_of
+from annot.formats.corpora.pieces import json_records
+from annot.formats.corpora.tables import irds_paper
 from annot.formats.corpora.xml_papers import acl_records as acl_records
 from annot.formats.corpora.xml_papers import anthology_id
-from annot.formats.json_lines import Strict, read_models, read_objects
-from annot.formats.matches import Match, match_lines, read_matches
-from annot.formats.paper_text import paper_of
-from annot.formats.submitted_run import read_metadata, read_submitted
-from annot.formats.trec import QUERY_PAPERS_FILE, QUERY_TOPICS_FILE, read_qrels, read_query_topics, write_query_topics
+from annot.formats.input_files import Strict, read_models, read_objects
+from annot.formats.paper_records import paper_of
+from annot.formats.trec import (
+    QUERY_PAPERS_FILE,
+    QUERY_TOPICS_FILE,
+    Match,
+    match_lines,
+    read_matches,
+    read_metadata,
+    read_qrels,
+    read_query_topics,
+    read_submitted,
+    write_query_topics,
+)
 from annot.formats.vector_files import RowCounts, read_npy, read_parquet, read_s2_vectors
 
 
@@ -141,7 +150,7 @@ def test_papers_of_the_anthology_are_numbered_from_one(tmp_path: Path) -> None:
     assert first == (1, {"paper_id": "P18-1003", "title": "A", "abstract": None, "year": "2018"})
     assert second[0] == 2
     assert broken[0] == 3
-    assert isinstance(broken[1], Broken)
+    assert isinstance(broken[1], BrokenRecord)
 
 
 def test_the_first_text_of_a_document_is_its_abstract() -> None:
@@ -164,7 +173,7 @@ def test_an_entry_that_is_no_object_is_shown_with_forty_characters(tmp_path: Pat
     path.write_text(json.dumps([{"id": "a"}, "x" * 60]))
     (_, (place, broken)) = json_records(Piece(str(path), "json", 0, None))
     assert place == 2
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, BrokenRecord)
     assert broken.faults == ('found "' + "x" * 39 + ", expected a JSON object",)
 
 
@@ -205,7 +214,7 @@ def test_a_vector_that_is_no_list_is_shown_with_forty_characters(tmp_path: Path)
 @pytest.mark.parametrize("abstract", ["One. Two.", ["One.", "Two."]])
 def test_a_heading_that_went_is_told_and_no_other(abstract: str | list[str]) -> None:
     def told(given: str | list[str]) -> list[tuple[str, ...]]:
-        changed: list[Cleaned] = []
+        changed: list[CleanedPaper] = []
         paper = paper_of(
             "a", "T", given, year=None, labels=None, known_labels=(), citations=("b", "a", "b"), changed=changed
         )
@@ -238,7 +247,7 @@ def test_labels_are_named_as_ours_or_as_csfcubes_and_go_with_their_sentence() ->
 
 
 def test_a_paper_whose_heading_alone_goes_is_told() -> None:
-    changed: list[Cleaned] = []
+    changed: list[CleanedPaper] = []
     for abstract in ("One.", "Abstract. One.", "Abstracts are one."):
         paper_of(
             *("a", "T", abstract), year=None, labels=None, known_labels=(), citations=("a", "b", "b"), changed=changed

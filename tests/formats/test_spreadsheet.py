@@ -6,7 +6,7 @@ import codecs
 
 import pytest
 from annot.base.errors import Faults, InputError
-from annot.formats.spreadsheet import (
+from annot.formats.input_files import (
     ErrorRow,
     GoldLine,
     ReturnedLine,

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.judgements_file import FileJudgement
-from annot.formats.studio_export import ExportKeys, grades_named, read_export
+from annot.formats.judgements_file import ExportKeys, FileJudgement, grades_named, read_export
 
 SCALE = ("No", "A bit", "All")
 

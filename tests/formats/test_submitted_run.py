@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
-from annot.formats.submitted_run import SubmittedRun, facet_in_name, higher_is_better, read_metadata, read_submitted
+from annot.formats.trec import SubmittedRun, facet_in_name, higher_is_better, read_metadata, read_submitted
 
 
 def read(text: str) -> SubmittedRun:

@@ -9,7 +9,7 @@ import unicodedata
 from itertools import product
 
 import pytest
-from annot.formats.corpora.tex import unicode_of
+from annot.formats.corpora.bibtex import unicode_of
 from pylatexenc.latex2text import LatexNodes2Text, get_default_latex_context_db
 
 MARKS = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.formats import input_files
-from annot.formats.corpora.cutting import Broken, not_utf8
+from annot.formats.corpora.pieces import BrokenRecord, not_utf8
 from annot.formats.input_files import encoding_of, text_of
 
 POLISH = "Zażółć gęślą jaźń — naïve “café”, Müller & Søn, 中文 𝒳\n"
@@ -63,7 +63,7 @@ def test_one_broken_place_does_not_change_the_encoding_of_a_file(tmp_path: Path)
     with text_of(path) as text:
         first, second = text
     assert not_utf8(first) is None
-    assert not_utf8(second) == Broken("not UTF-8", ("not UTF-8",), "M\ufffdller\n")
+    assert not_utf8(second) == BrokenRecord("not UTF-8", ("not UTF-8",), "M\ufffdller\n")
     assert encoding_of(file_of(tmp_path, "Müller\n".encode() + b"M\xfcller, G\xf6del\n")) == "windows-1252"
 
 

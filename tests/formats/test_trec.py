@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Qrel, ScoredDoc, ranked
-from annot.base.scored import in_order
+from annot.base.records import Qrel, ScoredDoc, in_order, ranked
 from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
 from annot.study.workspace import given_text
 from hypothesis import given, settings

@@ -15,7 +15,7 @@ from time import process_time
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import format_of
-from annot.formats.corpora.heads import PROLOG, UNREAD
+from annot.formats.corpora.pieces import PROLOG, UNREAD
 
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made -->\n'
 MARC_FIELD = '<leader>00714cam a2200205 a 4500</leader><datafield tag="245" ind1="1"><subfield code="a">T</subfield>'

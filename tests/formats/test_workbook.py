@@ -14,9 +14,8 @@ from xml.sax.saxutils import escape
 import openpyxl
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Head, Piece
-from annot.formats.corpora.tables import paper
-from annot.formats.corpora.workbook import WORKBOOK, records
+from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
+from annot.formats.corpora.tables import WORKBOOK, records, table_paper
 from openpyxl.worksheet.formula import ArrayFormula
 
 HEADER = ["Authors", "Article Title", "Abstract", "Publication Year", "DOI", "Pubmed Id"]
@@ -43,7 +42,7 @@ def rows(path: Path) -> list[tuple[int, Any]]:
 
 
 def papers(path: Path) -> list[dict[str, Any]]:
-    return [paper(row) for _, row in rows(path) if row is not None]
+    return [table_paper(row) for _, row in rows(path) if row is not None]
 
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -140,7 +139,7 @@ def test_rows_before_the_header_and_merged_cells_are_no_papers(tmp_path: Path) -
     book["S"].merge_cells("A1:F1")
     book["S"].merge_cells("A5:F5")
     book.save(path)
-    assert [(place, paper(row)["title"]) for place, row in rows(path)] == [(4, READ["title"])]
+    assert [(place, table_paper(row)["title"]) for place, row in rows(path)] == [(4, READ["title"])]
 
 
 def test_texts_that_cells_share_are_read_as_excel_writes_them(tmp_path: Path) -> None:
@@ -165,7 +164,10 @@ def test_a_row_that_cannot_be_read_is_broken_and_the_next_is_read(tmp_path: Path
     assert found[0][1].reason == "a row cannot be read"
     assert found[1][1] == {"DOI": "10.1/a", "Title": "Title", "Abstract": "Abstract"}
     cut = excel(tmp_path / "cut.xlsx", sheet.replace('r="3"', 'r="3'), strings)
-    assert [one.reason for _, one in rows(cut) if isinstance(one, Broken)] == ["a row cannot be read", "not valid XML"]
+    assert [one.reason for _, one in rows(cut) if isinstance(one, BrokenRecord)] == [
+        "a row cannot be read",
+        "not valid XML",
+    ]
 
 
 def test_a_workbook_without_papers_is_one_fault(tmp_path: Path) -> None:
@@ -175,7 +177,7 @@ def test_a_workbook_without_papers_is_one_fault(tmp_path: Path) -> None:
     assert rows(path) == [
         (
             1,
-            Broken(
+            BrokenRecord(
                 "the columns cannot be used",
                 (
                     "sheet 'Budget': columns: found Item, Cost, expected an id and a text among them",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.formats.corpora import format_of
-from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora.pieces import BrokenRecord, Piece
 from annot.formats.corpora.tagged import WOS
 
 FILE = """\
@@ -42,7 +42,7 @@ EF"""
 def papers(path: Path, text: str, encoding: str = "utf-8") -> list[tuple[int, Any]]:
     path.write_text(text, encoding=encoding)
     found = WOS.records(Piece(str(path), WOS.name, 0, None))
-    return [(at, one if isinstance(one, Broken) else WOS.paper(one or {})) for at, one in found]
+    return [(at, one if isinstance(one, BrokenRecord) else WOS.paper(one or {})) for at, one in found]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])

@@ -10,15 +10,15 @@ from xml.etree import ElementTree
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats import xml_records as module
-from annot.formats.corpora.cutting import Broken, Piece
+from annot.formats.corpora import xml_papers as module
+from annot.formats.corpora.pieces import BrokenRecord, Piece
 from annot.formats.corpora.xml_papers import acl_records as papers_of_acl
-from annot.formats.xml_records import xml_records
+from annot.formats.corpora.xml_papers import xml_records
 
 
-def named(found: Iterator[module.XmlRecord | Broken]) -> list[str]:
+def named(found: Iterator[module.XmlRecord | BrokenRecord]) -> list[str]:
     """The text of each record, and what is wrong with a broken one."""
-    return [one.reason if isinstance(one, Broken) else "".join(one.element.itertext()) for one in found]
+    return [one.reason if isinstance(one, BrokenRecord) else "".join(one.element.itertext()) for one in found]
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1 << 16])
@@ -42,7 +42,7 @@ def test_a_fault_ends_the_file_and_what_was_whole_before_counts(
     monkeypatch.setattr(module, "_AT_ONCE", at_once)
     *whole, broken = xml_records(tmp_path / "r.xml", depth=1)
     assert named(iter(whole)) == ["1", "2"]
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, BrokenRecord)
     assert "line 1, column" in broken.faults[0]
 
 
@@ -54,7 +54,7 @@ def test_a_file_without_a_record_is_one_fault(tmp_path: Path, text: str) -> None
 
 def test_a_record_is_in_the_elements_around_it(tmp_path: Path) -> None:
     (tmp_path / "r.xml").write_text('<r n="0"><a n="1"><b/></a><a n="2"><b/><b/></a></r>')
-    found = [one for one in xml_records(tmp_path / "r.xml", depth=2) if not isinstance(one, Broken)]
+    found = [one for one in xml_records(tmp_path / "r.xml", depth=2) if not isinstance(one, BrokenRecord)]
     assert [[element.get("n") for element in one.around] for one in found] == [["0", "1"], ["0", "2"], ["0", "2"]]
 
 

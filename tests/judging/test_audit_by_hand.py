@@ -9,13 +9,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from annot.base.records import Asked, Assignment
+from annot.base.records import Assignment, PairKey
 from annot.judging.exchange import audit as audits
-from annot.judging.exchange.audit import Audit, described
-from annot.judging.exchange.findings import AuditFinding
+from annot.judging.exchange.audit import Audit, AuditFinding, described
 from annot.judging.exchange.servers import Unreachable
+from annot.labelstudio.screens import LABELS_FROM
 from annot.labelstudio.studio_records import Prediction, StudioProject
-from annot.labelstudio.task_lint import LABELS_FROM
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects, trials
 from annot.store.projects import Project
@@ -23,8 +22,8 @@ from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
 
-D0, D1, D2 = (Asked("p1-method", f"d0{at}") for at in range(3))
-OTHER = Asked("p2-method", "d00")
+D0, D1, D2 = (PairKey("p1-method", f"d0{at}") for at in range(3))
+OTHER = PairKey("p2-method", "d00")
 PROJECT = Project(1, "judge", "a1", "here", "http://studio.example", "1.23.2", 31, 7, None)
 
 
@@ -134,7 +133,7 @@ def test_a_project_is_the_one_that_was_made_then(
     assert audits.audited_project(ws, cast(Any, Server()), project, accounts=[31], people={}) is None
 
 
-def _on_record(ws: Workspace, round: Any, *asked: Asked, created: str | None = None) -> Project:
+def _on_record(ws: Workspace, round: Any, *asked: PairKey, created: str | None = None) -> Project:
     with ws.writing() as session:
         made = projects.open_project(
             session, round=round, assessor="a1", server="here", url="u", version="1", account_id=31
@@ -182,7 +181,7 @@ def test_answers_by_guidelines_that_nobody_sent_and_open_tasks_beside_old_ones_a
     monkeypatch.setattr(audits, "read_sources", lambda session: sources)
     monkeypatch.setattr(audits, "display_parts", lambda session, names: {name: {"guidelines": name} for name in names})
 
-    def on_record(asked: Asked, sha256: str, *, counts: bool = True) -> Any:
+    def on_record(asked: PairKey, sha256: str, *, counts: bool = True) -> Any:
         return SimpleNamespace(
             counts=counts, record=SimpleNamespace(asked=asked), current=SimpleNamespace(shown_sha256=sha256)
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.judging.exchange.server_projects import BroughtProject, bring_project
+from annot.judging.exchange.servers import BroughtProject, bring_project
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store import projects

@@ -5,41 +5,51 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.base.records import OLDER, SUPERSEDED, Asked, Judgement
+from annot.base.records import OLDER, SUPERSEDED, Judgement, PairKey
 from annot.judging.exchange import collecting
-from annot.judging.exchange.collecting import ANNOTATION_GONE, FORGOTTEN, PROJECT_GONE, TASK_GONE, Collected, Seen
-from annot.labelstudio.annotations import Reading
-from annot.labelstudio.studio_records import PulledTask
+from annot.judging.exchange.collecting import (
+    ANNOTATION_GONE,
+    FORGOTTEN,
+    PROJECT_GONE,
+    TASK_GONE,
+    CollectedProject,
+    PullCursor,
+)
+from annot.labelstudio.studio_records import PulledTask, ReadAnnotation
 from annot.store.projects import Project
-from annot.store.revisions import GONE, Line, Sourced
+from annot.store.revisions import GONE, AnnotationHistory, SourcedAnswer
 
-ASKED = Asked("q", "d")
+ASKED = PairKey("q", "d")
 FIRST, CHANGED, LATER = "2031-01-01T10:00:00Z", "2031-01-01T11:00:00Z", "2031-01-01T12:00:00Z"
 PROJECT = Project(1, "judge", "a1", "one", "http://studio.example", "1.23.2", 7, 1, None)
 
 
 def line(
     *, counts: bool = True, kept: bool = False, said: str = "", ruling: str | None = None, **more: Any
-) -> Line[Any]:
+) -> AnnotationHistory[Any]:
     """What is on record of annotation 7; said: what the latest revision says against it."""
 
-    def revision(*flags: str) -> Sourced[Any]:
+    def revision(*flags: str) -> SourcedAnswer[Any]:
         record = Judgement(*ASKED.pair, "a1", 2, judged_at=FIRST, flags=flags)
-        return Sourced(record, "label-studio", "7", {}, changed_at=more.get("changed_at", CHANGED), ruling=ruling)
+        return SourcedAnswer(record, "label-studio", "7", {}, changed_at=more.get("changed_at", CHANGED), ruling=ruling)
 
     current = revision(*([] if counts else ["no grade"]))
-    return Line(current, revision(said) if said else current, kept=kept)
+    return AnnotationHistory(current, revision(said) if said else current, kept=kept)
 
 
-def reading(number: int = 7, *flags: str, created: str = FIRST, changed: str = CHANGED) -> Reading:
-    return Reading(
+def reading(number: int = 7, *flags: str, created: str = FIRST, changed: str = CHANGED) -> ReadAnnotation:
+    return ReadAnnotation(
         asked=ASKED, grade=2, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=created,
         changed_at=changed, account=7, flags=flags, payload={"id": number},
     )  # fmt: skip
 
 
 def compared(
-    found: list[Reading], known: Line[Any], *, task: PulledTask | None = None, why_all: str | None = None
+    found: list[ReadAnnotation],
+    known: AnnotationHistory[Any],
+    *,
+    task: PulledTask | None = None,
+    why_all: str | None = None,
 ) -> tuple[list[str], list[str], int]:
     """Why the annotation on record is gone, why its answer is lost, and whether another has edited it."""
     tasks = {} if task is None else {ASKED: task}
@@ -79,7 +89,7 @@ TASK = PulledTask("q/d", (), CHANGED)
     ],
 )
 def test_what_is_gone_is_told_from_what_is_lost_and_from_what_others_have_edited(
-    found: list[Reading], known: Line[Any], expected: tuple[list[str], list[str], int]
+    found: list[ReadAnnotation], known: AnnotationHistory[Any], expected: tuple[list[str], list[str], int]
 ) -> None:
     assert compared(found, known, task=TASK) == expected
 
@@ -105,7 +115,7 @@ def test_an_answer_without_a_moment_was_never_forgotten() -> None:
 
 def test_why_annotations_do_not_count_is_counted_by_reason() -> None:
     found = (reading(), reading(8, "no grade"), reading(9, "no grade", "skipped"))
-    collected = Collected(PROJECT, 3, [7], found, (), (), 0, ())
+    collected = CollectedProject(PROJECT, 3, [7], found, (), (), 0, ())
     assert collected.not_counting == 2
     assert collected.flagged("answer") == [
         "a1: 2 answers not counted: no grade",
@@ -138,12 +148,12 @@ def moment(seconds: float) -> str:
 
 def test_what_was_seen_reaches_back_ten_seconds_before_the_latest_change() -> None:
     pulled = [PulledTask(f"q/d{at}", (), moment(at)) for at in (19, 20, 30)]
-    assert collecting._seen(None, pulled) == Seen(
+    assert collecting._seen(None, pulled) == PullCursor(
         3, moment(20), frozenset({("q/d20", moment(20)), ("q/d30", moment(30))})
     )
 
 
 def test_what_was_seen_before_stays_seen_as_long_as_it_may_come_again() -> None:
-    before = Seen(5, moment(20), frozenset({("q/d20", moment(20)), ("q/d30", moment(30))}))
+    before = PullCursor(5, moment(20), frozenset({("q/d20", moment(20)), ("q/d30", moment(30))}))
     later = collecting._seen(before, [PulledTask("q/d31", (), moment(31)), PulledTask("q/none", (), None)])
-    assert later == Seen(5, moment(21), frozenset({("q/d30", moment(30)), ("q/d31", moment(31))}))
+    assert later == PullCursor(5, moment(21), frozenset({("q/d30", moment(30)), ("q/d31", moment(31))}))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.judgements_file import FileJudgement
-from annot.judging.imported import ImportedJudgements, import_judgements
+from annot.judging.plan_on_record import ImportedJudgements, import_judgements
 from annot.store import judgements
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small

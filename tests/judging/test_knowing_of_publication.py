@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from annot.judging.own_words import knew
-from annot.store.judging_models import How, Notice
+from annot.judging.comments import knew
+from annot.store.models import How, Notice
 
 WROTE = "2031-01-02T10:00:00+00:00"
 BEFORE, LATER = "2031-01-02T09:59:59+00:00", "2031-01-02T10:00:01+00:00"

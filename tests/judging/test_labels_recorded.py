@@ -9,24 +9,23 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, StudioError
-from annot.base.records import Asked
+from annot.base.records import PairKey
 from annot.corpus.corpus_facts import labels_of
-from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.recording import RecordedProject
-from annot.judging.exchange.rounds import Wishes
+from annot.judging.exchange.collecting import CollectedProject, RecordedProject
+from annot.judging.exchange.rounds import RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import labels as labels_round
 from annot.judging.rounds.labels import LabelsRound, PulledLabels
-from annot.labelstudio.annotations import BY_ANOTHER, SKIPPED, Reading
+from annot.labelstudio.studio_records import BY_ANOTHER, SKIPPED, ReadAnnotation
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.store import projects
+from annot.store.pools import read_queries
 from annot.store.projects import Project
-from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
 
-P1, P2, P3, P4 = (Asked(f"p{at}", LABELS_SHOWN) for at in range(1, 5))
+P1, P2, P3, P4 = (PairKey(f"p{at}", LABELS_SHOWN) for at in range(1, 5))
 PROJECT = Project(1, "labels", "a1", "here", "http://studio.example", "1.23.2", 7, 1, None)
 
 
@@ -36,22 +35,24 @@ def ws(tmp_path: Path) -> Workspace:
     return copied(Small(), "planned", tmp_path / "study")
 
 
-def reading(asked: Asked, number: int, *labels: str, changed: str = "10", flags: Sequence[str] = ()) -> Reading:
+def reading(
+    asked: PairKey, number: int, *labels: str, changed: str = "10", flags: Sequence[str] = ()
+) -> ReadAnnotation:
     regions = [
         {"id": f"query-{at}", "from_name": "sentence_label", "value": {"labels": [label]}}
         for at, label in enumerate(labels)
     ]
     moment = f"2031-01-01T{changed}:00:00.000000Z"
-    return Reading(
+    return ReadAnnotation(
         asked=asked, grade=None, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=moment,
         changed_at=moment, account=1, flags=tuple(flags),
         payload={"id": number, "updated_at": moment, "result": regions},
     )  # fmt: skip
 
 
-def recorded(ws: Workspace, *found: Reading, dry_run: bool = False) -> RecordedProject:
-    collected = Collected(PROJECT, 4, [1], found, (), (), 0, ("a note",))
-    return LabelsRound().record(ws, collected, Wishes(dry_run=dry_run))
+def recorded(ws: Workspace, *found: ReadAnnotation, dry_run: bool = False) -> RecordedProject:
+    collected = CollectedProject(PROJECT, 4, [1], found, (), (), 0, ("a note",))
+    return LabelsRound().record(ws, collected, RoundOptions(dry_run=dry_run))
 
 
 def on_record(ws: Workspace) -> dict[str, str]:
@@ -98,7 +99,7 @@ def test_labels_of_a_paper_whose_query_was_sent_stay(ws: Workspace) -> None:
         made = projects.open_project(
             session, round="judge", assessor="a1", server="s", url="u", version="1", account_id=1
         )
-        projects.record_tasks(session, made.project, {Asked("p1-method", "d00"): 1})
+        projects.record_tasks(session, made.project, {PairKey("p1-method", "d00"): 1})
     done = recorded(ws, *(reading(asked, at, "method", "method", "result") for at, asked in enumerate((P1, P2))))
     assert on_record(ws) == {"p1": "bmr", "p2": "mmr", "p3": "bmr", "p4": "bmr"}
     assert list(done.notes) == ["a note", "p1: 1 correction ignored, because its queries had been sent"]
@@ -146,8 +147,8 @@ def project_of_labels(ws: Workspace, name: str, *, server: str = "here", remote:
         projects.set_remote_project(session, made.project, remote)
 
 
-def prepared(ws: Workspace, *names: str, dry_run: bool = False) -> dict[str, list[Asked]]:
-    found = LabelsRound().prepare(ws, Wishes(assessor=names), dry_run=dry_run)
+def prepared(ws: Workspace, *names: str, dry_run: bool = False) -> dict[str, list[PairKey]]:
+    found = LabelsRound().prepare(ws, RoundOptions(assessor=names), dry_run=dry_run)
     assert found.checked
     return {one.assessor: list(one.tasks) for one in found.outgoing}
 
@@ -166,7 +167,7 @@ def test_abstracts_that_a_person_has_stay_with_them_and_the_others_are_spread(
 
 
 def test_each_abstract_says_how_many_there_are(ws: Workspace) -> None:
-    (one,) = LabelsRound().prepare(ws, Wishes(assessor=("a1",)), dry_run=True).outgoing
+    (one,) = LabelsRound().prepare(ws, RoundOptions(assessor=("a1",)), dry_run=True).outgoing
     assert [task["data"]["progress"] for task in one.tasks.values()] == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.records import Assignment, Judgement, Returned
+from annot.base.records import Assignment, Judgement, PairReturn
 from annot.judging import progress
 from annot.judging.exchange.collecting import accounts_of
 from annot.judging.exchange.rounds import own_tasks
@@ -24,7 +24,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     ws = copied(Small(), "planned", tmp_path_factory.mktemp("own") / "study")
     with ws.writing() as session:
         for occasion in (3, 4):
-            judgements.add_returned(session, Returned(P1, "d00", "a1", occasion, "Look again.", RECORDED))
+            judgements.add_returned(session, PairReturn(P1, "d00", "a1", occasion, "Look again.", RECORDED))
         judgements.withdraw_returned(session, judgements.read_returned(session)[0], withdrawn_at=RECORDED)
         trials.add_assignments(session, "hidden-gold", [Assignment(P2, "d99", "a1", 1)])
         trials.add_assignments(session, "train", [Assignment(P2, "d01", "a2", 1)])

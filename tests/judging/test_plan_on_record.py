@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import MissingInput
-from annot.base.records import Asked, Assignment
+from annot.base.records import Assignment, PairKey
 from annot.judging.plan_on_record import check, plan_sha256, record_plan, write_plan
 from annot.store import people, projects
 from annot.study.workspace import Workspace
@@ -56,7 +56,7 @@ def test_pairs_outside_the_plan_and_tasks_of_nobody_are_counted(ws: Workspace) -
             session, round="judge", assessor="a1", server="one", url="u", version="1", account_id=7
         )
         projects.set_remote_project(session, project.project, 1)
-        projects.record_tasks(session, project.project, {Asked(*LACKING): 1, Asked("p1-method", "d01"): 2})
+        projects.record_tasks(session, project.project, {PairKey(*LACKING): 1, PairKey("p1-method", "d01"): 2})
     gone = [one for one in assignments(ws) if one.pair == LACKING]
     with ws.writing() as session:
         record_plan(ws, session, plan, handed_on=gone)

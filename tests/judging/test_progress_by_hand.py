@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import MissingInput
 from annot.base.records import Judgement
-from annot.judging import own_words
+from annot.judging import comments
 from annot.judging.progress import by_day, progress_of, running_agreement
 from annot.store.judgements import record_judgements
 from annot.store.people import Notice
@@ -108,7 +108,7 @@ def agreeing(*moments: str, people: tuple[str, ...] = (), decided: str = "publis
         notices=(),
         people=[SimpleNamespace(assessor=one.assessor) for one in wrote],
     )
-    return own_words.consent(study, how="by mail", people=people)
+    return comments.consent(study, how="by mail", people=people)
 
 
 def test_consent_reaches_to_all_that_is_on_record_even_of_a_clock_that_is_ahead() -> None:
@@ -123,8 +123,8 @@ def test_consent_reaches_to_all_that_is_on_record_even_of_a_clock_that_is_ahead(
     assert [one.assessor for one in agreeing(RECORDED, RECORDED, people=("a2",))] == ["a2"]
 
 
-def words(published: str | None, given: int, early: dict[str, int]) -> own_words.OfKind:
-    return own_words.OfKind("comments", "assessors", published, given, early, ())
+def words(published: str | None, given: int, early: dict[str, int]) -> comments.OfKind:
+    return comments.OfKind("comments", "assessors", published, given, early, ())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def words(published: str | None, given: int, early: dict[str, int]) -> own_words
 )
 def test_of_what_is_published_that_of_people_who_did_not_know_stays_out(decided: str | None, published: int) -> None:
     one = words(decided, 7, {"a1": 1, "a2": 2})
-    everything = own_words.OwnWords((one,), frozenset(), {})
+    everything = comments.OwnWords((one,), frozenset(), {})
     assert one.published == published
     assert [note.partition(" left out")[0] for note in everything.notes] == (
         ["1 of the comments by a1", "2 of the comments by a2"] if decided == "published" else []

@@ -7,15 +7,23 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from annot.base.records import Asked, Assignment, Returned
-from annot.judging.exchange.collecting import Collected, Missing, Seen, collect, lines_of
-from annot.judging.exchange.recording import PulledProject, record_beside, record_counting, sourced_judgement
-from annot.judging.exchange.rounds import PARTS, Wishes
+from annot.base.records import Assignment, PairKey, PairReturn
+from annot.judging.exchange.collecting import (
+    CollectedProject,
+    MissingAnnotation,
+    PullCursor,
+    PulledProject,
+    collect,
+    lines_of,
+    record_beside,
+    record_counting,
+    sourced_judgement,
+)
+from annot.judging.exchange.rounds import PARTS, RoundOptions
 from annot.judging.rounds import round_of
 from annot.judging.rounds.judging import JudgingRound
-from annot.labelstudio.annotations import Reading, write_result
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import PulledTask, StudioProject, StudioTask
+from annot.labelstudio.studio_records import PulledTask, ReadAnnotation, StudioProject, StudioTask, write_result
 from annot.labelstudio.tasks import pair_key
 from annot.store import judgements, projects, trials
 from annot.store.projects import Project, StoredRound
@@ -23,7 +31,7 @@ from annot.study.workspace import Workspace
 from small_study import RECORDED, Small
 from study_stages import copied
 
-D0, D1, D2 = (Asked("p1-method", f"d0{at}") for at in range(3))
+D0, D1, D2 = (PairKey("p1-method", f"d0{at}") for at in range(3))
 FIRST, LATER = "2031-01-01T10:00:00.000000Z", "2031-01-01T12:00:00.000000Z"
 
 
@@ -33,7 +41,7 @@ def ws(tmp_path: Path) -> Workspace:
     return copied(Small(), "planned", tmp_path / "study")
 
 
-def project(ws: Workspace, round: StoredRound, *asked: Asked, name: str = "a1") -> Project:
+def project(ws: Workspace, round: StoredRound, *asked: PairKey, name: str = "a1") -> Project:
     """The person's project 7 on this server, with what was sent."""
     with ws.writing() as session:
         made = projects.open_project(
@@ -44,15 +52,17 @@ def project(ws: Workspace, round: StoredRound, *asked: Asked, name: str = "a1") 
         return next(one for one in projects.read_projects(session, round=round) if one.assessor == name)
 
 
-def reading(asked: Asked, number: int, *flags: str, grade: int = 2, changed: str = FIRST) -> Reading:
-    return Reading(
+def reading(asked: PairKey, number: int, *flags: str, grade: int = 2, changed: str = FIRST) -> ReadAnnotation:
+    return ReadAnnotation(
         asked=asked, grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=FIRST,
         changed_at=changed, account=3, flags=flags, payload={"id": number},
     )  # fmt: skip
 
 
-def collected(of: Project, *found: Reading, gone: Sequence[Missing] = (), edited: int = 0) -> Collected:
-    return Collected(of, len(found), [3], found, tuple(gone), tuple(gone), edited, ("a note",))
+def collected(
+    of: Project, *found: ReadAnnotation, gone: Sequence[MissingAnnotation] = (), edited: int = 0
+) -> CollectedProject:
+    return CollectedProject(of, len(found), [3], found, tuple(gone), tuple(gone), edited, ("a note",))
 
 
 def counts(row: PulledProject) -> dict[str, Any]:
@@ -77,11 +87,11 @@ def test_answers_of_a_round_that_never_counts_are_kept_beside_and_none_is_lost(w
     assert counts(theirs.row) == {"assigned": 1, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
 
 
-def recorded(ws: Workspace, of: Collected, **wishes: Any) -> Any:
-    def sourced(found: Reading, project: Project) -> Any:
+def recorded(ws: Workspace, of: CollectedProject, **wishes: Any) -> Any:
+    def sourced(found: ReadAnnotation, project: Project) -> Any:
         return sourced_judgement(found, project, source="label-studio")
 
-    return record_counting(JudgingRound(), ws, of, Wishes(**wishes), sourced, assigned=40)
+    return record_counting(JudgingRound(), ws, of, RoundOptions(**wishes), sourced, assigned=40)
 
 
 def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspace) -> None:
@@ -94,7 +104,7 @@ def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspac
         "a1: 1 answer changed by another account; the person's own answers count",
     ]
     (line,) = (line for at, line in lines_of(ws, of).items() if at == (D0, "1"))
-    gone = [Missing(line, "its task was deleted")]
+    gone = [MissingAnnotation(line, "its task was deleted")]
     kept = recorded(ws, collected(of, gone=gone))
     assert counts(kept.row) == {"assigned": 40, "judged": 2, "new": 0, "changed": 1, "flagged": 0, "lost": 1}
     (lost,) = kept.lost
@@ -108,15 +118,15 @@ def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspac
 
 
 def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) -> None:
-    gold = Asked("p2-method", "d99")
+    gold = PairKey("p2-method", "d99")
     with ws.writing() as session:
         trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
         for name, asked in (("a1", D0), ("a1", D1), ("a2", D0)):
-            judgements.add_returned(session, Returned(*asked.pair, name, 3, "Look again.", RECORDED))
+            judgements.add_returned(session, PairReturn(*asked.pair, name, 3, "Look again.", RECORDED))
         taken_back = next(one for one in judgements.read_returned(session) if one.pair == D1.pair)
         judgements.withdraw_returned(session, taken_back, withdrawn_at=RECORDED)
     of = project(ws, "judge", D0)
-    done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), Wishes())
+    done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), RoundOptions())
     assert counts(done.row) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
     with ws.reading() as session:
         assert [one.record.asked for one in trials.read_answers(session, "hidden-gold")] == [gold]
@@ -159,13 +169,15 @@ class Server:
         self.opens = opens
 
 
-def task(asked: Asked, number: int, *, answer: int | None = None, changed: str = FIRST) -> PulledTask:
+def task(asked: PairKey, number: int, *, answer: int | None = None, changed: str = FIRST) -> PulledTask:
     payload = {"created_at": FIRST, "updated_at": changed, "completed_by": 3, "result": write_result({}, grade=1)}
     annotations = () if answer is None else ({**payload, "id": answer},)
     return PulledTask(pair_key(*asked), annotations, changed, {}, number)
 
 
-def pulled(ws: Workspace, server: Server, *, seen: dict[int, Seen] | None, keep: bool = True) -> list[Collected]:
+def pulled(
+    ws: Workspace, server: Server, *, seen: dict[int, PullCursor] | None, keep: bool = True
+) -> list[CollectedProject]:
     told: list[int] = []
     judging = round_of("judging")
     found = list(
@@ -174,12 +186,12 @@ def pulled(ws: Workspace, server: Server, *, seen: dict[int, Seen] | None, keep:
         )
     )
     for one in found:
-        judging.record(ws, one, Wishes())
+        judging.record(ws, one, RoundOptions())
     return found
 
 
 def test_what_was_seen_is_asked_for_again_only_once_it_has_changed(ws: Workspace) -> None:
-    of, seen = project(ws, "judge", D0, D1), dict[int, Seen]()
+    of, seen = project(ws, "judge", D0, D1), dict[int, PullCursor]()
     server = Server(task(D0, 1, answer=11), task(D1, 2))
     (whole,) = pulled(ws, server, seen=seen)
     assert (whole.tasks, len(whole.found), whole.notes, server.asked[-1]) == (2, 1, (), None)
@@ -204,14 +216,14 @@ def test_the_instructions_stop_opening_once_an_answer_is_recorded(ws: Workspace,
 
 
 def test_a_pair_that_is_there_twice_is_always_read_from_the_whole(ws: Workspace) -> None:
-    of, seen = project(ws, "judge", D0, D1), dict[int, Seen]()
+    of, seen = project(ws, "judge", D0, D1), dict[int, PullCursor]()
     pulled(ws, Server(task(D0, 1, answer=11), task(D0, 2)), seen=seen)
     assert of.project not in seen
 
 
 def test_tasks_that_are_gone_are_counted_and_foreign_ones_ignored(ws: Workspace) -> None:
     project(ws, "judge", D0, D1)
-    foreign = task(Asked("x-method", "d00"), 9)
+    foreign = task(PairKey("x-method", "d00"), 9)
     (found,) = pulled(ws, Server(task(D0, 1, answer=11), foreign), seen=None)
     assert [one.partition(";")[0] for one in found.notes] == [
         "a1: 1 task missing from the server", "a1: ignored 1 task from outside this study",
@@ -220,7 +232,7 @@ def test_tasks_that_are_gone_are_counted_and_foreign_ones_ignored(ws: Workspace)
 
 def test_an_answer_that_was_deleted_since_is_missed_where_its_task_has_changed(ws: Workspace) -> None:
     project(ws, "judge", D0, D1)
-    server, seen = Server(task(D0, 1, answer=11), task(D1, 2, answer=12)), dict[int, Seen]()
+    server, seen = Server(task(D0, 1, answer=11), task(D1, 2, answer=12)), dict[int, PullCursor]()
     pulled(ws, server, seen=seen)
     server.tasks = (server.tasks[0], task(D1, 2, changed=LATER))
     (found,) = pulled(ws, server, seen=seen)

@@ -7,39 +7,38 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Judgement
+from annot.base.records import Judgement, PairKey
 from annot.judging.exchange import sending
-from annot.judging.exchange.outgoing import Outgoing, TaskForm
-from annot.judging.exchange.recording import Lost, Pulled
-from annot.judging.exchange.rounds import NO_WISHES, PARTS, Prepared, Wishes
+from annot.judging.exchange.collecting import Lost, PullResult
+from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
+from annot.judging.exchange.rounds import NO_OPTIONS, PARTS, PreparedPush, RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import check_wishes, round_of
-from annot.labelstudio.controls import PUBLISHED
-from annot.labelstudio.studio_records import StudioTask
+from annot.labelstudio.studio_records import PUBLISHED, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store.people import Notice
 from annot.store.projects import StoredRound
 
-FIRST, SECOND, THIRD = (Asked("q", f"d{at}") for at in (1, 2, 3))
+FIRST, SECOND, THIRD = (PairKey("q", f"d{at}") for at in (1, 2, 3))
 AT = "2031-01-01T00:00:00.000+00:00"
 
 
 def outgoing(
-    round: StoredRound, tasks: Mapping[Asked, Mapping[str, str]], *, screen: str = "", **more: Any
-) -> Outgoing:
+    round: StoredRound, tasks: Mapping[PairKey, Mapping[str, str]], *, screen: str = "", **more: Any
+) -> OutgoingProject:
     """What a1 is to find: of each task what is shown beside its key."""
     made = {asked: {"data": {"pair_id": pair_key(*asked), **data}} for asked, data in tasks.items()}
-    return Outgoing(TaskForm(PARTS[round], screen, ""), "a1", made, **more)
+    return OutgoingProject(TaskForm(PARTS[round], screen, ""), "a1", made, **more)
 
 
-def listed(*tasks: tuple[Asked | None, int, Mapping[str, str]]) -> list[StudioTask]:
+def listed(*tasks: tuple[PairKey | None, int, Mapping[str, str]]) -> list[StudioTask]:
     return [
         StudioTask(at, None if asked is None else pair_key(*asked), answers, data)
         for at, (asked, answers, data) in enumerate(tasks, start=1)
     ]
 
 
-def stale(one: Outgoing, there: Sequence[StudioTask], noted: Sequence[Asked] = ()) -> list[int]:
+def stale(one: OutgoingProject, there: Sequence[StudioTask], noted: Sequence[PairKey] = ()) -> list[int]:
     own = {pair_key(*asked): asked for asked in (FIRST, SECOND, THIRD)}
     return [task.task_id for task in sending._stale(there, one, own, noted)]
 
@@ -58,7 +57,7 @@ def test_of_disputes_those_that_ended_and_those_that_show_other_opinions_are_sta
 
 
 def test_of_judging_what_comes_behind_a_new_task_is_stale_and_of_training_nothing() -> None:
-    tasks: dict[Asked, Mapping[str, str]] = {FIRST: {}, SECOND: {}, THIRD: {}}
+    tasks: dict[PairKey, Mapping[str, str]] = {FIRST: {}, SECOND: {}, THIRD: {}}
     there = listed((SECOND, 0, {}), (THIRD, 0, {}))
     assert stale(outgoing("judge", tasks), there, [SECOND, THIRD]) == [1, 2]
     assert stale(outgoing("judge", tasks), there, [FIRST, SECOND, THIRD]) == []
@@ -112,7 +111,7 @@ def lost(
     ],
 )
 def test_of_lost_answers_three_pairs_are_named(count: int, fault: str) -> None:
-    finding = Pulled((), (), lost(count)).finding("annot pull")
+    finding = PullResult((), (), lost(count)).finding("annot pull")
     assert finding is not None
     assert finding.faults == (fault,)
     assert finding.hint is not None
@@ -127,7 +126,7 @@ def test_lost_answers_are_grouped_by_person_and_reason_and_every_push_is_named()
         *lost(1, why="skipped"),
         *lost(1, push="annot push adjudication", who="j1"),
     )
-    finding = Pulled((), (), several).finding("annot pull")
+    finding = PullResult((), (), several).finding("annot pull")
     assert finding is not None
     assert [fault.partition(":")[0] for fault in finding.faults] == ["a1", "a1", "a2", "j1"]
     assert finding.message.startswith("5 answers changed or missing on the server")
@@ -136,10 +135,10 @@ def test_lost_answers_are_grouped_by_person_and_reason_and_every_push_is_named()
 
 def test_a_server_that_is_away_is_part_of_the_finding_and_withdrawn_answers_are_not() -> None:
     away = (Unreachable("a3", "away", False),)
-    assert Pulled((), (), lost(1), withdrawn=True).finding("annot pull") is None
-    assert Pulled((), ()).finding("annot pull") is None
-    alone = Pulled((), (), lost(1), True, away).finding("annot pull")
-    both = Pulled((), (), lost(1), False, away).finding("annot pull")
+    assert PullResult((), (), lost(1), withdrawn=True).finding("annot pull") is None
+    assert PullResult((), ()).finding("annot pull") is None
+    alone = PullResult((), (), lost(1), True, away).finding("annot pull")
+    both = PullResult((), (), lost(1), False, away).finding("annot pull")
     assert alone is not None
     assert both is not None
     assert alone.faults == ("a3: away",)
@@ -165,16 +164,18 @@ def test_each_part_names_its_commands(round: StoredRound, push: str, pull: str, 
 
 
 def test_unless_it_is_wished_nothing_is_withdrawn_and_everything_is_recorded() -> None:
-    assert Wishes() == NO_WISHES
-    assert (NO_WISHES.accept_deletions, NO_WISHES.dry_run) == (False, False)
-    assert (Prepared([]).checked, Prepared([]).is_made) == (False, True)
+    assert RoundOptions() == NO_OPTIONS
+    assert (NO_OPTIONS.accept_deletions, NO_OPTIONS.dry_run) == (False, False)
+    assert (PreparedPush([]).checked, PreparedPush([]).is_made) == (False, True)
 
 
 def test_a_wish_for_another_round_is_refused_with_the_rounds_that_know_it() -> None:
-    check_wishes(Wishes(accept_deletions=True), allowed={"accept_deletions"}, command="annot pull")
-    check_wishes(Wishes(), allowed=set(), command="annot push")
+    check_wishes(RoundOptions(accept_deletions=True), allowed={"accept_deletions"}, command="annot pull")
+    check_wishes(RoundOptions(), allowed=set(), command="annot push")
     with pytest.raises(InputError, match="--accept-deletions is not for `annot pull training`") as caught:
-        check_wishes(Wishes(accept_deletions=True), allowed=round_of("training").wishes, command="annot pull training")
+        check_wishes(
+            RoundOptions(accept_deletions=True), allowed=round_of("training").wishes, command="annot pull training"
+        )
     assert caught.value.hint == "it is for `annot pull judging` and `annot pull adjudication`"
     with pytest.raises(InputError, match="round"):
         round_of("nothing")

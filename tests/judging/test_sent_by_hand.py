@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError
-from annot.base.records import Asked, Judgement
+from annot.base.records import Judgement, PairKey
 from annot.judging.exchange import sending
-from annot.judging.exchange.outgoing import Outgoing, TaskForm
+from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.sending import SentProject, send_outgoing
 from annot.judging.exchange.servers import Unreachable
@@ -24,7 +24,7 @@ from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
 
-D0, D1, D2, D3 = (Asked("p1-method", f"d0{at}") for at in range(4))
+D0, D1, D2, D3 = (PairKey("p1-method", f"d0{at}") for at in range(4))
 KEYS = {asked: pair_key(*asked) for asked in (D0, D1, D2, D3)}
 
 
@@ -78,16 +78,16 @@ class Server:
         patch.setattr(sending, "bring_project", bring)
 
 
-def outgoing(name: str, *asked: Asked, round: StoredRound = "judge", **more: Any) -> Outgoing:
+def outgoing(name: str, *asked: PairKey, round: StoredRound = "judge", **more: Any) -> OutgoingProject:
     tasks = {one: {"data": {"pair_id": pair_key(*one)}} for one in asked}
-    return Outgoing(TaskForm(PARTS[round], "<screen/>", ""), name, tasks, **more)
+    return OutgoingProject(TaskForm(PARTS[round], "<screen/>", ""), name, tasks, **more)
 
 
-def pushed(ws: Workspace, *of: Outgoing, dry_run: bool = False, **more: Any) -> sending.Pushed:
+def pushed(ws: Workspace, *of: OutgoingProject, dry_run: bool = False, **more: Any) -> sending.PushResult:
     return send_outgoing(ws, of, dry_run=dry_run, advance=lambda done, total: None, **more)
 
 
-def noted(ws: Workspace, round: StoredRound = "judge") -> dict[Asked, int]:
+def noted(ws: Workspace, round: StoredRound = "judge") -> dict[PairKey, int]:
     with ws.reading() as session:
         (project,) = projects.read_projects(session, round=round)
         return projects.read_tasks(session, project.project)

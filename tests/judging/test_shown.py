@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Asked, Assignment, Judgement, Returned
+from annot.base.records import Assignment, Judgement, PairKey, PairReturn
 from annot.corpus.corpus_facts import papers_of
+from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.outgoing import material_of, tasks_of
-from annot.judging.exchange.shown import changed_tasks
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, pair_key, returned_task
 from annot.store import judgements, trials
-from annot.store.judging_models import Gold
+from annot.store.models import Gold
 from annot.store.projects import Project, StoredRound
 from annot.store.shown import record_versions, version
 from annot.study.workspace import Workspace
@@ -23,7 +23,7 @@ from small_study import RECORDED, FirstPairs, Small, sourced
 from study_stages import copied
 
 QUERY = "p1-method"
-FIRST, SECOND = Asked(QUERY, "d08"), Asked(QUERY, "d01")
+FIRST, SECOND = PairKey(QUERY, "d08"), PairKey(QUERY, "d01")
 """On the first a1 gives 0 and a2 gives 1; on the second both give 2."""
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 EARLIER_HELP = "What an earlier page said."
@@ -36,7 +36,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     with ws.writing() as session:
         text = f"# Method\n\n{EARLIER_HELP}\n"
         record_versions(session, [version("guidelines", "method", text, since=RECORDED)])
-        judgements.add_returned(session, Returned(QUERY, "d08", "a1", 3, "Look again.", RECORDED))
+        judgements.add_returned(session, PairReturn(QUERY, "d08", "a1", 3, "Look again.", RECORDED))
     return ws
 
 
@@ -44,13 +44,13 @@ def project(round: StoredRound, person: str = "a1") -> Project:
     return Project(1, round, person, "one", "http://studio.example", "1.23.2", 7, 1, None)
 
 
-def task_of(ws: Workspace, asked: Asked = FIRST) -> dict[str, Any]:
+def task_of(ws: Workspace, asked: PairKey = FIRST) -> dict[str, Any]:
     """The task of judging, alone of its query."""
     return tasks_of(ws, material_of(ws, {asked.pair}), [asked])[asked]
 
 
 def is_as_sent(
-    ws: Workspace, round: StoredRound, task: dict[str, Any], *, asked: Asked = FIRST, person: str = "a1", **data: Any
+    ws: Workspace, round: StoredRound, task: dict[str, Any], *, asked: PairKey = FIRST, person: str = "a1", **data: Any
 ) -> bool:
     """Whether the task, with these data in the place of its own, passes; a value of None is left out."""
     key = pair_key(*asked)
@@ -200,7 +200,7 @@ def test_where_full_texts_are_linked_only_the_titles_are_compared(ws: Workspace)
 
 
 def test_an_abstract_whose_labels_are_corrected_shows_itself_and_its_place(ws: Workspace) -> None:
-    asked = Asked("p1", "labels")
+    asked = PairKey("p1", "labels")
     paper = replace(papers_of(ws, {"p1"})["p1"], labels=("method", "result", "other"))
     task = facets_task(pair_key(*asked), paper, progress="1 of 4")
     for data, passes in (
@@ -221,7 +221,7 @@ def test_of_several_tasks_only_those_of_the_study_that_changed_are_named(ws: Wor
     assert changed_tasks(ws, project("judge"), [*tasks, *strange], own) == (pair_key(*FIRST),)
     assert changed_tasks(ws, project("judge"), strange, own) == ()
     labels = facets_task("p1/labels", papers_with_labels(ws), progress="1 of 4")["data"]
-    mine = {"p1/labels": Asked("p1", "labels")}
+    mine = {"p1/labels": PairKey("p1", "labels")}
     asked = [PulledTask("p1/labels", (), data=labels), PulledTask(None, (), data=bad), PulledTask("x/y", (), data=bad)]
     assert changed_tasks(ws, project("labels"), asked, mine) == ()
 

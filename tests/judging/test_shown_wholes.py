@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Asked
+from annot.base.records import PairKey
+from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.outgoing import form_of, material_of, tasks_of
 from annot.judging.exchange.rounds import PARTS
-from annot.judging.exchange.shown import changed_tasks
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store.projects import Project
@@ -17,7 +17,7 @@ from annot.study.workspace import Workspace
 from study_stages import copied
 from topic_study import OfTopics
 
-ASKED = Asked("T1", "d01")
+ASKED = PairKey("T1", "d01")
 PROJECT = Project(1, "judge", "a1", "one", "http://studio.example", "1.23.2", 7, 1, None)
 REST = '<details class="a-rest"><summary accesskey="m">The rest of the document: 2 words</summary>'
 

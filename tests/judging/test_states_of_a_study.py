@@ -16,22 +16,19 @@ import pyarrow.parquet
 import pytest
 from annot.base.records import Judgement
 from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.judging import state_memory
-from annot.judging.examination import THINGS, Examination
+from annot.judging import states as state_memory
 from annot.judging.exchange.outgoing import form_of, material_of
 from annot.judging.exchange.rounds import PARTS
-from annot.judging.state_memory import remembered_findings
-from annot.judging.states import STATES, StudyState, words_of
+from annot.judging.states import STATES, THINGS, Examination, StudyState, remembered_findings, words_of
 from annot.publishing.report import figures
-from annot.publishing.report.notices import RESTS_ON
+from annot.publishing.report.verdict import RESTS_ON
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.papers import find_papers, paper_ids
 from annot.store.people import read_assignments
-from annot.store.pools import documents_by_query
-from annot.store.queries import read_queries
+from annot.store.pools import documents_by_query, read_queries
 from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
 from annot.study import guidelines
-from annot.study.made import states_of
+from annot.study.provenance import states_of
 from annot.study.workspace import Workspace, sha256_of
 from command_line import annot, annot_done
 from study_answers import PULLED_AT

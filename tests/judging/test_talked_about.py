@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.records import Asked, Assignment, Judgement, Returned
-from annot.judging import meeting
+from annot.base.records import Assignment, Judgement, PairKey, PairReturn
+from annot.judging import comments
 
 EARLY, LATE = "2031-03-05T10:00:00+00:00", "2031-03-12T10:00:00+00:00"
 
@@ -24,19 +24,19 @@ def answer(grade: int | None, comment: str | None = None, *, at: str | None = EA
 def test_a_pair_is_finished_with_its_last_answer_if_all_say_when(
     moments: tuple[str | None, ...], last: str | None
 ) -> None:
-    found = meeting._last([answer(1, at=moment) for moment in moments])
+    found = comments._last([answer(1, at=moment) for moment in moments])
     assert (found and found.isoformat()) == last
 
 
 def test_answers_are_ordered_by_grade_and_words_with_those_without_a_grade_last() -> None:
     given = [answer(None, "b"), answer(1, "z"), answer(0, "y"), answer(None, "a"), answer(1, "c"), answer(0)]
-    ordered = [(one.grade, one.comment) for one in meeting._ordered(given)]
+    ordered = [(one.grade, one.comment) for one in comments._ordered(given)]
     assert ordered == [(0, None), (0, "y"), (1, "c"), (1, "z"), (None, "a"), (None, "b")]
 
 
 def test_of_two_grades_the_lower_is_first_whatever_is_written() -> None:
     low, high = Judgement("q", "d", "a1", 0, comment="Z"), Judgement("q", "d", "a2", 1, comment="A")
-    assert meeting._ordered([high, low]) == [low, high]
+    assert comments._ordered([high, low]) == [low, high]
 
 
 @pytest.mark.parametrize(
@@ -44,18 +44,18 @@ def test_of_two_grades_the_lower_is_first_whatever_is_written() -> None:
 )
 def test_a_hidden_repeat_is_kept_out_until_it_is_answered(occasion: int, answered: bool, held_back: bool) -> None:
     assigned = Assignment("q", "d", "a1", 1, occasion)
-    given = {("a1", assigned.asked)} if answered else {("a2", assigned.asked), ("a1", Asked("q", "other", occasion))}
+    given = {("a1", assigned.asked)} if answered else {("a2", assigned.asked), ("a1", PairKey("q", "other", occasion))}
     outcome = SimpleNamespace(answered=given, returned=())
     snapshot: Any = SimpleNamespace(outcome=outcome, assignments=[assigned])
-    assert meeting.asked_again(snapshot) == ({("q", "d")} if held_back else set())
+    assert comments.asked_again(snapshot) == ({("q", "d")} if held_back else set())
 
 
 @pytest.mark.parametrize("answered", [False, True])
 def test_a_returned_pair_is_kept_out_until_it_is_answered(*, answered: bool) -> None:
-    back = Returned("q", "d", "a1", 3, "Look again.", EARLY)
+    back = PairReturn("q", "d", "a1", 3, "Look again.", EARLY)
     given = {("a1", back.asked)} if answered else {("a2", back.asked)}
     snapshot: Any = SimpleNamespace(outcome=SimpleNamespace(answered=given, returned=[back]), assignments=[])
-    assert meeting.asked_again(snapshot) == (set() if answered else {("q", "d")})
+    assert comments.asked_again(snapshot) == (set() if answered else {("q", "d")})
 
 
 def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:
@@ -67,15 +67,15 @@ def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:
         ("q", "d4"): [answer(2), answer(2)],
         ("q", "d5"): [answer(2), answer(None)],
     }
-    found = meeting._recurring(told, {"q": "method", "r": "result"})
+    found = comments._recurring(told, {"q": "method", "r": "result"})
     assert [(one.facet, one.low, one.high, one.pairs, one.of) for one in found] == [
         ("method", 0, 3, 2, 4), ("method", 1, 2, 1, 4), ("result", 0, 1, 1, 1),
     ]  # fmt: skip
-    differing = list(meeting._differing(told, {"q": "method", "r": "result"}))
+    differing = list(comments._differing(told, {"q": "method", "r": "result"}))
     assert [(one.doc_id, one.grades, one.gap) for one in differing] == [
         ("d6", (0, 1), 1), ("d1", (0, 3, 3), 3), ("d2", (0, 3), 3), ("d3", (1, 2), 1),
     ]  # fmt: skip
 
 
 def test_reasons_are_listed_with_the_most_frequent_first() -> None:
-    assert meeting._most_frequent(["b", None, "a", "c", "c"]) == (("c", 2), ("a", 1), ("b", 1))
+    assert comments._most_frequent(["b", None, "a", "c", "c"]) == (("c", 2), ("a", 1), ("b", 1))

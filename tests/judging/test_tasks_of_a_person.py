@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from annot.base.records import Asked, Assessor
+from annot.base.records import Assessor, PairKey
 from annot.judging.exchange.outgoing import form_of, material_of, private_words, tasks_of
 from annot.judging.exchange.rounds import PARTS
 from annot.store import facet_labels, people
@@ -16,7 +16,7 @@ from small_study import Small
 from study_stages import copied
 
 P1, P2 = "p1-method", "p2-method"
-ORDER = [Asked(P2, "d05"), Asked(P1, "d01"), Asked(P2, "d03")]
+ORDER = [PairKey(P2, "d05"), PairKey(P1, "d01"), PairKey(P2, "d03")]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_each_task_says_where_it_is_in_all_and_in_its_query(ws: Workspace) -> No
     ids=["one", "two in the order of the labels"],
 )
 def test_the_sentences_of_a_facet_are_marked(ws: Workspace, named: list[str], wanted: list[str]) -> None:
-    asked = Asked(P1, "d01")
+    asked = PairKey(P1, "d01")
     changed = ws.replaced(facets={"method": named})
     (task,) = tasks_of(changed, material_of(ws, {asked.pair}), [asked]).values()
     found = re.findall(r"a-wants-(\w+)", task["data"]["pair_html"])
@@ -54,7 +54,7 @@ def test_the_sentences_of_a_facet_are_marked(ws: Workspace, named: list[str], wa
 
 
 def test_a_paper_that_is_judged_whole_is_shown_in_plain_paragraphs_without_labels(tmp_path: Path) -> None:
-    asked = Asked(P1, "d01")
+    asked = PairKey(P1, "d01")
     whole = copied(Small(), "planned", tmp_path / "study").replaced(facets={"method": []})
     with whole.writing() as session:
         facet_labels.replace_labels(session, [])

@@ -9,8 +9,8 @@ from typing import cast
 
 import pytest
 from annot.base.errors import MissingInput, StudioError
-from annot.base.records import Asked, Assignment, Judgement, Query, Returned
-from annot.judging.exchange.rounds import NO_WISHES
+from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Query
+from annot.judging.exchange.rounds import NO_OPTIONS
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import judging
@@ -18,14 +18,14 @@ from annot.judging.rounds.judging import WithdrawnTasks, outgoing_of, withdraw_h
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import ASKED_AGAIN, LAST_FOR_NOW, pair_key
-from annot.store import judgements, people, projects, queries, trials
+from annot.store import judgements, people, pools, projects, trials
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small, sourced
 from study_stages import copied
 
 P1 = "p1-method"
-D0, D1, D2, GOLD = (Asked(P1, f"d0{at}") for at in (0, 1, 2, 9))
+D0, D1, D2, GOLD = (PairKey(P1, f"d0{at}") for at in (0, 1, 2, 9))
 HERE = {"a1": 7, "a2": 8}
 """The projects on this server."""
 
@@ -33,7 +33,7 @@ HERE = {"a1": 7, "a2": 8}
 class Server:
     """What one server has of each project: what was asked, with the number of its answers."""
 
-    def __init__(self, tasks: Mapping[int, Mapping[Asked, int]]) -> None:
+    def __init__(self, tasks: Mapping[int, Mapping[PairKey, int]]) -> None:
         self.tasks = {
             project: [StudioTask(number, pair_key(*asked), of[asked], {}) for number, asked in enumerate(of, 1)]
             for project, of in tasks.items()
@@ -77,7 +77,7 @@ def ws(made: Path, tmp_path: Path) -> Workspace:
     return Workspace.open(tmp_path / "study")
 
 
-def assigned(*of: Asked, names: Sequence[str] = ("a1", "a2")) -> list[Assignment]:
+def assigned(*of: PairKey, names: Sequence[str] = ("a1", "a2")) -> list[Assignment]:
     return [Assignment(*asked.pair, name, at, asked.occasion) for name in names for at, asked in enumerate(of, 1)]
 
 
@@ -91,7 +91,7 @@ def withdrawn(ws: Workspace, server: Server) -> tuple[tuple[WithdrawnTasks, ...]
     return withdraw_handed_on(ws, cast("Gateway", server))
 
 
-def noted(ws: Workspace, name: str) -> set[Asked]:
+def noted(ws: Workspace, name: str) -> set[PairKey]:
     """The tasks on record of the person's project on this server."""
     with ws.reading() as session:
         (project,) = (one for one in projects.read_projects(session) if (one.server, one.assessor) == ("here", name))
@@ -116,10 +116,10 @@ def test_unanswered_tasks_that_were_handed_on_go_and_answered_ones_stay(ws: Work
 
 
 def test_what_was_put_before_a_person_again_is_theirs_until_it_is_taken_back(ws: Workspace) -> None:
-    again, others = Asked(P1, "d00", 3), Asked(P1, "d00", 4)
+    again, others = PairKey(P1, "d00", 3), PairKey(P1, "d00", 4)
     with ws.writing() as session:
         for who, asked in (("a1", again), ("a2", others)):
-            judgements.add_returned(session, Returned(*asked.pair, who, asked.occasion, "Look again.", RECORDED))
+            judgements.add_returned(session, PairReturn(*asked.pair, who, asked.occasion, "Look again.", RECORDED))
         (project, *_) = projects.read_projects(session, round="judge")
         projects.record_tasks(session, project.project, {again: 3})
     assert withdrawn(ws, Server({})) == ((), ())
@@ -168,7 +168,9 @@ def test_what_a_killed_push_did_not_note_down_goes_too_as_far_as_it_is_of_a_pool
     with ws.writing() as session:
         people.set_left(session, "a1", "2031-01-01")
     planned(ws, *assigned(D0, D1, names=["a2"]))
-    server = Server({7: {Asked(P1, "d05"): 0, Asked(P1, "d05", 2): 0, Asked(P1, "d05", 3): 0, Asked("x", "d05"): 0}})
+    server = Server(
+        {7: {PairKey(P1, "d05"): 0, PairKey(P1, "d05", 2): 0, PairKey(P1, "d05", 3): 0, PairKey("x", "d05"): 0}}
+    )
     ((one,), _) = withdrawn(ws, server)
     assert one.tasks == 2
     assert [task.key for task in server.tasks[7]] == [pair_key(P1, "d05", 3), pair_key("x", "d05")]
@@ -177,13 +179,13 @@ def test_what_a_killed_push_did_not_note_down_goes_too_as_far_as_it_is_of_a_pool
 def test_what_was_answered_and_is_not_recorded_is_known(ws: Workspace) -> None:
     with ws.reading() as session:
         (project,) = (one for one in projects.read_projects(session) if (one.server, one.assessor) == ("here", "a1"))
-    server = cast("Gateway", Server({7: {D0: 1, D1: 0, D2: 1, Asked("x", "d00"): 1}}))
+    server = cast("Gateway", Server({7: {D0: 1, D1: 0, D2: 1, PairKey("x", "d00"): 1}}))
     tasks = {D0: 1, D1: 2, D2: 3}
     assert judging.unpulled(server, project, tasks, ()) == [D0, D2]
     assert judging.unpulled(server, project, tasks, [D2]) == [D0]
 
 
-def given(*asked: Asked, name: str = "a1") -> list[Judgement]:
+def given(*asked: PairKey, name: str = "a1") -> list[Judgement]:
     return [Judgement(*one.pair, name, 1, occasion=one.occasion) for one in asked]
 
 
@@ -224,7 +226,7 @@ def test_a_push_withdraws_first_and_leaves_out_who_cannot_be_reached(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ws.writing() as session:
-        queries.put_queries(session, [Query("p1-result", "p1", "result", (2,))])
+        pools.put_queries(session, [Query("p1-result", "p1", "result", (2,))])
     planned(ws, *assigned(D0, names=["a1"]), *assigned(D0, D1, names=["a2"]))
     server, away, asked = Server({7: {D0: 0, D1: 0}}), Unreachable("a2", "away", False), list[str]()
 
@@ -234,25 +236,25 @@ def test_a_push_withdraws_first_and_leaves_out_who_cannot_be_reached(
         return (away,)
 
     monkeypatch.setattr(judging, "on_servers", on_servers)
-    found = judging.JudgingRound().prepare(ws, NO_WISHES, dry_run=False)
+    found = judging.JudgingRound().prepare(ws, NO_OPTIONS, dry_run=False)
     assert asked == ["a1", "a2", "j1"], "whoever was sent something"
     assert [(one.assessor, list(one.tasks)) for one in found.outgoing] == [("a1", [D0])]
     assert (found.unreachable, found.checked) == ((away,), True)
     assert [one.subject for one in found.new_versions if one.part == "guidelines"] == ["method"]
     assert found.before == (SentProject("a1", 0, 0, 0, 1, 0, "project/7", part="judging"),)
-    assert judging.JudgingRound().prepare(ws, NO_WISHES, dry_run=True).before == ()
+    assert judging.JudgingRound().prepare(ws, NO_OPTIONS, dry_run=True).before == ()
 
 
-def shown(ws: Workspace, name: str) -> dict[Asked, str]:
+def shown(ws: Workspace, name: str) -> dict[PairKey, str]:
     (one,) = (one for one in outgoing_of(ws) if one.assessor == name)
     return {asked: str(task["data"]) for asked, task in one.tasks.items()}
 
 
 def test_what_was_returned_comes_behind_the_plan_with_its_reason(ws: Workspace) -> None:
-    again, back = Asked(P1, "d00", 3), Asked(P1, "d01", 3)
+    again, back = PairKey(P1, "d00", 3), PairKey(P1, "d01", 3)
     with ws.writing() as session:
         for asked in (again, back):
-            judgements.add_returned(session, Returned(*asked.pair, "a1", 3, f"Look {asked.doc_id}.", RECORDED))
+            judgements.add_returned(session, PairReturn(*asked.pair, "a1", 3, f"Look {asked.doc_id}.", RECORDED))
         judgements.withdraw_returned(session, judgements.read_returned(session)[1], withdrawn_at=RECORDED)
     found, others = shown(ws, "a1"), shown(ws, "a2")
     assert list(found) == [D0, D1, again]
@@ -265,7 +267,7 @@ def test_what_was_returned_comes_behind_the_plan_with_its_reason(ws: Workspace) 
 
 @pytest.mark.parametrize("met", [(), (D0, D1), (GOLD,)])
 def test_gold_that_is_hidden_later_comes_behind_all_that_its_person_has_answered(
-    ws: Workspace, met: tuple[Asked, ...]
+    ws: Workspace, met: tuple[PairKey, ...]
 ) -> None:
     with ws.writing() as session:
         trials.add_assignments(session, "hidden-gold", assigned(GOLD, names=["a1"]))
@@ -299,7 +301,7 @@ def test_planned_pairs_without_an_answer_and_returned_ones_are_open(ws: Workspac
         judgements.record_judgements(session, sourced(answers), recorded_at=RECORDED)
     assert left() == 1
     with ws.writing() as session:
-        judgements.add_returned(session, Returned(*D0.pair, "a1", 2, "Look again.", RECORDED))
+        judgements.add_returned(session, PairReturn(*D0.pair, "a1", 2, "Look again.", RECORDED))
     assert left() == 2
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from annot.base.records import Asked
-from annot.labelstudio import controls
-from annot.labelstudio.annotations import Reading, read_task
+from annot.base.records import PairKey
+from annot.labelstudio import studio_records
 from annot.labelstudio.screens import screen_of
+from annot.labelstudio.studio_records import ReadAnnotation, read_task
 from fixtures_studio import Studio, written
 from labelling_texts import LABELS, SCALE
 
@@ -284,7 +284,7 @@ def judging(
         return studio.project(gateway, screen, tasks, instructions=instructions, may_be_empty=may_be_empty)
 
 
-def stored(studio: Studio, project: int) -> list[Reading]:
+def stored(studio: Studio, project: int) -> list[ReadAnnotation]:
     """Everything answered in the project, read."""
     with studio.gateway() as gateway:
         account = studio.account("browsing").user_id
@@ -292,17 +292,17 @@ def stored(studio: Studio, project: int) -> list[Reading]:
         return [
             r
             for t in pulled
-            for r in read_task(t.annotations, asked=Asked("q", "d"), grades=range(4), accounts=[account])
+            for r in read_task(t.annotations, asked=PairKey("q", "d"), grades=range(4), accounts=[account])
         ]
 
 
-def stored_labels(reading: Reading) -> dict[str, str]:
+def stored_labels(reading: ReadAnnotation) -> dict[str, str]:
     """The label of each sentence, by region id."""
-    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
+    marked = [item for item in reading.payload["result"] if item["from_name"] == studio_records.SENTENCE_LABEL]
     return {item["id"]: item["value"]["labels"][0] for item in marked}
 
 
-def corrected(reading: Reading) -> list[str]:
+def corrected(reading: ReadAnnotation) -> list[str]:
     """The regions that the person changed or set."""
-    marked = [item for item in reading.payload["result"] if item["from_name"] == controls.SENTENCE_LABEL]
+    marked = [item for item in reading.payload["result"] if item["from_name"] == studio_records.SENTENCE_LABEL]
     return sorted(item["id"] for item in marked if item["origin"] != "prediction")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from annot.base.records import Asked, Judgement, Paper, Query
-from annot.labelstudio.columns import Layout
-from annot.labelstudio.tasks import judge_task
+from annot.base.records import Judgement, PairKey, Paper, Query
+from annot.labelstudio.tasks import Layout, judge_task
 
 LAYOUT = Layout(first=False, fold_after=500, mark_terms=False)
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
@@ -69,7 +68,7 @@ def task(
     by_label = tuple(index for index, label in enumerate(query.labels or ()) if label in FACETS[facet])
     query_id = f"fic1-{facet}"
     return judge_task(
-        asked=Asked(query_id, f"fic{100 + number}"),
+        asked=PairKey(query_id, f"fic{100 + number}"),
         query=Query(query_id, "fic1", facet, by_label if query_sentences is None else query_sentences),
         topic=query,
         document=candidate,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annot.base.records import Asked
-from annot.judging.exchange.findings import Audited, AuditFinding, of_project
+from annot.base.records import PairKey
+from annot.judging.exchange.audit import AuditedProject, AuditFinding, of_project
 from annot.labelstudio.studio_records import PulledTask
 
 A1, A2, LEAD = 7, 8, 1
@@ -30,9 +30,9 @@ def answer(
     }
 
 
-def met(*tasks: PulledTask, **more: Any) -> Audited:
-    own = {key: Asked("q", key.partition("/")[2]) for key in KEYS}
-    return Audited(
+def met(*tasks: PulledTask, **more: Any) -> AuditedProject:
+    own = {key: PairKey("q", key.partition("/")[2]) for key in KEYS}
+    return AuditedProject(
         person="a1",
         push="annot push",
         accounts=[A1],
@@ -50,6 +50,6 @@ def task(number: int, key: str | None, *answers: dict[str, Any]) -> PulledTask:
     return PulledTask(key, answers, task_id=number)
 
 
-def found(project: Audited, adjudicated: Mapping[tuple[str, str], str] | None = None) -> dict[str, AuditFinding]:
+def found(project: AuditedProject, adjudicated: Mapping[tuple[str, str], str] | None = None) -> dict[str, AuditFinding]:
     """What is found, by its kind."""
     return {finding.kind: finding for finding in of_project(project, adjudicated or {})}

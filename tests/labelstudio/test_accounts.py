@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import exposure
+from annot.labelstudio import accounts
 from annot.labelstudio.accounts import LocalSecrets, local_secrets, make_accounts, read_passwords
 from annot.labelstudio.gateway import Gateway
 from studio_in_memory import StudioInMemory
@@ -116,7 +116,7 @@ def test_the_secrets_of_a_server_are_in_all_of_its_files(tmp_path: Path) -> None
 
 
 def test_an_open_server_and_one_that_takes_no_form_are_seen_from_outside(served: StudioInMemory) -> None:
-    seen = exposure.look(served.url, transport=served.transport)
+    seen = accounts.look(served.url, transport=served.transport)
     assert (seen.sign_up, seen.forms) == (True, True)
     assert seen.clock is not None
 
@@ -124,7 +124,7 @@ def test_an_open_server_and_one_that_takes_no_form_are_seen_from_outside(served:
         return httpx.Response(403) if request.method == "POST" else None
 
     served.faults.append(forbids)
-    assert exposure.look(served.url, transport=served.transport).forms is False
+    assert accounts.look(served.url, transport=served.transport).forms is False
 
 
 @pytest.mark.parametrize("status", [200, 302, 401, 404])
@@ -134,8 +134,8 @@ def test_only_403_is_a_form_that_is_not_taken(status: int) -> None:
             return httpx.Response(status, headers={"location": "/done"} if status == 302 else {})
         return httpx.Response(200, text="Log in")
 
-    seen = exposure.look("https://studio.example.org", transport=httpx.MockTransport(answer))
-    assert seen == exposure.Exposure(sign_up=False, clock=None)
+    seen = accounts.look("https://studio.example.org", transport=httpx.MockTransport(answer))
+    assert seen == accounts.Exposure(sign_up=False, clock=None)
 
 
 def test_the_page_for_logging_in_may_be_elsewhere() -> None:
@@ -144,7 +144,7 @@ def test_the_page_for_logging_in_may_be_elsewhere() -> None:
             return httpx.Response(301, headers={"location": "https://new.example.org/user/login/"})
         return httpx.Response(200, text='<a href="/user/signup/">')
 
-    assert exposure.look("https://old.example.org", transport=httpx.MockTransport(answer)).sign_up is True
+    assert accounts.look("https://old.example.org", transport=httpx.MockTransport(answer)).sign_up is True
 
 
 @pytest.mark.parametrize(
@@ -164,4 +164,4 @@ def test_the_page_for_logging_in_may_be_elsewhere() -> None:
     ],
 )
 def test_releases_are_compared_by_their_first_three_numbers(release: str, than: str, older: bool) -> None:
-    assert exposure.is_older(release, than) is older
+    assert accounts.is_older(release, than) is older

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.base.records import Asked, Judgement
-from annot.labelstudio import controls
-from annot.labelstudio.annotations import read_annotation, read_task, write_result
-from annot.store.revisions import Sourced
+from annot.base.records import Judgement, PairKey
+from annot.labelstudio import studio_records
+from annot.labelstudio.studio_records import read_annotation, read_task, write_result
+from annot.store.revisions import SourcedAnswer
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import task
 
-ASKED = Asked("q-method", "d1")
+ASKED = PairKey("q-method", "d1")
 GRADES = (0, 1, 2, 3)
 ANN = 7
 
@@ -95,7 +95,7 @@ def test_the_account_is_read_where_the_server_expands_it() -> None:
     assert read([rating("2")], completed_by={"id": ANN, "email": "ann@example.org"}).flags == ()
 
 
-BEFORE = Sourced(
+BEFORE = SourcedAnswer(
     Judgement(*ASKED.pair, "a1", 2, judged_at="2026-11-21T10:00:00.000000Z"),
     *("label-studio", "7", None),
     account=5,
@@ -173,7 +173,7 @@ def test_what_is_written_is_read_back(grade: int, comment: str) -> None:
     assert reading.settled_by == "guideline gap"
 
 
-@pytest.mark.parametrize("cause", [one.value for one in controls.DIFFERENCES])
+@pytest.mark.parametrize("cause", [one.value for one in studio_records.DIFFERENCES])
 def test_why_two_differ_is_read_from_earlier_screens_too(cause: str) -> None:
     assert read(write_result(task(), grade=1, settled_by=cause)).settled_by == cause
 

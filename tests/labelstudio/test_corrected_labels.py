@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Asked, Paper, Query
+from annot.base.records import PairKey, Paper, Query
 from annot.judging.rounds.labels import _spread, correction_of
-from annot.steps.init import init
+from annot.steps.setup import init
 from annot.study.workspace import Workspace
 
 PAPER = Paper("p1", "A title", ("Why.", "How.", "What."), 2001, ("background", "method", "result"))
@@ -104,7 +104,7 @@ def test_chosen_sentences_stay_and_so_do_those_of_a_facet_that_has_no_sentence_a
 
 
 def test_papers_that_nobody_has_go_to_whoever_has_fewest_and_the_first_named_of_two() -> None:
-    asked = [Asked(f"p{at}", "labels") for at in range(6)]
+    asked = [PairKey(f"p{at}", "labels") for at in range(6)]
     given = {asked[1]: "a1", asked[4]: "a3"}
     assert _spread(given, asked, ("a2", "a1")) == {
         **given, asked[0]: "a2", asked[2]: "a2", asked[3]: "a1", asked[5]: "a2",

@@ -8,9 +8,8 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio.delivery import behind, deliver
-from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.gateway import Gateway, behind, deliver
+from annot.labelstudio.http_client import UncertainWrite
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from faulty import IMPORT, TASKS, answers, keys
 from studio_in_memory import StudioInMemory, once

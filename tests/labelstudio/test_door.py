@@ -9,8 +9,8 @@ from email.utils import format_datetime
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio.door import PatientClient, integer, is_loopback, moment
 from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.http_client import PatientClient, integer, is_loopback, moment
 from faulty import TOKEN
 from studio_in_memory import StudioInMemory, once
 
@@ -72,7 +72,7 @@ def test_what_makes_something_is_not_sent_again(slept: list[float]) -> None:
 def test_a_moment_until_which_to_wait_is_reckoned_in_seconds(
     zone: timezone | None, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annot.labelstudio.door.LONGEST_WAIT", 4000.0)
+    monkeypatch.setattr("annot.labelstudio.http_client.LONGEST_WAIT", 4000.0)
     moment = datetime.now(zone or UTC) + timedelta(hours=1)
     said = format_datetime(moment if zone else moment.replace(tzinfo=None), usegmt=zone is UTC)
     assert status(asking_to_wait(said)) == 200

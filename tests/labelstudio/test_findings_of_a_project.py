@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.base.records import Asked
-from annot.judging.exchange.audit import Audit, described
-from annot.judging.exchange.findings import (
-    STRANGE_ACCOUNT,
-    AuditFinding,
-    of_accounts,
-    of_markers,
-)
+from annot.base.records import PairKey
+from annot.judging.exchange.audit import STRANGE_ACCOUNT, Audit, AuditFinding, described, of_accounts, of_markers
 from annot.labelstudio.studio_records import PulledTask
 from made_up_projects import A1, A2, LEAD, answer, found, met, task
 
@@ -123,7 +117,7 @@ def test_the_day_of_a_finding_is_that_of_the_last_answer_that_shows_it() -> None
 )
 def test_only_an_answer_after_the_pair_was_settled_came_after_it(at: str, occasion: int, is_found: bool) -> None:
     project = met(task(1, "q/d1", answer(1, at=at)))
-    project = project._replace(own={"q/d1": Asked("q", "d1", occasion)})
+    project = project._replace(own={"q/d1": PairKey("q", "d1", occasion)})
     assert ("after adjudication" in found(project, {("q", "d1"): EARLY})) is is_found
     assert found(project) == {}
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from annot.formats.trec import read_qrels
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.steps.init import init
+from annot.steps.setup import init
 from fixtures_studio import GUARD, PersonGateway, Studio
 
 pytestmark = pytest.mark.studio

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio.delivery import deliver
-from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.gateway import Gateway, deliver
+from annot.labelstudio.http_client import UncertainWrite
 from annot.labelstudio.studio_records import ProjectSpec
 from faulty import EACH_ONCE, IMPORT, LIST, TASKS, TOKEN, answers, keys, raises
 from studio_in_memory import StudioInMemory, once

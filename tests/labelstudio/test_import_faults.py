@@ -8,9 +8,8 @@ from collections import Counter
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio.delivery import deliver
-from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.gateway import Gateway, deliver
+from annot.labelstudio.http_client import UncertainWrite
 from faulty import EACH_ONCE, IMPORT, LIST, TASKS, answers, keys, open_gateway, with_project
 from studio_in_memory import Fault, StudioInMemory, once
 

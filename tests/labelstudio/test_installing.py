@@ -10,32 +10,32 @@ from typing import Any
 
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import installing
+from annot.labelstudio import server
 
 
 def test_the_installation_is_the_named_one_or_that_of_the_marker(tmp_path: Path) -> None:
     program = tmp_path / "own" / "bin" / "label-studio"
-    named = {installing.ENVIRONMENT_VARIABLE: str(tmp_path / "own")}
+    named = {server.ENVIRONMENT_VARIABLE: str(tmp_path / "own")}
     with pytest.raises(StudioError, match="no bin/label-studio found in it"):
-        installing.installed(named)
+        server.installed(named)
     program.parent.mkdir(parents=True)
     program.touch()
-    assert installing.installed(named) == program
-    assert installing.ensure_installed(named, say=print) == program
-    usual = tmp_path / "cache" / "annot" / f"label-studio-{installing.VERSION}"
+    assert server.installed(named) == program
+    assert server.ensure_installed(named, say=print) == program
+    usual = tmp_path / "cache" / "annot" / f"label-studio-{server.VERSION}"
     environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    assert installing.installed(environ) is None
+    assert server.installed(environ) is None
     usual.mkdir(parents=True)
     (usual / "annot-installed").touch()
-    assert installing.installed(environ) == usual / "bin" / "label-studio"
-    assert installing.installed({"HOME": str(tmp_path)}) is None
+    assert server.installed(environ) == usual / "bin" / "label-studio"
+    assert server.installed({"HOME": str(tmp_path)}) is None
 
 
 def test_of_a_log_the_last_fifteen_lines_with_words_are_shown(tmp_path: Path) -> None:
-    assert installing.tail(tmp_path / "none") == ""
+    assert server.tail(tmp_path / "none") == ""
     lines = [f"line {at}" for at in range(20)]
     (tmp_path / "log").write_text("\n\n".join(lines) + "\n\n", encoding="utf-8")
-    assert installing.tail(tmp_path / "log").splitlines() == lines[5:]
+    assert server.tail(tmp_path / "log").splitlines() == lines[5:]
 
 
 def test_an_installation_sees_nothing_of_the_environment_that_this_program_runs_in(
@@ -46,7 +46,7 @@ def test_an_installation_sees_nothing_of_the_environment_that_this_program_runs_
     def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         assert options["check"] is False, "the end of the log says what is wrong"
         environments.append(options["env"])
-        home = tmp_path / "annot" / f"label-studio-{installing.VERSION}"
+        home = tmp_path / "annot" / f"label-studio-{server.VERSION}"
         home.mkdir(parents=True, exist_ok=True)
         return subprocess.CompletedProcess(command, 0)
 
@@ -54,7 +54,7 @@ def test_an_installation_sees_nothing_of_the_environment_that_this_program_runs_
     monkeypatch.setenv("PYTHONPATH", "x")
     monkeypatch.setenv("KEPT", "x")
     monkeypatch.setattr(subprocess, "run", run)
-    installing.ensure_installed({"XDG_CACHE_HOME": str(tmp_path)}, say=lambda text: None)
+    server.ensure_installed({"XDG_CACHE_HOME": str(tmp_path)}, say=lambda text: None)
     assert len(environments) == 2
     for one in environments:
         assert one["KEPT"] == "x"
@@ -80,10 +80,10 @@ def test_an_installation_shows_packages_and_megabytes_while_it_runs(
         said.set()
 
     def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
-        home = tmp_path / "annot" / f"label-studio-{installing.VERSION}"
+        home = tmp_path / "annot" / f"label-studio-{server.VERSION}"
         packages = home / "lib" / "python3.11" / "site-packages"
         packages.mkdir(parents=True, exist_ok=True)
-        for name in installing.OF_THE_ENVIRONMENT:
+        for name in server.OF_THE_ENVIRONMENT:
             (packages / f"{name}-1.0.dist-info").mkdir(exist_ok=True)
         for line in lines if "pip" in command else ():
             options["stdout"].write(line)
@@ -95,9 +95,9 @@ def test_an_installation_shows_packages_and_megabytes_while_it_runs(
             assert said.wait(10)
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(installing, "A_LINE_EVERY", 0.01)
+    monkeypatch.setattr(server, "A_LINE_EVERY", 0.01)
     monkeypatch.setattr(subprocess, "run", run)
-    installing.ensure_installed({"XDG_CACHE_HOME": str(tmp_path)}, say=say)
+    server.ensure_installed({"XDG_CACHE_HOME": str(tmp_path)}, say=say)
     shown = list(dict.fromkeys(line.partition(": ")[2].partition(", after")[0] for line in heard[1:]))
     assert shown == [
         "looking for packages",

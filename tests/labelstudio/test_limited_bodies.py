@@ -13,10 +13,9 @@ from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
-from annot.labelstudio import bodies
-from annot.labelstudio.door import PatientClient
+from annot.labelstudio import http_client
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.refusals import UncertainWrite
+from annot.labelstudio.http_client import PatientClient, UncertainWrite
 from faulty import TOKEN
 
 WHOAMI = {"id": 7, "email": "lead@annot.example"}
@@ -83,7 +82,7 @@ def test_any_other_encoding_is_refused_unread(encoding: str) -> None:
 
 
 def test_what_unpacks_beyond_the_limit_is_not_unpacked_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(http_client, "MOST_BYTES", 1_000_000)
     packed = gzip.compress(b"\0" * 200_000_000)
     assert len(packed) < 200_000
     with sending([packed], "Content-Encoding: gzip") as (url, _):
@@ -96,7 +95,7 @@ def test_what_unpacks_beyond_the_limit_is_not_unpacked_to_its_end(monkeypatch: p
 
 
 def test_a_redirect_is_read_under_the_limits_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(http_client, "MOST_BYTES", 1_000_000)
     body = [gzip.compress(b"\0" * 20_000_000)]
     head = "Content-Encoding: gzip", "Location: http://127.0.0.1:9/"
     with sending(body, *head, status="302 Found") as (url, _), pytest.raises(UncertainWrite, match="more than"):
@@ -104,7 +103,7 @@ def test_a_redirect_is_read_under_the_limits_too(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_body_that_trickles_in_is_left_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(http_client, "MOST_SECONDS", 0.3)
     body = sending(itertools.repeat(b" "), every=0.05)
     with body as (url, _), pytest.raises(UncertainWrite, match=r"did not end within 0\.3 s"):
         Gateway(url, TOKEN).whoami()

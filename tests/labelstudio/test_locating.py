@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.judging.exchange.server_projects import locate, marker_of, remove_duplicates
+from annot.judging.exchange.servers import locate, marker_of, remove_duplicates
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload, ProjectSpec
 from annot.store.projects import Project

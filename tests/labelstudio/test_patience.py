@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from annot.labelstudio import door
+from annot.labelstudio import http_client
 from command_line import annot, annot_done
 
 NOW = threading.Event()
@@ -44,11 +44,11 @@ def test_a_server_that_hangs_is_told_of_while_the_command_waits(
     slow_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def warning(*words: object) -> None:
-        door.logging.getLogger("annot").warning(*words)
+        http_client.logging.getLogger("annot").warning(*words)
         NOW.set()
 
-    monkeypatch.setattr(door, "SAID_AFTER", 0.2)
-    monkeypatch.setattr(door, "LOGGER", SimpleNamespace(warning=warning))
+    monkeypatch.setattr(http_client, "SAID_AFTER", 0.2)
+    monkeypatch.setattr(http_client, "LOGGER", SimpleNamespace(warning=warning))
     annot_done("init", "study", folder=tmp_path)
     ended = annot("pull", "--url", slow_server, "--api-key", "5ecre7", folder=tmp_path / "study")
     assert ended.exit_code == 3
@@ -68,10 +68,10 @@ def test_a_server_that_has_answered_is_not_spoken_of(
             timers.append(self)
             super().start()
 
-    monkeypatch.setattr(door, "SAID_AFTER", 3600.0)
-    monkeypatch.setattr(door, "threading", SimpleNamespace(Timer=Timer))
+    monkeypatch.setattr(http_client, "SAID_AFTER", 3600.0)
+    monkeypatch.setattr(http_client, "threading", SimpleNamespace(Timer=Timer))
     NOW.set()
-    with door.PatientClient(trust_env=False, timeout=600) as client:
+    with http_client.PatientClient(trust_env=False, timeout=600) as client:
         assert client.get(slow_server).status_code == 403
     (timer,) = timers
     # Its hour is not over: it ended since it was told to.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from annot.base.records import Asked, Paper, Query
-from annot.labelstudio.columns import Layout, reads
-from annot.labelstudio.tasks import facets_task, judge_task
+from annot.base.records import PairKey, Paper, Query
+from annot.labelstudio.tasks import Layout, facets_task, judge_task, reads
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,7 +34,7 @@ def test_a_side_reads_as_the_text_that_it_was_made_of(
         for name, (title, sentences) in (("p", topic), ("d", document))
     ]
     task = judge_task(
-        asked=Asked("p-method", "d"),
+        asked=PairKey("p-method", "d"),
         query=Query("p-method", "p", "method", (0,)),
         topic=papers[0],
         document=papers[1],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio.refusals import TooManyRequests, UncertainWrite, asking
+from annot.labelstudio.http_client import TooManyRequests, UncertainWrite, asking
 
 URL = "https://studio.example.org"
 

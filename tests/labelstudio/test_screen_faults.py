@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.labelstudio import controls
-from annot.labelstudio.controls import Screen
+from annot.labelstudio import studio_records
 from annot.labelstudio.screens import check_predictions, instructions_html, screen_of
+from annot.labelstudio.studio_records import Screen
 from labelling_texts import LABELS, SCALE, task
 
 LABELLED = (
@@ -103,8 +103,8 @@ def test_a_screen_says_that_words_are_published_only_if_they_are() -> None:
         return screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=None, **published)
 
     assert screen() == screen(published=False)
-    assert controls.PUBLISHED not in screen()
-    assert controls.PUBLISHED in screen(published=True)
+    assert studio_records.PUBLISHED not in screen()
+    assert studio_records.PUBLISHED in screen(published=True)
 
 
 def test_predictions_that_the_screen_lacks_a_label_for_are_counted_and_named() -> None:

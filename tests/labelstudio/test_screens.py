@@ -12,9 +12,8 @@ from typing import get_args
 import lxml.html
 import pytest
 from annot.base.errors import InputError
-from annot.base.settings import Settings
-from annot.base.settings.sections import LabelSettings
-from annot.labelstudio import controls
+from annot.base.settings import LabelSettings, Settings
+from annot.labelstudio import studio_records
 from annot.labelstudio.screens import (
     check_predictions,
     instructions_html,
@@ -63,7 +62,7 @@ def test_a_prediction_with_an_unknown_label_is_refused() -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_grades_are_stored_as_digits_and_read_as_names(screen: str) -> None:
-    grades = choices(SCREENS[screen], controls.RATING)
+    grades = choices(SCREENS[screen], studio_records.RATING)
     assert [grade.get("value") for grade in grades] == ["0", "1", "2", "3", "cannot judge"]
     assert [grade.get("hotkey") for grade in grades] == ["0", "1", "2", "3", "c"]
     assert grades[3].get("html") == "<b>3</b> Near-identical"
@@ -72,7 +71,7 @@ def test_grades_are_stored_as_digits_and_read_as_names(screen: str) -> None:
 def test_names_of_the_scale_cannot_break_out_of_the_screen() -> None:
     names = ('"/><Text name="x" value="$y"/>', "<script>alert(1)</script>", "R&D")
     grades = choices(
-        screen_of("judge", scale_names=names, labels=LABELS, language="en", overrides=None), controls.RATING
+        screen_of("judge", scale_names=names, labels=LABELS, language="en", overrides=None), studio_records.RATING
     )
     assert [grade.get("html") for grade in grades[:3]] == [f"<b>{n}</b> {html.escape(s)}" for n, s in enumerate(names)]
 
@@ -85,7 +84,7 @@ def test_every_control_has_a_key_of_its_own_and_shows_it(screen: str) -> None:
     assert all(keys)
     assert len(set(keys)) == len(keys)
     assert not set(keys) & LABEL_STUDIO_KEYS
-    nobodys = {controls.REASON_NEEDED, controls.CAUSE_NEEDED, controls.CAUSE_MISSING}
+    nobodys = {studio_records.REASON_NEEDED, studio_records.CAUSE_NEEDED, studio_records.CAUSE_MISSING}
     for choice in (choice for choice in root.iter("Choice") if choice.get("value") not in nobodys):
         assert f">{choice.get('hotkey')}<" in (choice.get("html") or "")
 
@@ -107,7 +106,7 @@ def test_any_labels_get_keys_of_their_own_on_both_screens(labels: tuple[str, ...
         keys = [element.get("hotkey", "") for element in (*root.iter("Choice"), *root.iter("Label"))]
         assert len(set(keys)) == len(keys)
         assert not set(keys) & LABEL_STUDIO_KEYS
-    keyed = {one.value: one.key for one in controls.label_keys(labels)}
+    keyed = {one.value: one.key for one in studio_records.label_keys(labels)}
     made = instructions_html(["# Judging"], scale_names=SCALE, labels=labels, language="en", screen="adjudicate")
     row = made.split("label the clicked sentence as ")[0].rsplit("<tr>", 1)[1]
     assert row.count("<b>") == len(labels)
@@ -115,8 +114,8 @@ def test_any_labels_get_keys_of_their_own_on_both_screens(labels: tuple[str, ...
 
 
 def test_keys_of_labels_are_letters_of_their_names_where_these_are_free() -> None:
-    assert [one.key for one in controls.label_keys(LABELS)] == ["b", "o", "m", "r", "x"]
-    assert [one.key for one in controls.label_keys(PICO)] == ["p", "i", "m", "o"]
+    assert [one.key for one in studio_records.label_keys(LABELS)] == ["b", "o", "m", "r", "x"]
+    assert [one.key for one in studio_records.label_keys(PICO)] == ["p", "i", "m", "o"]
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -208,7 +207,7 @@ def test_instructions_read_the_same_without_any_style() -> None:
 def test_instructions_say_how_to_go_on_and_whom_to_tell() -> None:
     pages = [
         instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
-        for screen in get_args(controls.Screen)
+        for screen in get_args(studio_records.Screen)
         if screen != "facets"
     ]
     of_labels = instructions_html(["# Labels"], scale_names=SCALE, labels=LABELS, language="en", screen="facets")
@@ -220,7 +219,7 @@ def test_instructions_say_how_to_go_on_and_whom_to_tell() -> None:
 
 
 def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
-    def keys(screen: controls.Screen) -> str:
+    def keys(screen: studio_records.Screen) -> str:
         return instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
 
     of_grades, of_labels, of_causes = "Near-identical", "the clicked sentence as", "guideline gap"
@@ -243,7 +242,7 @@ def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
 def test_the_adjudicators_page_explains_every_cause_that_they_may_choose(name: str, screen: str) -> None:
     page = resources.files("annot.study.guideline_pages").joinpath(name).read_text(encoding="utf-8")
     causes = re.findall(r"^\| ([a-z ]+) \|", page, re.MULTILINE)
-    offered = choices(SCREENS[screen], controls.SETTLED_BY)
+    offered = choices(SCREENS[screen], studio_records.SETTLED_BY)
     assert causes == [choice.get("value") for choice in offered]
     assert "overrule both" in page
     assert "Judge A" in page
@@ -255,6 +254,6 @@ def test_the_adjudicators_page_explains_every_cause_that_they_may_choose(name: s
 )
 def test_a_reason_speaks_of_the_language_of_the_collection(tag: str, reason: str) -> None:
     screen = screen_of("judge", scale_names=SCALE, labels=LABELS, language=tag, overrides=None)
-    assert [choice.get("value") for choice in choices(screen, controls.REASON)][1] == reason
+    assert [choice.get("value") for choice in choices(screen, studio_records.REASON)][1] == reason
     instructions = instructions_html(["# x"], scale_names=SCALE, labels=LABELS, language=tag, screen="judge")
     assert reason in instructions

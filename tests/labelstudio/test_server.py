@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import installing, server
+from annot.labelstudio import server
 from free_ports import FreePorts
 
 STAND_IN = f"""#!{sys.executable}
@@ -49,7 +49,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     program.parent.mkdir(parents=True)
     program.write_text(STAND_IN)
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    return {"PATH": os.environ["PATH"], installing.ENVIRONMENT_VARIABLE: str(tmp_path / "environment")}
+    return {"PATH": os.environ["PATH"], server.ENVIRONMENT_VARIABLE: str(tmp_path / "environment")}
 
 
 @pytest.fixture
@@ -178,15 +178,15 @@ def test_a_server_that_hangs_before_its_first_word_is_started_again(
 
 def test_an_environment_without_label_studio_is_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(StudioError, match="no bin/label-studio"):
-        start(folder, {installing.ENVIRONMENT_VARIABLE: str(tmp_path)})
+        start(folder, {server.ENVIRONMENT_VARIABLE: str(tmp_path)})
 
 
 def test_an_interrupted_installation_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environ = {"XDG_CACHE_HOME": str(tmp_path)}
-    half = tmp_path / "annot" / f"label-studio-{installing.VERSION}"
+    half = tmp_path / "annot" / f"label-studio-{server.VERSION}"
     half.joinpath("bin").mkdir(parents=True)
     half.joinpath("bin", "label-studio").write_text("half written")
-    assert installing.installed(environ) is None
+    assert server.installed(environ) is None
     commands: list[list[str]] = []
 
     def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
@@ -196,9 +196,9 @@ def test_an_interrupted_installation_is_begun_anew(tmp_path: Path, monkeypatch: 
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert installing.ensure_installed(environ, say=print) == half / "bin" / "label-studio"
-    assert commands[1][-1] == f"label-studio=={installing.VERSION}"
-    assert installing.ensure_installed(environ, say=print) == half / "bin" / "label-studio"
+    assert server.ensure_installed(environ, say=print) == half / "bin" / "label-studio"
+    assert commands[1][-1] == f"label-studio=={server.VERSION}"
+    assert server.ensure_installed(environ, say=print) == half / "bin" / "label-studio"
     assert len(commands) == 2
 
 
@@ -212,8 +212,8 @@ def test_a_failed_installation_is_told_and_leaves_nothing_that_counts(
     monkeypatch.setattr(subprocess, "run", run)
     environ = {"XDG_CACHE_HOME": str(tmp_path)}
     with pytest.raises(StudioError, match="no such package"):
-        installing.ensure_installed(environ, say=print)
-    assert installing.installed(environ) is None
+        server.ensure_installed(environ, say=print)
+    assert server.installed(environ) is None
 
 
 def test_a_port_that_another_start_has_chosen_is_passed_over_before_it_is_bound(

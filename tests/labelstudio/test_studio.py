@@ -18,14 +18,13 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.base.records import Asked
-from annot.labelstudio import delivery, installing
+from annot.base.records import PairKey
+from annot.labelstudio import gateway as delivery
 from annot.labelstudio import gateway as gateway_module
-from annot.labelstudio.annotations import read_task, write_result
-from annot.labelstudio.delivery import behind, deliver
-from annot.labelstudio.gateway import Gateway
+from annot.labelstudio import server
+from annot.labelstudio.gateway import Gateway, behind, deliver
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.studio_records import Delivery, ProjectSpec
+from annot.labelstudio.studio_records import Delivery, ProjectSpec, read_task, write_result
 from fixtures_studio import GUARD, Studio
 from labelling_texts import LABELS, SCALE, task
 
@@ -49,7 +48,7 @@ def project_spec(*, marker: str, label_config: str) -> ProjectSpec:
 
 def test_the_server_is_the_release_the_screens_are_made_for(studio: Studio) -> None:
     with studio.gateway() as gateway:
-        assert gateway.version() == installing.VERSION
+        assert gateway.version() == server.VERSION
 
 
 def test_accounts_are_made_once_and_their_passwords_are_private(studio: Studio) -> None:
@@ -142,7 +141,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         assert sum(len(pulled_task.annotations) for pulled_task in pulled) == 5
         assert [pulled_task.key for pulled_task in pulled] == PAIRS
         readings = [
-            read_task(t.annotations, asked=Asked("q", "d"), grades=range(4), accounts=[ann.user_id]) for t in pulled
+            read_task(t.annotations, asked=PairKey("q", "d"), grades=range(4), accounts=[ann.user_id]) for t in pulled
         ]
         kept = [reading for on_task in readings for reading in on_task if not reading.flags]
         assert [(r.grade, r.cannot_judge, r.comment, r.lead_time) for r in kept] == [
@@ -158,7 +157,9 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         gateway.delete_annotation(others)
         later = {pulled_task.key: pulled_task for pulled_task in gateway.pull(project)}
         assert list(later) == PAIRS
-        revised = read_task(later[PAIRS[0]].annotations, asked=Asked("q", "d"), grades=range(4), accounts=[ann.user_id])
+        revised = read_task(
+            later[PAIRS[0]].annotations, asked=PairKey("q", "d"), grades=range(4), accounts=[ann.user_id]
+        )
         assert [r.grade for r in revised if not r.flags] == [2]
         assert later[PAIRS[3]].annotations == ()
         assert gateway.counts(project)[1] >= 3
@@ -213,7 +214,7 @@ KILLED_PUSH = """
 import json, sys
 sys.path[:0] = sys.argv[4:]
 from labelling_texts import task
-from annot.labelstudio.delivery import deliver
+from annot.labelstudio.gateway import deliver
 from annot.labelstudio.gateway import Gateway
 with Gateway(sys.argv[1], sys.stdin.read()) as gateway:
     print("ready", flush=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import LeakError
+from annot.labelstudio.screens import is_prediction_of_ours, lint_tasks, named_in
 from annot.labelstudio.studio_records import Prediction
-from annot.labelstudio.task_lint import is_prediction_of_ours, lint_tasks, named_in
 from annot.labelstudio.tasks import (
     LABELS_FROM,
     adjudicate_task,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
-from annot.base.records import Asked, Judgement, Paper
+from annot.base.records import Judgement, PairKey, Paper
 from annot.base.settings import Settings
-from annot.labelstudio.columns import is_link
-from annot.labelstudio.tasks import adjudicate_task, facets_task, opinion_text, pair_key, split_key
+from annot.labelstudio.tasks import adjudicate_task, facets_task, is_link, opinion_text, pair_key, split_key
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, opinion, task, text
@@ -94,16 +93,16 @@ def test_no_grade_is_filled_in() -> None:
     assert controls == {"sentence_label"}
 
 
-ASKED = st.builds(Asked, st.text(min_size=1), st.text(min_size=1), st.integers(1, 3))
+ASKED = st.builds(PairKey, st.text(min_size=1), st.text(min_size=1), st.integers(1, 3))
 
 
 @given(ASKED)
-def test_what_was_asked_comes_back_from_the_key(asked: Asked) -> None:
+def test_what_was_asked_comes_back_from_the_key(asked: PairKey) -> None:
     assert split_key(pair_key(*asked)) == asked
 
 
 @given(ASKED, ASKED)
-def test_two_tasks_never_share_a_key(one: Asked, other: Asked) -> None:
+def test_two_tasks_never_share_a_key(one: PairKey, other: PairKey) -> None:
     assert (pair_key(*one) == pair_key(*other)) == (one == other)
 
 
@@ -140,12 +139,12 @@ def test_a_sentence_of_nothing_but_spaces_has_no_region() -> None:
 @pytest.mark.parametrize(
     ("key", "asked"),
     [
-        ("q/d", Asked("q", "d")),
-        ("q/d/2", Asked("q", "d", 2)),
-        ("q%2F1/d%25", Asked("q/1", "d%")),
+        ("q/d", PairKey("q", "d")),
+        ("q/d/2", PairKey("q", "d", 2)),
+        ("q%2F1/d%25", PairKey("q/1", "d%")),
     ],
 )
-def test_a_key_is_query_and_document_and_from_the_second_time_on_the_occasion(key: str, asked: Asked) -> None:
+def test_a_key_is_query_and_document_and_from_the_second_time_on_the_occasion(key: str, asked: PairKey) -> None:
     assert split_key(key) == asked
     assert pair_key(*asked) == key
     assert pair_key("q", "d") == "q/d"

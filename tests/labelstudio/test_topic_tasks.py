@@ -9,11 +9,18 @@ from typing import Any
 import pytest
 from annot.base.errors import LeakError
 from annot.base.records import Paper, Topic
-from annot.labelstudio.columns import NO_TEXT
-from annot.labelstudio.controls import Screen
-from annot.labelstudio.task_lint import lint_tasks
-from annot.labelstudio.tasks import adjudicate_task, feedback_task, full_text_task, returned_task
-from annot.labelstudio.term_marks import pieces, singular, terms_of
+from annot.labelstudio.screens import lint_tasks
+from annot.labelstudio.studio_records import Screen
+from annot.labelstudio.tasks import (
+    NO_TEXT,
+    adjudicate_task,
+    feedback_task,
+    full_text_task,
+    pieces,
+    returned_task,
+    singular,
+    terms_of,
+)
 from labelling_texts import CANDIDATE, QUERY, SCALE, opinion
 from labelling_texts import task as facet_task
 from topic_texts import TOPIC, whole_task

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from annot.base.records import WHOLE, Asked, Paper, Query, Topic
-from annot.labelstudio.columns import Layout
+from annot.base.records import WHOLE, PairKey, Paper, Query, Topic
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.tasks import judge_task
+from annot.labelstudio.tasks import Layout, judge_task
 from labelling_texts import CANDIDATE, SCALE
 
 TOPIC = Topic(
@@ -34,7 +33,7 @@ def whole_task(
 ) -> dict[str, Any]:
     """The judging task of document `number`."""
     return judge_task(
-        asked=Asked("T1", f"d{number}"),
+        asked=PairKey("T1", f"d{number}"),
         query=Query("T1", "T1", WHOLE, ()),
         topic=topic,
         document=document,

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from annot.api.given import check_level, ratings_in, runs_in, scale_of
-from annot.api.given_tables import GivenTopics, as_frame, topics_of
+from annot.api.inputs import GivenTopics, as_frame, check_level, ratings_in, runs_in, scale_of, topics_of
 from annot.base.errors import InputError
-from annot.base.names import Called
+from annot.base.names import StudyVocabulary
 from annot.base.records import Judgement
 
 
@@ -98,12 +97,12 @@ def test_papers_are_those_of_the_first_source_that_knows_every_query() -> None:
     assert topics_of(["q1", "q2"], None, some, every) == (
         {"q1": "p", "q2": "p"},
         "query papers are the sampling units: 2 queries on 1 paper, by a column",
-        Called(),
+        StudyVocabulary(),
     )
     topics = GivenTopics({"q1": "t"}, "a column", "topic_id")
     assert topics_of(["q1"], topics)[1:] == (
         "topics are the sampling units: 1 query on 1 topic, by a column",
-        Called("topic", "document"),
+        StudyVocabulary("topic", "document"),
     )
     assert topics_of(["q1", "q9"], some, every)[0] is None
 

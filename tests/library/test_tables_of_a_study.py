@@ -15,7 +15,7 @@ from annot import open_study
 from annot.api import opening
 from annot.api.opening import OpenStudy
 from annot.api.tidy import csv_text
-from annot.base.records import Asked, Assessor, Assignment, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query
+from annot.base.records import Assessor, Assignment, Decision, Draw, Judgement, PairKey, Paper, Pool, PoolEntry, Query
 from annot.store import papers
 from annot.store.paper_writing import PaperWriter
 from command_line import annot_done
@@ -51,7 +51,7 @@ def opened(*pools: Pool, folder: Path = Path("study")) -> OpenStudy:
             ),
             judgements=(Judgement("q1", "d1", "a1", 2),),
             repeats=(),
-            progress=SimpleNamespace(given=(("a1", Asked("q1", "d1")),), left_by_assessor=Counter({"a1": 1})),
+            progress=SimpleNamespace(given=(("a1", PairKey("q1", "d1")),), left_by_assessor=Counter({"a1": 1})),
             planned={("q1", "d1"): ("a1",), ("q1", "d2"): ("a1",)},
             open=(("q1", "d2"),),
             decisions=(Decision("q1", "d1", 2, "agreed"), Decision("q1", "d2", 0, "adjudicated", "j1", "why")),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 from annot.api import tidy
-from annot.base.names import Called, calling
+from annot.base.names import StudyVocabulary, calling
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
 
@@ -65,8 +65,8 @@ def test_cells_of_csv_have_six_digits() -> None:
 def test_intervals_and_reasons_speak_of_the_topics_of_the_study_that_is_written_about() -> None:
     interval = Number(0.5, MEASURE, Interval(0.4, 0.6, 0.95, "jackknife over 4 query papers"))
     none = Number(Undefined("4 query papers: 6 are needed"), MEASURE)
-    for called, unit in ((Called(), "query papers"), (Called("topic", "document", False), "topics")):
-        with calling(partial(Called, *called)):
+    for called, unit in ((StudyVocabulary(), "query papers"), (StudyVocabulary("topic", "document", False), "topics")):
+        with calling(partial(StudyVocabulary, *called)):
             made = tidy.frame([table({"value": interval}, {"value": none})])
         assert made["interval"].tolist() == [f"jackknife over 4 {unit}", ""]
         assert made["undefined"].tolist() == ["", f"4 {unit}: 6 are needed"]

@@ -6,10 +6,10 @@ import inspect
 from typing import get_args, get_type_hints
 
 import annot
-from annot.base.settings.sections import AlphaLevel, Convention, DrawMode, MissingPolicy, Ties
-from annot.measuring.agreement.contingency import ALPHAS
-from annot.measuring.agreement.per_query import POLICIES
-from annot.measuring.evaluation.gradings import MEASURES
+from annot.base.settings import AlphaLevel, Convention, DrawMode, MissingPolicy, Ties
+from annot.measuring.agreement.coefficients import ALPHAS
+from annot.measuring.agreement.estimates import POLICIES
+from annot.measuring.evaluation.measures import MEASURES
 from annot.pools import pooling
 
 

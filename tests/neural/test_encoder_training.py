@@ -18,8 +18,8 @@ import topics
 from annot.base.records import Paper
 from annot.formats.trec import read_run
 from annot.ranking.systems.encoders import encode_in_context, open_paper_encoder, open_text_encoder
-from annot.ranking.systems.matching import by_attention, by_transport
-from annot.ranking.systems.training.recipes import RECIPES
+from annot.ranking.systems.sentences import by_attention, by_transport
+from annot.ranking.systems.training_examples import RECIPES
 from command_line import annot, annot_done
 
 FAST = (

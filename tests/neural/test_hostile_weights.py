@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import tiny_models
 from annot.base.errors import AnnotError
-from annot.ranking.systems.encoders import open_text_encoder
-from annot.ranking.systems.reading import load
+from annot.ranking.systems.encoders import load, open_text_encoder
 
 PAYLOAD = """
 from pathlib import Path

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import tiny_models
 import torch
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.formats.trec import read_run
-from annot.measuring.results import matches_of
-from annot.ranking.systems import encoders, matching
+from annot.measuring.measured import matches_of
+from annot.ranking.systems import encoders, sentences
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
 from annot.study.workspace import Workspace
@@ -142,7 +142,7 @@ def test_a_run_that_gave_up_says_how_often(
     study: Path, made: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "plans_given_up" not in made["ot-aspire"]
-    monkeypatch.setattr(matching, "STEPS", 1)
+    monkeypatch.setattr(sentences, "STEPS", 1)
     told = annot_done("run", "ot-aspire", folder=study)
     settings = json.loads((study / "exports/runs/ot-aspire.json").read_text())["settings"]
     given_up = settings["plans_given_up"]

@@ -16,9 +16,8 @@ from annot.formats.trec import read_run
 from annot.measuring.folds import grouped_folds
 from annot.ranking.methods import RankingInputs
 from annot.ranking.systems import SYSTEMS
-from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.scisearch import honest
-from annot.ranking.systems.scisearch_network import LEAST_VARIANCE, Learning, Pairs, balanced, kl, nll
+from annot.ranking.systems.scisearch import LEAST_VARIANCE, NetworkSettings, Pairs, balanced, kl, nll, rank_held_out
+from annot.ranking.systems.system import PooledQuery
 from annot.store.database import open_store
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
@@ -98,7 +97,8 @@ def test_a_fold_is_ranked_by_what_was_learned_from_the_others(
     folds = grouped_folds(queries, copies=(), count=2, seed=1)[:1]
     turned = [qrel._replace(relevance=3 - qrel.relevance) if qrel.query_id in folds[0] else qrel for qrel in qrels]
     found, other = (
-        honest(features, queries, of, documents, Learning("nll", 4, 1), folds=folds) for of in (qrels, turned)
+        rank_held_out(features, queries, of, documents, NetworkSettings("nll", 4, 1), folds=folds)
+        for of in (qrels, turned)
     )
     assert found.keys() == {*folds[0]}
     assert found == other

@@ -16,8 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 import torch
-from annot.steps.opinion_ask import Selection, ask, preview
-from annot.steps.opinions import listing
+from annot.steps.opinions import Selection, ask, listing, preview
 from annot.store.opinions import opinions_from, read_calls
 from annot.study.workspace import Workspace
 from free_ports import held_ports

@@ -10,12 +10,10 @@ import pytest
 import tiny_models
 import torch
 from annot.base.records import Paper
-from annot.ranking.systems.encoders import encode_in_context, open_paper_encoder, open_text_encoder
-from annot.ranking.systems.reading import load
-from annot.ranking.systems.training import losses
-from annot.ranking.systems.training.examples import Example
-from annot.ranking.systems.training.losses import Losses
-from annot.ranking.systems.training.recipes import RECIPES, recipe_of
+from annot.ranking.systems import training_loop
+from annot.ranking.systems.encoders import encode_in_context, load, open_paper_encoder, open_text_encoder
+from annot.ranking.systems.training_examples import RECIPES, Example, recipe_of
+from annot.ranking.systems.training_loop import Losses
 from sentence_transformers import SentenceTransformer, util
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
@@ -52,12 +50,12 @@ def quietly(_done: int, _total: int | None) -> None:
 
 def test_triplet_and_softmax_are_those_of_the_libraries(folder: Path, tmp_path: Path) -> None:
     queries, positives, negatives = (torch.tensor(RNG.normal(size=(6, 5))) for _ in range(3))
-    ours = losses.triplet(losses.l2(queries, positives), losses.l2(queries, negatives), margin=1.0)
+    ours = training_loop.triplet(training_loop.l2(queries, positives), training_loop.l2(queries, negatives), margin=1.0)
     torch.testing.assert_close(ours, torch.nn.TripletMarginLoss(margin=1, eps=0)(queries, positives, negatives))
     model = SentenceTransformer(str(tiny_models.sentence_transformer(tmp_path / "st")), device="cpu")
     theirs = MultipleNegativesRankingLoss(model, scale=1.0, similarity_fct=util.dot_score)
     torch.testing.assert_close(
-        losses.softmax(queries, positives), theirs.compute_loss_from_embeddings([queries, positives], None)
+        training_loop.softmax(queries, positives), theirs.compute_loss_from_embeddings([queries, positives], None)
     )
 
 
@@ -83,7 +81,7 @@ def whole_distance(values: np.ndarray) -> float:
 def test_transport_is_that_of_pot_and_its_gradient_that_of_the_whole_distance(shape: tuple[int, int]) -> None:
     """By finite differences that change the masses, too."""
     matrix = distances(*shape)
-    loss = losses.transport(matrix, TEMPERATURE, EPS)
+    loss = training_loop.transport(matrix, TEMPERATURE, EPS)
     loss.backward()
     values = matrix.detach().numpy()
     assert float(loss.detach()) == pytest.approx(whole_distance(values), abs=1e-8)
@@ -98,7 +96,7 @@ def test_transport_is_that_of_pot_and_its_gradient_that_of_the_whole_distance(sh
 
 def test_gradients_reach_the_sentences_as_they_do_where_every_step_of_sinkhorn_is_differentiated() -> None:
     left, right = (torch.tensor(RNG.normal(size=(size, 20)) / 4, requires_grad=True) for size in (4, 5))
-    losses.transport(losses.between(left, right), TEMPERATURE, EPS).backward()
+    training_loop.transport(training_loop.between(left, right), TEMPERATURE, EPS).backward()
     theirs = [side.detach().clone().requires_grad_() for side in (left, right)]
     cost = torch.cdist(*theirs)
     x, y = (torch.softmax(-cost.min(dim=dim).values / TEMPERATURE, dim=0) for dim in (1, 0))
@@ -115,31 +113,31 @@ def test_the_other_distances_are_plain_sums() -> None:
     matrix = distances(3, 5)
     values = matrix.detach().numpy()
     weights = np.exp(-values / TEMPERATURE)
-    assert float(losses.single(matrix, TEMPERATURE, EPS).detach()) == values.min()
+    assert float(training_loop.single(matrix, TEMPERATURE, EPS).detach()) == values.min()
     expected = (values * weights / weights.sum()).sum()
-    assert float(losses.attention(matrix, TEMPERATURE, EPS).detach()) == pytest.approx(expected)
+    assert float(training_loop.attention(matrix, TEMPERATURE, EPS).detach()) == pytest.approx(expected)
     left, right = torch.tensor(RNG.normal(size=(2, 7))), torch.tensor(RNG.normal(size=(3, 7)))
     plain = np.linalg.norm(left.numpy()[:, None] - right.numpy()[None], axis=2)
-    np.testing.assert_allclose(losses.between(left, right).numpy(), plain, atol=1e-12)
+    np.testing.assert_allclose(training_loop.between(left, right).numpy(), plain, atol=1e-12)
 
 
 def test_sentences_are_aligned_by_the_context_that_is_most_like_one() -> None:
     """Equation 3 of Aspire, by trying all."""
     query, other, contexts = RNG.normal(size=(4, 6)), RNG.normal(size=(3, 6)), RNG.normal(size=(2, 6))
     best = [max(range(len(side)), key=lambda at: max(side[at] @ one for one in contexts)) for side in (query, other)]
-    assert losses.by_contexts(query, other, contexts, contexts) == tuple(best)
+    assert training_loop.by_contexts(query, other, contexts, contexts) == tuple(best)
     pairs = [(i, j) for i in range(4) for j in range(3)]
-    assert losses.by_themselves(query, other) == max(pairs, key=lambda pair: query[pair[0]] @ other[pair[1]])
+    assert training_loop.by_themselves(query, other) == max(pairs, key=lambda pair: query[pair[0]] @ other[pair[1]])
 
 
 def test_a_negative_within_a_batch_shares_no_paper() -> None:
     papers = [("a", "b"), ("b", "c"), ("d", "e"), ("a", "f")]
     seen: dict[int, set[int | None]] = {at: set() for at in range(4)}
     for seed in range(60):
-        for at, found in enumerate(losses.negatives_within(papers, np.random.default_rng(seed))):
+        for at, found in enumerate(training_loop.negatives_within(papers, np.random.default_rng(seed))):
             seen[at].add(found)
     assert seen == {0: {2}, 1: {2, 3}, 2: {0, 1, 3}, 3: {1, 2}}
-    assert losses.negatives_within([("a",), ("a", "b")], np.random.default_rng(0)) == [None, None]
+    assert training_loop.negatives_within([("a",), ("a", "b")], np.random.default_rng(0)) == [None, None]
 
 
 def distance_of(name: str, left: np.ndarray, right: np.ndarray, aligned: tuple[int, int] | None) -> float:

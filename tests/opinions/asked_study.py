@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annot.base.records import Asked
-from annot.judging.opinions.pacing import Clock
-from annot.steps import opinion_ask
-from annot.steps.opinion_ask import AskedOpinion, Selection
+from annot.base.records import PairKey
+from annot.judging.opinions.asking import Clock
+from annot.steps import opinions as opinion_ask
+from annot.steps.opinions import AskedOpinion, Selection
 from annot.store import opinions, projects
 from annot.store.opinions import AskedModel, ModelCall, Opinion
 from annot.store.shown import Display, as_json, hash_of_text, keep_contents
@@ -122,4 +122,4 @@ def send_one(ws: Workspace) -> None:
     server = {"server": "s", "url": "http://s", "version": "1", "account_id": 1}
     with ws.writing() as session:
         project = projects.open_project(session, round="judge", assessor="a1", **server)  # type: ignore[arg-type]
-        projects.record_tasks(session, project.project, {Asked("p1-method", "d00"): 1})
+        projects.record_tasks(session, project.project, {PairKey("p1-method", "d00"): 1})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.judging.opinions.prompts import sha256_of
-from annot.steps.opinion_ask import Selection, preview
+from annot.steps.opinions import Selection, preview
 from annot.store import judgements
 from annot.study.workspace import Workspace, write_file
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model

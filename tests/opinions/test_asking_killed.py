@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError
-from annot.steps import opinion_ask, opinions
+from annot.steps import opinions
 from annot.store.opinions import ModelCall
 from annot.study.workspace import Workspace
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
@@ -27,7 +27,7 @@ KILLS, AT_ONCE = 20, 3
 CHILDREN = """
 import os, sys
 from pathlib import Path
-from annot.steps.opinion_ask import Selection, ask, preview
+from annot.steps.opinions import Selection, ask, preview
 from annot.study.workspace import Workspace
 
 ws = Workspace.open(Path(sys.argv[1]))
@@ -139,7 +139,7 @@ def test_who_interrupts_it_can_go_on_where_it_stopped(tmp_path: Path) -> None:
 def test_two_programs_do_not_ask_and_pay_under_one_name_at_once(tmp_path: Path) -> None:
     with serving() as server:
         ws = with_model(made(tmp_path), server.url)
-        with opinion_ask._alone(ws, "small"), pytest.raises(BusyError, match="another `annot opinion ask small`"):
+        with opinions._alone(ws, "small"), pytest.raises(BusyError, match="another `annot opinion ask small`"):
             ask(ws)
         assert server.requests == []
         assert ask(ws).settled == 40

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import ModelError
-from annot.judging.opinions.pacing import Clock
-from annot.steps.opinion_ask import Selection
+from annot.judging.opinions.asking import Clock
+from annot.steps.opinions import Selection
 from annot.study.workspace import Workspace
 from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
 from command_line import annot

@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.evaluation.measures import evaluate
-from annot.measuring.opinions import favour as module
-from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, RankedPairs, RunUnderOpinion, favour
+from annot.measuring.evaluation.measures import evaluate, family_of
+from annot.measuring.opinions import self_preference as module
+from annot.measuring.opinions.self_preference import (
+    Favour,
+    FavourRule,
+    OpinedPair,
+    RankedPairs,
+    RunUnderOpinion,
+    favour,
+)
 from scipy import stats
 
 FAMILY = family_of("trec", "nDCG")

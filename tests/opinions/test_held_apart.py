@@ -11,25 +11,23 @@ from typing import get_args
 
 import pytest
 from annot.base.errors import InputError, LeakError, MissingInput
-from annot.base.records import Asked
+from annot.base.records import PairKey
 from annot.formats.trec import read_qrels
-from annot.judging.exchange.outgoing import Outgoing, check_outgoing, form_of, material_of, spec_of, tasks_of
+from annot.judging.exchange.outgoing import OutgoingProject, check_outgoing, form_of, material_of, spec_of, tasks_of
 from annot.judging.exchange.rounds import PARTS
-from annot.judging.opinions.early import check_early
-from annot.judging.opinions.standing import opinions_on_record
-from annot.labelstudio.controls import Screen
+from annot.judging.opinions.on_record import check_early, opinions_on_record
+from annot.labelstudio.studio_records import Screen
 from annot.labelstudio.tasks import returned_task
-from annot.publishing.release.opinion_files import opinion_files
+from annot.publishing.release.parts import opinion_files
 from annot.publishing.terms import terms_of
-from annot.steps import imports, opinions, qrels, release
-from annot.steps.opinion_ask import Selection
+from annot.steps import imports, opinions, publish, qrels
+from annot.steps.opinions import Selection
 from annot.store import people
 from annot.store.opinions import read_asked_model
-from annot.study.exports import exported_qrels
 from annot.study.guidelines import screen
-from annot.study.made import MADE_OF, states_of
 from annot.study.outcome import outcome_of
-from annot.study.snapshot import read_snapshot
+from annot.study.provenance import MADE_OF, states_of
+from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
 from asked_study import ask, made, opinions_of, send_one, with_model
 from scripted_server import Scripted, serving
@@ -138,7 +136,7 @@ def test_qrels_of_a_model_name_it_and_nothing_takes_them_for_peoples(tmp_path: P
         )  # fmt: skip
     write_file(ws.qrels, written.path.read_bytes())
     with pytest.raises(InputError, match=r"exports/qrels\.txt: a model's grades \(tiny_2:7b\), expected people's"):
-        release.release(
+        publish.release(
             ws, tmp_path / "out", with_text=None, licence=None, published=None, allowed=(), draft=True, dry_run=False
         )  # fmt: skip
     with pytest.raises(InputError, match="a model's grades"):
@@ -177,16 +175,16 @@ def sent_tasks(ws: Workspace) -> dict[str, object]:
         disputes = outcome_of(session, ws.settings).open
     found: dict[str, object] = {kind: screen(ws, kind) for kind in get_args(Screen)}
     for who in ("a1", "a2"):
-        order = [Asked(one.query_id, one.doc_id) for one in plan if one.assessor == who]
+        order = [PairKey(one.query_id, one.doc_id) for one in plan if one.assessor == who]
         material = material_of(ws, {asked.pair for asked in order})
         form = form_of(ws, PARTS["judge"], material)
-        out = Outgoing(form, who, tasks_of(ws, material, order))
+        out = OutgoingProject(form, who, tasks_of(ws, material, order))
         found |= {f"{who} tasks": out.tasks, f"{who} project": spec_of(ws, out)}
     return {**found, "disputes": disputes}
 
 
 def released(ws: Workspace, folder: Path) -> dict[str, bytes]:
-    release.release(
+    publish.release(
         ws, folder, with_text=True, licence="CC0-1.0", published=None, allowed=(), draft=True, dry_run=False
     )  # fmt: skip
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -244,16 +242,16 @@ def test_a_push_is_refused_if_it_would_show_what_a_model_said(tmp_path: Path) ->
         ws = with_model(ws, server.url, model="tiny-2.5")
         ask(ws, before_judging="A test.")
     with ws.reading() as session:
-        order = [Asked(one.query_id, one.doc_id) for one in people.read_assignments(session) if one.assessor == "a1"]
+        order = [PairKey(one.query_id, one.doc_id) for one in people.read_assignments(session) if one.assessor == "a1"]
     shuffled = random.Random(3).sample(order, len(order))
     material = material_of(ws, {asked.pair for asked in order})
     form = form_of(ws, PARTS["judge"], material)
     tasks = tasks_of(ws, material, shuffled)
-    check_outgoing(ws, [Outgoing(form, "a1", tasks)])
+    check_outgoing(ws, [OutgoingProject(form, "a1", tasks)])
     again = {**tasks, shuffled[0]: returned_task(tasks[shuffled[0]], f"Look again: {reason}")}
     with pytest.raises(LeakError, match="would show a model's opinion"):
-        check_outgoing(ws, [Outgoing(form, "a1", again)])
+        check_outgoing(ws, [OutgoingProject(form, "a1", again)])
     named = {**tasks, shuffled[0]: returned_task(tasks[shuffled[0]], "tiny-2.5 thinks otherwise.")}
     with pytest.raises(LeakError) as error:
-        check_outgoing(ws, [Outgoing(form, "a1", named)])
+        check_outgoing(ws, [OutgoingProject(form, "a1", named)])
     assert any("names 'tiny-2.5'" in fault for fault in error.value.faults)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import ModelError
-from annot.judging.opinions import model_server
-from annot.steps import backup, release
-from annot.steps.opinion_ask import Selection
+from annot.judging.opinions import asking
+from annot.steps import backup, publish
+from annot.steps.opinions import Selection
 from annot.study.workspace import Workspace
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
 from scripted_server import Scripted, serving
@@ -57,7 +57,7 @@ def test_identity_is_an_encoding_that_was_asked_for(ws: Workspace) -> None:
 
 
 def test_no_more_than_the_limit_is_read_of_an_answer(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_server, "LONGEST_BODY", 10_000)
+    monkeypatch.setattr(asking, "LONGEST_BODY", 10_000)
     with (
         serving(lambda request, number: Scripted("x" * 20_000)) as server,
         pytest.raises(ModelError, match="an answer of more than 10,000 bytes"),
@@ -96,7 +96,7 @@ def test_the_key_is_blotted_out_however_json_spells_it(
             ask(ws, selection=ONE_QUERY)
             assert {one.reason for one in opinions_of(ws)} == {"You sent [the key]."}
     backup.backup(ws, tmp_path / "backup.tar.gz", dry_run=False, advance=quietly)
-    release.release(
+    publish.release(
         ws, tmp_path / "out", with_text=True, licence="CC0-1.0", published=None, allowed=(), draft=True, dry_run=False
     )
     with closing(sqlite3.connect(ws.root / "annot.db")) as database:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import sampled_study
 from annot.base.errors import InputError, MissingInput
-from annot.measuring.opinions.favour import Favour
-from annot.measuring.opinions.worth import OpinionVerdict
+from annot.measuring.opinions.label_quality import OpinionVerdict
+from annot.measuring.opinions.self_preference import Favour
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
-from annot.steps import opinion_report, qrels
+from annot.steps import opinions, qrels
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from asked_study import made, put
@@ -29,20 +29,20 @@ def test_a_study_without_opinions_says_nothing_of_models(ws: Workspace) -> None:
     found = document(Study(read_snapshot(ws)), chain=())
     assert not [one.anchor for one in (*found.body, *found.appendix) if one.anchor.startswith("opinion")]
     with pytest.raises(MissingInput, match="no model was asked for an opinion"):
-        opinion_report.measure(ws, None, before_judging=None)
+        opinions.measure(ws, None, before_judging=None)
 
 
 def test_one_opinion_comes_with_all_its_figures(ws: Workspace) -> None:
     put(ws, "copy", lambda query, doc, final: final, repeats=2)
-    (found,) = opinion_report.measure(ws, "copy", before_judging=None)
+    (found,) = opinions.measure(ws, "copy", before_judging=None)
     assert found.worth.n_compared == found.worth.n_pairs == len(read_snapshot(ws).outcome.decisions)
     assert found.worth.itself is not None
     assert found.worth.itself.figures["percent"].value == 100
-    text = opinion_report.describe((found,))
+    text = opinions.describe((found,))
     assert text.startswith(found.worth.sentence[:20])
-    names = [table.name for table in opinion_report.tables((found,))]
+    names = [table.name for table in opinions.tables((found,))]
     assert names[:2] == ["opinion-agreement", "opinion-confusion-copy"]
-    with_final = [row for row in opinion_report.tables((found,))[0].rows if "final grades" in row]
+    with_final = [row for row in opinions.tables((found,))[0].rows if "final grades" in row]
     assert with_final
     assert all(any(str(cell) == "100" for cell in row) for row in with_final)
 
@@ -51,8 +51,8 @@ def test_several_opinions_have_a_row_each(ws: Workspace) -> None:
     put(ws, "copy", lambda query, doc, final: final)
     put(ws, "always", lambda query, doc, final: 1)
     put(ws, "silent", lambda query, doc, final: None)
-    found = opinion_report.measure(ws, None, before_judging=None)
-    (table,) = opinion_report.tables(found)
+    found = opinions.measure(ws, None, before_judging=None)
+    (table,) = opinions.tables(found)
     assert [(row[0], row[2]) for row in table.rows] == [
         ("always", "does not judge"),
         ("copy", str(found[1].worth.verdict)),
@@ -82,17 +82,17 @@ def test_it_is_not_shown_before_people_are_done_without_a_word(tmp_path: Path) -
     put(ws, "copy", lambda query, doc, final: final)
     assert Study(read_snapshot(ws)).opinions == ()
     with pytest.raises(InputError, match="people have not settled all pairs yet"):
-        opinion_report.measure(ws, None, before_judging=None)
-    (found,) = opinion_report.measure(ws, None, before_judging="a pilot")
+        opinions.measure(ws, None, before_judging=None)
+    (found,) = opinions.measure(ws, None, before_judging="a pilot")
     assert found.standing.early == ("shown: a pilot",)
-    text = " ".join(opinion_report.describe((found,)).split())
+    text = " ".join(opinions.describe((found,)).split())
     assert "Before people had judged, it was shown: a pilot." in text
 
 
 def test_in_a_sampled_study_each_pair_counts_as_many_as_it_represents(tmp_path: Path) -> None:
     ws = sampled_study.judged(sampled_study.pooled(tmp_path), share=0.33)
     put(ws, "shifted", lambda query, doc, final: min(3, final + (doc < "d30")))
-    (found,) = opinion_report.measure(ws, None, before_judging=None)
+    (found,) = opinions.measure(ws, None, before_judging=None)
     snapshot = read_snapshot(ws)
     assert snapshot.sample is not None
     same = whole = 0.0

@@ -7,10 +7,10 @@ from dataclasses import replace
 import krippendorff
 import numpy as np
 import pytest
-from annot.base.stats.clustered import jackknife_interval
+from annot.base.stats.inference import jackknife_interval
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.per_query import QueryRatings, binarise
-from annot.measuring.opinions.agreeing import (
+from annot.measuring.agreement.estimates import QueryRatings, binarise
+from annot.measuring.opinions.agreement import (
     EACH,
     FINAL,
     PEOPLE,

@@ -11,12 +11,12 @@ import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.study import Study
-from annot.steps import backup, opinion_report, opinions, restore
-from annot.steps.opinion_ask import Selection, preview
-from annot.steps.release import release
+from annot.steps import backup, opinions
+from annot.steps.opinions import Selection, preview
+from annot.steps.publish import release
 from annot.store import opinions as stored
 from annot.store import trials
-from annot.store.judging_models import Gold
+from annot.store.models import Gold
 from annot.store.shown import SHOWN_CONTENT_TABLE
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -173,7 +173,7 @@ def test_an_opinion_all_of_whose_answers_are_set_aside_is_not_shown_and_the_erro
     correct(judged, "p1")
     decide(judged, None, "again", every=True)
     with pytest.raises(MissingInput, match="no answer yet on the texts that are judged"):
-        opinion_report.measure(judged.ws, "small", before_judging="A test.")
+        opinions.measure(judged.ws, "small", before_judging="A test.")
     assert standing(judged).set_aside == 10
 
 
@@ -215,7 +215,7 @@ def test_a_backup_restores_what_the_model_read(judged: World, server: Server, tm
     correct(judged, "d00")
     decide(judged, PAIR, "again")
     backup.backup(judged.ws, tmp_path / "saved.zip", dry_run=False, advance=lambda done, total: None)
-    restore.restore(tmp_path / "saved.zip", tmp_path / "again", replace=False, wait_seconds=0.0, dry_run=False)
+    backup.restore(tmp_path / "saved.zip", tmp_path / "again", replace=False, wait_seconds=0.0, dry_run=False)
     again = Workspace.open(tmp_path / "again")
     assert calls_of(again) == calls_of(judged.ws)
     assert opinions.listing(again) == opinions.listing(judged.ws)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Paper, Topic
+from annot.base.records import PairKey, Paper, Topic
 from annot.judging.exchange.outgoing import material_of, tasks_of
 from annot.judging.opinions.prompts import Prompts, as_seen, prompts_of
-from annot.labelstudio.columns import Layout, document_column, pair, topic_column, whole_pair
+from annot.labelstudio.tasks import Layout, document_column, pair, topic_column, whole_pair
 from annot.store import facet_labels, trials
-from annot.store.judging_models import Gold
+from annot.store.models import Gold
 from annot.study.workspace import Workspace, write_file
 from asked_study import ask, made, opinions_of, with_model
 from scripted_server import serving
@@ -66,7 +66,7 @@ def test_a_title_that_gives_orders_stays_in_its_line(ws: Workspace) -> None:
 def test_the_quoted_text_is_what_the_screen_shows(ws: Workspace) -> None:
     """Taken from the task itself, tags removed by hand."""
     material = material_of(ws, {PAIR})
-    asked = Asked(*PAIR)
+    asked = PairKey(*PAIR)
     html = tasks_of(ws, material, [asked])[asked]["data"]["pair_html"]
     topic, document = as_seen(html)
     assert topic == "| Query: Title of p1\n| Why p1.\n| >> How p1.\n| What p1."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from annot.judging.opinions.answers import LONGEST_REASON, Completion, ReadAnswer, completion_of, read_answer
+from annot.judging.opinions.prompts import LONGEST_REASON, Completion, ReadAnswer, completion_of, read_answer
 
 
 @pytest.mark.parametrize(

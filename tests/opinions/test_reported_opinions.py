@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.measuring.opinions_of_study import runs_of_family
+from annot.measuring.study_analyses import runs_of_family
 from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import MeasuredOpinion, Study

@@ -7,8 +7,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.per_query import QueryRatings
-from annot.measuring.opinions.standing_in import AgainstOne, StandingIn, benjamini_yekutieli, plain, standing_in
+from annot.measuring.agreement.estimates import QueryRatings
+from annot.measuring.opinions.agreement import AgainstOne, StandingIn, benjamini_yekutieli, plain, standing_in
 from scipy.stats import false_discovery_control, ttest_1samp
 
 Pair = tuple[str, str]

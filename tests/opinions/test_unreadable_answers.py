@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import ModelError
-from annot.judging.opinions.answers import Completion, ReadAnswer, read_answer, unreadable_answer
-from annot.judging.opinions.standing import opinions_on_record
-from annot.publishing.release.opinion_files import opinion_files
+from annot.judging.opinions.on_record import opinions_on_record
+from annot.judging.opinions.prompts import Completion, ReadAnswer, read_answer, unreadable_answer
+from annot.publishing.release.parts import opinion_files
 from annot.publishing.terms import terms_of
-from annot.steps import opinion_report, opinions
-from annot.steps.opinion_ask import Selection, preview
+from annot.steps import opinions
+from annot.steps.opinions import Selection, preview
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
@@ -147,7 +147,7 @@ def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unrea
     assert sum(call.doc_id == "d03" for call in calls_of(ws)) == 4
     written = opinions.write(ws, "small", before_judging="A test.")
     assert (written.pairs, written.without_grade) == (32, 8)
-    (found,) = opinion_report.measure(ws, "small", before_judging="A test.")
+    (found,) = opinions.measure(ws, "small", before_judging="A test.")
     assert (found.worth.n_pairs, found.worth.n_unreadable, found.worth.n_declined) == (40, 4, 4)
     # People have settled the ten pairs of one query.
     assert found.worth.n_compared == 10 - 2
@@ -162,5 +162,5 @@ def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unrea
 def test_a_model_that_can_judge_few_pairs_does_not_judge(ws: Workspace) -> None:
     with serving(lambda request, number: Scripted(DECLINED if number > 15 else GOOD)) as server:
         ask(with_model(ws, server.url, requests_at_once=1))
-    (found,) = opinion_report.measure(ws, "small", before_judging="A test.")
+    (found,) = opinions.measure(ws, "small", before_judging="A test.")
     assert found.worth.sentence == "small does not judge: of its answers, 62% say that the pair cannot be judged."

@@ -15,12 +15,11 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.errors import InputError, ModelError
-from annot.cli import opinions as cli
+from annot.cli import settle as cli
 from annot.steps import backup
-from annot.steps.opinion_ask import Selection
+from annot.steps.opinions import Selection
 from annot.store import opinions
-from annot.study.doors import VARIABLE
-from annot.study.workspace import Workspace
+from annot.study.workspace import VARIABLE, Workspace
 from asked_study import Hurried, ask, calls_of, made, with_model
 from command_line import TREE, annot
 from scripted_server import Scripted, serving

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.base.stats.seeding import generator
+from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.per_query import QueryRatings
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.opinions.agreeing import Scale
-from annot.measuring.opinions.favour import Favour, FavourRule, OpinedPair, favour
-from annot.measuring.opinions.worth import Judged, OpinionVerdict, worth
+from annot.measuring.agreement.estimates import QueryRatings
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.opinions.agreement import Scale
+from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, worth
+from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 from needs import unavailable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -32,7 +32,7 @@ RULE = FavourRule("nDCG", *FAMILY, least=0.015, tolerance=0.1, level=0.95, permu
 PEOPLE = 3
 
 
-def study(seed: int, *, queries: int = 12, documents: int = 20) -> Judged:
+def study(seed: int, *, queries: int = 12, documents: int = 20) -> JudgedRuns:
     """Three people who judge everything, and four runs of which each is worse than the one before it."""
     rng = np.random.default_rng(seed)
     found, runs = [], {f"r{at}": {} for at in range(4)}
@@ -50,10 +50,10 @@ def study(seed: int, *, queries: int = 12, documents: int = 20) -> Judged:
         for place, run in enumerate(runs.values()):
             order = np.argsort(-final + (place + 1) * rng.standard_normal(documents))
             run[f"q{at:02}"] = tuple(names[one] for one in order)
-    return Judged(found, runs, dict.fromkeys(names, 100), SCALE, RULE, epsilon=0.2)
+    return JudgedRuns(found, runs, dict.fromkeys(names, 100), SCALE, RULE, epsilon=0.2)
 
 
-def said(judged: Judged, of: str | int, seed: int = 0) -> dict[tuple[str, str], list[int | None]]:
+def said(judged: JudgedRuns, of: str | int, seed: int = 0) -> dict[tuple[str, str], list[int | None]]:
     """A judge's answers: `final`, `guessed`, `unreadable`, or one grade always."""
     rng = np.random.default_rng(seed)
     return {
@@ -162,7 +162,7 @@ def test_more_noise_than_people_have_is_noisy_and_without_runs_nobody_says_fair(
     found = worth("m", "x", answers, judged)
     assert found.verdict is OpinionVerdict.NOISY_BUT_FAIR
     assert found.sentence.startswith("m is noisy but fair: its ordinal alpha with the assessors is 0.")
-    without = Judged(judged.queries, {}, judged.lengths, SCALE, RULE, epsilon=0.2)
+    without = JudgedRuns(judged.queries, {}, judged.lengths, SCALE, RULE, epsilon=0.2)
     found = worth("m", "x", answers, without)
     assert found.verdict is OpinionVerdict.NOISY
     assert found.sentence.startswith("m is noisy: its ordinal alpha")
@@ -207,7 +207,9 @@ def test_with_one_assessor_a_pair_nobody_says_that_it_agrees_as_people_do() -> N
         )
         for query in judged.queries
     ]
-    found = worth("m", "x", said(judged, "final"), Judged(alone, judged.runs, judged.lengths, SCALE, RULE, epsilon=0.2))
+    found = worth(
+        "m", "x", said(judged, "final"), JudgedRuns(alone, judged.runs, judged.lengths, SCALE, RULE, epsilon=0.2)
+    )
     assert found.verdict is OpinionVerdict.FAIR
     assert found.sentence.startswith("m is fair: its ordinal alpha with the final grades is ")
     assert found.standing_in.may is None
@@ -228,7 +230,7 @@ def test_the_middle_of_the_repeats_counts() -> None:
 
 def test_runs_of_the_models_family_are_those_that_the_lead_declares() -> None:
     judged = study(7)
-    judged = Judged(
+    judged = JudgedRuns(
         *(
             judged.queries,
             dict(zip(("llama-dense", "instruct-bm25", "x1", "meta-bm25"), judged.runs.values(), strict=True)),

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Assignment, Query
-from annot.judging.planning.drawing import FEWEST_BETWEEN, FEWEST_FOR_REPEATS, draw_plan, plan_lines
+from annot.judging.planning import FEWEST_BETWEEN, FEWEST_FOR_REPEATS, draw_plan, plan_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Assignment, Query
-from annot.judging.planning.drawing import FEWEST_FOR_REPEATS, draw_plan
+from annot.judging.planning import FEWEST_FOR_REPEATS, draw_plan
 
 Plan = tuple[Assignment, ...]
 

@@ -8,10 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from annot.base.records import Asked, Assignment, Query
-from annot.judging.planning.checking import PlannedTogether, faults_of, overlaps
-from annot.judging.planning.drawing import FEWEST_BETWEEN, draw_plan
-from annot.judging.planning.handing_on import give_back, hand_on
+from annot.base.records import Assignment, PairKey, Query
+from annot.judging.planning import FEWEST_BETWEEN, PlannedTogether, draw_plan, faults_of, give_back, hand_on, overlaps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +28,9 @@ def documents(sizes: list[int]) -> dict[str, list[str]]:
     return {f"q{n}": [f"d{at}" for at in range(size)] for n, size in enumerate(sizes)}
 
 
-def faults(plan: Plan, sizes: list[int], *, left: str = "", answered: Collection[tuple[str, Asked]] = ()) -> list[str]:
+def faults(
+    plan: Plan, sizes: list[int], *, left: str = "", answered: Collection[tuple[str, PairKey]] = ()
+) -> list[str]:
     found = faults_of(
         plan,
         documents=documents(sizes),
@@ -88,7 +88,7 @@ def test_whoever_leaves_whenever_the_plan_stays_sound(
         assert [one.asked.pair for one in theirs if one.occasion == 1] == open_pairs
         for one in theirs:
             if one.occasion == 2:
-                first = next(other.position for other in theirs if other.asked == Asked(*one.asked.pair))
+                first = next(other.position for other in theirs if other.asked == PairKey(*one.asked.pair))
                 assert one.position - first > FEWEST_BETWEEN
     # The same again finds nothing to do.
     again = hand_on(
@@ -118,7 +118,7 @@ def test_a_pair_that_nobody_may_take_is_not_assigned_and_a_later_plan_gives_it_a
     plan = drawn(sizes, ["a1", "a2"], assignment="per-query", repeats=0.0, seed=1)
     barred = {("q0", "d1"): {"j1"}}
     left = hand_on(
-        plan, leaver="a2", answered={Asked("q0", "d0")}, successor=None, others=["a1", "j1"], together=True,
+        plan, leaver="a2", answered={PairKey("q0", "d0")}, successor=None, others=["a1", "j1"], together=True,
         open_loads={}, shares={}, barred=barred,
     )  # fmt: skip
     assert left.moved == {("q0", "d1"): None, ("q0", "d2"): "j1"}
@@ -136,7 +136,7 @@ def test_a_repeat_that_would_come_too_soon_or_alone_goes() -> None:
     first = [Assignment("q0", f"d{at}", "a1", at + 1) for at in range(10)]
     plan = (*first, Assignment("q0", "d0", "a1", 11, 2), Assignment("q0", "d7", "a1", 12, 2))
     left = hand_on(
-        plan, leaver="a1", answered={Asked("q0", "d0")}, successor="a2", others=[], together=True, open_loads={},
+        plan, leaver="a1", answered={PairKey("q0", "d0")}, successor="a2", others=[], together=True, open_loads={},
         shares={}, barred={},
     )  # fmt: skip
     assert left.repeats_gone == 2
@@ -216,7 +216,7 @@ def test_a_repeat_in_the_place_of_its_pair_is_a_fault_of_the_places_alone() -> N
 
 
 def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
-    assert faults(SOUND, [2], left="a1", answered={("a1", Asked("q0", "d0"))}) == [
+    assert faults(SOUND, [2], left="a1", answered={("a1", PairKey("q0", "d0"))}) == [
         "a1: has left, with 2 unanswered pairs; reassign them with `annot assessor leave a1`"
     ]
     settling = {("q0", "d0"): {"a2", "j1"}}

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import pytest
-from annot.base.records import Asked, Assignment
-from annot.judging.planning.handing_on import PlanHandedOn, give_back, hand_on
+from annot.base.records import Assignment, PairKey
+from annot.judging.planning import PlanHandedOn, give_back, hand_on
 
 Pair = tuple[str, str]
 
 
 def sequence(name: str, *asked: tuple[str, str] | tuple[str, str, int]) -> list[Assignment]:
     """What a person has, in this order."""
-    found = [Asked(*one) for one in asked]
+    found = [PairKey(*one) for one in asked]
     return [Assignment(*one.pair, name, place, one.occasion) for place, one in enumerate(found, start=1)]
 
 
 def handed_on(
     plan: Sequence[Assignment],
     *,
-    answered: Collection[Asked] = (),
+    answered: Collection[PairKey] = (),
     successor: str | None = None,
     others: Sequence[str] = (),
     together: bool = False,
@@ -88,7 +88,7 @@ def test_what_is_handed_on_comes_behind_what_the_receiver_has() -> None:
 
 def test_repeats_that_nobody_takes_or_whose_pair_is_answered_are_gone() -> None:
     mine = sequence("leaver", ("q", "d1"), ("q", "d2"), ("q", "d1", 2), ("q", "d2", 2))
-    found = handed_on(mine, answered={Asked("q", "d1")}, others=["a1"], barred={("q", "d2"): {"a1"}})
+    found = handed_on(mine, answered={PairKey("q", "d1")}, others=["a1"], barred={("q", "d2"): {"a1"}})
     assert (found.moved, found.repeats_gone) == ({("q", "d2"): None}, 2)
     assert of(found.plan, "leaver") == [("q", "d1", 1)]
     assert len(found.plan) == 1
@@ -97,7 +97,11 @@ def test_repeats_that_nobody_takes_or_whose_pair_is_answered_are_gone() -> None:
 def test_an_answered_pair_goes_back_to_the_end_of_what_its_person_has() -> None:
     plan = [*sequence("back", ("q", "d1"), ("q", "d2")), *sequence("a1", *(("q", f"d{at}") for at in range(3, 9)))]
     changed, returned = give_back(
-        plan, assessor="back", answered={Asked("q", "d5"), Asked("q", "d3"), Asked("q", "d2")}, per_pair=1, bound=()
+        plan,
+        assessor="back",
+        answered={PairKey("q", "d5"), PairKey("q", "d3"), PairKey("q", "d2")},
+        per_pair=1,
+        bound=(),
     )
     assert returned == (("q", "d3", 1), ("q", "d5", 1))
     assert of(changed, "back") == [("q", f"d{at}", 1) for at in (1, 2, 3, 5)]
@@ -109,7 +113,7 @@ def test_an_answered_pair_goes_back_to_the_end_of_what_its_person_has() -> None:
 def test_of_two_holders_the_one_who_has_the_pair_later_gives_it_and_its_repeat_away() -> None:
     early = sequence("early", ("q", "d1"), ("q", "d2"))
     late = sequence("late", ("q", "d2"), ("q", "d3"), ("q", "d1"), ("q", "d1", 2))
-    changed, returned = give_back([*late, *early], assessor="back", answered={Asked("q", "d1")}, per_pair=2, bound=())
+    changed, returned = give_back([*late, *early], assessor="back", answered={PairKey("q", "d1")}, per_pair=2, bound=())
     assert returned == (("q", "d1", 1),)
     assert of(changed, "early") == [("q", "d1", 1), ("q", "d2", 1)]
     assert of(changed, "late") == [("q", "d2", 1), ("q", "d3", 1)]
@@ -118,14 +122,14 @@ def test_of_two_holders_the_one_who_has_the_pair_later_gives_it_and_its_repeat_a
 
 def test_where_a_pair_lacks_somebody_nobody_gives_it_away() -> None:
     plan = sequence("a1", ("q", "d1"))
-    changed, returned = give_back(plan, assessor="back", answered={Asked("q", "d1")}, per_pair=2, bound=())
+    changed, returned = give_back(plan, assessor="back", answered={PairKey("q", "d1")}, per_pair=2, bound=())
     assert (of(changed, "a1"), of(changed, "back"), len(returned)) == ([("q", "d1", 1)], [("q", "d1", 1)], 1)
 
 
 def test_an_answered_repeat_goes_back_beside_its_pair() -> None:
     plan = sequence("a1", ("q", "d1"), ("q", "d1", 2))
     changed, returned = give_back(
-        plan, assessor="back", answered={Asked("q", "d1", 2), Asked("q", "d1")}, per_pair=1, bound=()
+        plan, assessor="back", answered={PairKey("q", "d1", 2), PairKey("q", "d1")}, per_pair=1, bound=()
     )
     assert returned == (("q", "d1", 1), ("q", "d1", 2))
     assert of(changed, "back") == [("q", "d1", 1), ("q", "d1", 2)]

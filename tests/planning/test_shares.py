@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from annot.base.records import Query
-from annot.judging.planning.drawing import draw_plan
+from annot.judging.planning import draw_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from annot.judging.planning.checking import follows, kendalls_s, variance_of_s
+from annot.judging.planning import follows, kendalls_s, variance_of_s
 from scipy.stats import kendalltau
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annot.base.records import Assignment, Query
-from annot.judging.planning.checking import papers_by_facet, papers_shared
+from annot.judging.planning import papers_by_facet, papers_shared
 from annot.measuring.diagnosis.findings import papers_needed
 from scipy import stats
 

@@ -12,13 +12,13 @@ from annot.base.records import Addition, Draw, Pool, PoolEntry, ScoredDoc
 from annot.base.settings import Settings
 from annot.pools.admission import (
     Admission,
+    NearDuplicates,
     admissions,
     as_recorded,
     passed_over_in,
     recorded_admissions,
     write_admissions,
 )
-from annot.pools.near_duplicates import NearDuplicates
 from annot.study.workspace import Workspace, write_manifest
 
 

@@ -9,18 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import CITED, Draw, Paper, Pool, PoolEntry, ScoredDoc
-from annot.pools.admission import Admission, drawn_citations, passed_over_in, write_admissions
+from annot.pools.admission import (
+    Admission,
+    drawn_citations,
+    near_duplicates,
+    passed_over_in,
+    shingles_of,
+    write_admissions,
+)
 from annot.pools.chain import broken_links
-from annot.pools.drawn_pools import write_pools
+from annot.pools.drawn_pools import origins_of, write_pools
 from annot.pools.frozen_rankings import joined, rank_corpus
-from annot.pools.near_duplicates import near_duplicates, shingles_of
-from annot.pools.pool_facts import origins_of
-from annot.ranking.wordvectors import WordVectors, save, sha256_of
+from annot.ranking.word_vectors import WordVectors, save, sha256_of
 from annot.store.citations import FOLDER, MANIFEST
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import corpus_sha256, groups_of
 from annot.store.people import Plan, replace_plan
-from annot.store.runs import Imported, StoredRun, put_import, put_runs
+from annot.store.runs import ImportedSource, StoredRun, put_import, put_runs
 from annot.store.shown import SHOWN_CONTENT_TABLE, record_versions, version
 from annot.study.workspace import Workspace, write_file, write_manifest
 
@@ -124,7 +129,7 @@ def test_what_the_database_says_of_guidelines_plan_and_runs_is_checked(stored: W
     assert [one[: len(run)] if "runs" in one else one for one in broken(stored)] == [changed, plan, run]
     for what, missed in (("runs", True), ("csfcube", False)):
         with stored.writing() as session:
-            put_import(session, Imported(what, "1" * 64, {}))
+            put_import(session, ImportedSource(what, "1" * 64, {}))
         assert (plan in broken(stored)) is missed
 
 

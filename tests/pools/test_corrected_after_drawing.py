@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Paper
-from annot.pools import chain, pool_facts
-from annot.pools.ranked_corpus import ranked_corpus
+from annot.pools import chain, drawn_pools
+from annot.pools.frozen_rankings import ranked_corpus
 from annot.steps import corpus
 from annot.store import pools as stored_pools
 from annot.store.papers import corpus_sha256, paper_ids, read_papers
@@ -58,13 +58,13 @@ def test_pools_stay_and_only_the_correction_is_told(tmp_path: Path) -> None:
     with ws.reading() as session:
         assert list(chain.broken(ws, session, chain.CORPUS)) == []
     assert {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")} == pools
-    assert pool_facts.replay(ws, advance=quietly).differences == {}
+    assert drawn_pools.replay(ws, advance=quietly).differences == {}
 
 
 def test_a_correction_that_is_killed_is_finished_by_the_same_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from annot.corpus import correcting
+    from annot.corpus import corpus_facts
 
     ws = copied(DEMO, "pooled", tmp_path / "study")
     chosen = list(read_papers(ws.corpus))[5]
@@ -76,7 +76,7 @@ def test_a_correction_that_is_killed_is_finished_by_the_same_command(
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(correcting, "replace_papers", killed)
+        patched.setattr(corpus_facts, "replace_papers", killed)
         with suppress(Killed):
             put(ws, chosen, corrected="erratum", title="Corrected")
     assert len(list(paper_ids(ws.corpus))) == len(set(paper_ids(ws.corpus)))

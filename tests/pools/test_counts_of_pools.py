@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry
-from annot.pools.pool_facts import facts_of, first_difference
+from annot.pools.drawn_pools import facts_of, first_difference
 from annot.pools.pooling import as_of
 
 

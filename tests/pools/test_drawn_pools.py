@@ -13,17 +13,20 @@ from annot.pools.admission import FILE, Admission, write_admissions
 from annot.pools.drawn_pools import (
     admitted_to,
     draw_pools,
+    drawn_rankings,
+    facts_of,
+    passed_over,
     put_judged_pools,
+    recorded_pools,
+    replay,
     unlike_record,
     with_additions,
     write_pools,
 )
 from annot.pools.frozen_rankings import lines_of, refuse_other_corpus, write_rankings
 from annot.pools.pool_design import PoolDesign
-from annot.pools.pool_facts import drawn_rankings, facts_of, passed_over, recorded_pools, replay
 from annot.store.paper_writing import PaperWriter
-from annot.store.pools import read_pools, read_rankings_sha256, replace_pools
-from annot.store.queries import put_queries
+from annot.store.pools import put_queries, read_pools, read_rankings_sha256, replace_pools
 from annot.study.workspace import Workspace
 
 

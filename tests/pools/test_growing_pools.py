@@ -10,19 +10,19 @@ from annot.base.records import (
     CITED,
     MANUAL,
     Addition,
-    Asked,
     Assessor,
     Draw,
     Judgement,
+    PairKey,
     Pool,
     PoolEntry,
     Query,
     ScoredDoc,
 )
 from annot.formats.trec import rankings_sha256, run_lines
-from annot.pools.growth import (
-    Grown,
+from annot.pools.drawn_pools import (
     PoolChange,
+    PoolGrowth,
     grown_pools,
     is_guarded,
     made_now,
@@ -37,8 +37,8 @@ from annot.pools.growth import (
 from annot.store import pools
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.people import put_assessors
+from annot.store.pools import put_queries
 from annot.store.projects import open_project, record_tasks
-from annot.store.queries import put_queries
 from annot.study.workspace import Workspace
 
 QUERIES = (
@@ -89,7 +89,7 @@ def test_grown_pools_are_those_with_an_addition_more() -> None:
     assert (first.topic_id, first.queries, first.added, first.size) == ("p1", ("p1-method", "p1-result"), ("y",), 3)
     assert (second.topic_id, second.queries, second.added, second.size) == ("p2", ("p2-method",), ("x",), 2)
     assert queries_of(QUERIES, "p2") == ("p2-method",)
-    assert Grown(2, MANUAL, None, (first, second), False, ()).pairs == 3
+    assert PoolGrowth(2, MANUAL, None, (first, second), False, ()).pairs == 3
 
 
 def test_who_adds_something_is_named_or_is_the_account_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def study(stored: Workspace) -> Workspace:
 def sent(ws: Workspace) -> None:
     with ws.writing() as session:
         made = open_project(session, round="judge", assessor="a1", server="s", url="u", version="1", account_id=1)
-        record_tasks(session, made.project, {Asked("p1-method", "a"): 1})
+        record_tasks(session, made.project, {PairKey("p1-method", "a"): 1})
 
 
 def judged(ws: Workspace) -> None:

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import CITED, MANUAL, Addition, ScoredDoc, ranked
-from annot.pools.pair_sample import (
+from annot.pools.pooling import (
     ACROSS,
     FrozenRank,
     SampleRule,
+    draw,
     drawn,
     expected_pairs,
+    extended,
     frozen_ranks,
     number_of,
     probabilities,
@@ -21,7 +23,6 @@ from annot.pools.pair_sample import (
     refuse_zero,
     share_within,
 )
-from annot.pools.pooling import draw, extended
 
 RULE = SampleRule(seed=7, across="query", floor=0.02, unranked=1.0)
 OVER_STUDY = SampleRule(seed=7, across="study", floor=0.02, unranked=1.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.publishing.so_far import write_pages
-from annot.steps import browse, datasheet, meeting, report
+from annot.steps import agreement, publish
 from annot.study.workspace import Workspace
 from axe_playwright_python.sync_playwright import Axe
 from command_line import annot_done
@@ -36,10 +36,10 @@ def undrawn() -> None:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Judged and measured, with every page, each written once."""
     ws = copied(published(3), "measured", tmp_path_factory.mktemp("pages") / "study")
-    report.write(ws)
-    browse.write(ws, partial=False)
-    datasheet.write(ws)
-    meeting.write(ws, since=None, out=None)
+    publish.write_report(ws)
+    publish.write_browse_page(ws, partial=False)
+    publish.write_datasheet(ws)
+    agreement.write(ws, since=None, out=None)
     annot_done("status", "--page", folder=ws.root)
     return ws
 

@@ -13,10 +13,10 @@ import pytest
 from annot.base.records import Qrel
 from annot.base.settings import Settings
 from annot.formats.csfcube import read_release
-from annot.steps import datasheet
-from annot.steps import import_csfcube as imports
-from annot.steps.init import init
-from annot.steps.release import release
+from annot.steps import imports as imports
+from annot.steps import publish
+from annot.steps.publish import release
+from annot.steps.setup import init
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -95,7 +95,7 @@ def test_the_types_of_papers_come_out_as_they_went_in(ws: Workspace, released: P
 def test_nothing_is_told_of_plan_audit_adjudicator_or_rankings_that_the_release_does_not_name(
     ws: Workspace, released: Path
 ) -> None:
-    datasheet.write(ws)
+    publish.write_datasheet(ws)
     text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
     metadata = json.loads((released / "croissant.json").read_text(encoding="utf-8"))
     everything = text + json.dumps({name: value for name, value in metadata.items() if name.startswith("rai:")})

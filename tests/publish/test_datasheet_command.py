@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Judgement
-from annot.base.settings.sections import CollectionSettings
-from annot.demo import packaged
-from annot.publishing.release.questions import parse_answers, questions, unanswered
+from annot.base.settings import CollectionSettings
+from annot.demo import simulated_people
+from annot.publishing.release.prose import parse_answers, questions, unanswered
 from annot.publishing.terms import terms_of
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
@@ -190,9 +190,9 @@ def test_what_the_corpus_filters_left_out_is_told_once(ws: Workspace, annot: Cal
 
 
 def test_the_demonstration_comes_with_everything_that_a_release_needs() -> None:
-    assert unanswered(parse_answers(packaged.read("datasheet.toml"), name="datasheet.toml")) == ()
+    assert unanswered(parse_answers(simulated_people.read("datasheet.toml"), name="datasheet.toml")) == ()
     terms, missing = terms_of(
-        CollectionSettings(**tomllib.loads(packaged.read("settings.toml"))["collection"]),
+        CollectionSettings(**tomllib.loads(simulated_people.read("settings.toml"))["collection"]),
         with_text=None,
         licence=None,
         published=None,

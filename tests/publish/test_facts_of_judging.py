@@ -12,23 +12,22 @@ from annot.base.records import (
     WHOLE,
     Addition,
     Adjudication,
-    Asked,
     Decision,
     Draw,
     Judgement,
+    PairKey,
+    PairReturn,
     Pool,
     PoolEntry,
     Query,
-    Returned,
     Source,
 )
 from annot.base.settings import Settings
 from annot.corpus.corpus_filters import Rejection
-from annot.publishing.release import collection_facts, judging_facts
+from annot.publishing.release import collection_facts
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.report.study import Study
-from annot.study.adjudication import Dispute, Settlement, planned_judgements
-from annot.study.outcome import Outcome
+from annot.study.outcome import Dispute, Outcome, Settlement, planned_judgements
 
 
 def outcome(**changes: Any) -> Any:
@@ -68,11 +67,11 @@ def study(found: Any, **changes: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def no_audit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging_facts, "read_audit", lambda ws: None)
+    monkeypatch.setattr(collection_facts, "read_audit", lambda ws: None)
 
 
 def facts(found: Any, **changes: Any) -> dict[str, Any]:
-    return judging_facts.judging_facts(study(found, **changes), missing="drop")
+    return collection_facts.judging_facts(study(found, **changes), missing="drop")
 
 
 def test_judgements_are_counted_by_pair_and_what_is_missing_by_person() -> None:
@@ -158,14 +157,15 @@ def test_adjudicators_and_what_they_saw() -> None:
     found = facts(outcome(adjudications=both))
     assert (found["adjudicators"], found["ratings"]) == (2, [("hidden", 1), ("shown", 2)])
     released = facts(
-        outcome(adjudications={("q1", "d1"): settled(judging_facts.ADJUDICATOR, "unknown")}), sources=(Source.CSFCUBE,)
+        outcome(adjudications={("q1", "d1"): settled(collection_facts.ADJUDICATOR, "unknown")}),
+        sources=(Source.CSFCUBE,),
     )
     assert (released["adjudicators"], released["imported"], released["isolation"]) == (0, "release", "unknown")
     assert facts(outcome(), sources=(Source.FILE,))["imported"] == "file"
 
 
 def test_returned_pairs_with_another_grade_are_changes() -> None:
-    back = [Returned("q1", doc, "a1", 2, "look again", "2031-01-01") for doc in ("d1", "d2", "d3")]
+    back = [PairReturn("q1", doc, "a1", 2, "look again", "2031-01-01") for doc in ("d1", "d2", "d3")]
     found = facts(
         outcome(
             returned=tuple(back),
@@ -174,7 +174,7 @@ def test_returned_pairs_with_another_grade_are_changes() -> None:
         )
     )
     assert (found["returned"], found["returned_changed"]) == (3, 1)
-    assert back[0].asked == Asked("q1", "d1", 2)
+    assert back[0].asked == PairKey("q1", "d1", 2)
 
 
 def test_repeats_are_those_with_two_grades_and_flags_lose_their_ids() -> None:

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError
 from annot.base.records import Addition, Adjudication, Assessor, Decision, Judgement, Pool
-from annot.cli import publish
-from annot.publishing.release.free_texts import FreeText, KnownPeople, free_texts, known_people, mentioned, mentions
-from annot.publishing.release.leaks import Secret
-from annot.steps.release import release
+from annot.cli import keep
+from annot.publishing.release.leaks import FreeText, KnownPeople, Secret, free_texts, known_people, mentioned, mentions
+from annot.steps.publish import release
 from annot.store.adjudications import read_sourced, record_adjudications
 from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
@@ -191,15 +190,15 @@ DRAFT = WANTED | {"draft": True, "dry_run": False}
 
 def test_the_lead_says_yes_or_no(planted: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
-    monkeypatch.setattr(publish.output, "say", shown.append)
-    monkeypatch.setattr(publish, "confirmed", lambda question: False)
+    monkeypatch.setattr(keep.output, "say", shown.append)
+    monkeypatch.setattr(keep, "confirmed", lambda question: False)
     with pytest.raises(FindingError, match="nothing written, as you decided") as declined:
-        release(planted, tmp_path / "release", may_publish=publish._may_publish, **DRAFT)
+        release(planted, tmp_path / "release", may_publish=keep._may_publish, **DRAFT)
     assert all(any(words in line for line in shown) for words in WORDS)
     assert declined.value.faults == (), "they were just shown"
     assert not (tmp_path / "release").exists()
-    monkeypatch.setattr(publish, "confirmed", lambda question: True)
-    release(planted, tmp_path / "release", may_publish=publish._may_publish, **DRAFT)
+    monkeypatch.setattr(keep, "confirmed", lambda question: True)
+    release(planted, tmp_path / "release", may_publish=keep._may_publish, **DRAFT)
     assert (tmp_path / "release" / "qrels.txt").is_file()
 
 

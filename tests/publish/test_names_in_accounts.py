@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from annot.base.records import Assessor
 from annot.labelstudio.accounts import LocalSecrets
-from annot.publishing.release import identities
-from annot.publishing.release.identities import secrets_of, telling_pseudonyms
+from annot.publishing.release import leaks
+from annot.publishing.release.leaks import secrets_of, telling_pseudonyms
 
 
 def project(**changes: Any) -> Any:
@@ -47,7 +47,7 @@ def found(
 
 @pytest.fixture(autouse=True)
 def no_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identities, "studio_folders", lambda ws: ())
+    monkeypatch.setattr(leaks, "studio_folders", lambda ws: ())
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_people_come_from_lines_and_from_objects() -> None:
 
 def test_a_local_server_keeps_addresses_names_and_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = LocalSecrets(frozenset({"lead@x.example"}), frozenset({"Berta Quill"}), frozenset({"t" * 40, "short"}))
-    monkeypatch.setattr(identities, "studio_folders", lambda ws: ("folder",))
-    monkeypatch.setattr(identities, "local_secrets", lambda folder: kept)
+    monkeypatch.setattr(leaks, "studio_folders", lambda ws: ("folder",))
+    monkeypatch.setattr(leaks, "local_secrets", lambda folder: kept)
     assert found() == {"e-mail": {"lead@x.example"}, "name": {"Berta Quill"}, "token": {"t" * 40}}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.templating import render
-from annot.publishing.neighbours import CARD_FILE, PAGES, linked, pages_in, with_links, write_pages
+from annot.publishing.browse_page import CARD_FILE, PAGES, linked, pages_in, with_links, write_pages
 
 PLACE = {kind: render(f"pages{kind}.j2", {}, overrides=None) for kind in (".html", ".md")}
 

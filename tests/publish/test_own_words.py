@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.judging.own_words import knew
+from annot.judging.comments import knew
 from annot.store.people import Notice
 from annot.study.workspace import Workspace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.publishing.release.croissant import _field, _file, semantic_version
+from annot.publishing.release.prose import _field, _file, semantic_version
 
 
 @pytest.mark.parametrize(

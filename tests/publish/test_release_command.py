@@ -22,8 +22,8 @@ from annot.base.records import Qrel
 from annot.base.settings import Settings
 from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
-from annot.publishing.release.questions import unanswered
-from annot.steps.release import release
+from annot.publishing.release.prose import unanswered
+from annot.steps.publish import release
 from annot.store import papers
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of

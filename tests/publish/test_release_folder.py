@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from annot.publishing.release import released_files
 from annot.publishing.release.released_files import write_folder
-from annot.study.stages import PLACE_FILE, remove_dead_stages
+from annot.study.workspace import PLACE_FILE, remove_dead_stages
 from study_stages import files_of
 
 OLD = {"a.txt": b"old", "sub/b.txt": b"old"}
@@ -22,7 +22,7 @@ NEW = {"a.txt": b"new", "c/d/e.txt": b"new"}
 KILLED_AT = """
 import os, shutil, signal, sys
 from pathlib import Path
-from annot.study.stages import replacement
+from annot.study.workspace import replacement
 moment, root, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 rename, move, moves = Path.rename, shutil.move, []
 def dying(path, target):

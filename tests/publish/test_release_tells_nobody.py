@@ -16,8 +16,7 @@ from annot.base.errors import StudioError
 from annot.base.records import Assessor
 from annot.judging import states
 from annot.labelstudio.accounts import local_secrets
-from annot.publishing.release.identities import secrets_of, telling_pseudonyms
-from annot.publishing.release.leaks import Secret, leaks
+from annot.publishing.release.leaks import Secret, leaks, secrets_of, telling_pseudonyms
 from annot.store import adjudications, judgements, papers, people, runs
 from annot.store.database import open_store
 from annot.store.paper_writing import PaperWriter

@@ -13,16 +13,15 @@ from pathlib import Path
 
 import pytest
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.evaluation.evaluated import Evaluated
-from annot.measuring.evaluation.graded_pools import SampleCost
+from annot.measuring.evaluation.evaluated import EvaluatedRuns
+from annot.measuring.evaluation.measures import SampleCost
 from annot.measuring.evaluation.measures import evaluate as plainly
-from annot.publishing.release.sampled import PRELS, sample_files, sampled_of
+from annot.publishing.release.parts import PRELS, sample_files, sampled_of
 from annot.publishing.report.cells import WIDER, Number
 from annot.publishing.report.study import Study
-from annot.publishing.report.words import sentence
-from annot.steps import backup, check, datasheet, evaluate, plan, release, restore
-from annot.study.exports import exported_qrels
-from annot.study.snapshot import read_snapshot
+from annot.publishing.report.tables import sentence
+from annot.steps import backup, check, evaluate, plan, publish
+from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
 from sampled_study import judged, pooled, rankings
 from study_stages import copied, files_of, published, quietly
@@ -31,7 +30,7 @@ QUERY_PAPERS = 3
 MEASURES = ("P@5", "P@20", "R@20", "NDCG%20", "NDCG%100", "NDCG@10", "AP", "nDCG", "nDCG@10")
 
 
-def measure(ws: Workspace, convention: str | None, *measures: str, so_far: bool = False) -> Evaluated:
+def measure(ws: Workspace, convention: str | None, *measures: str, so_far: bool = False) -> EvaluatedRuns:
     return evaluate.evaluate(
         ws, runs=(), convention=convention, measures=measures, ties="order", average="plain", at_least_two=False,
         tell=print, so_far=so_far,
@@ -40,7 +39,7 @@ def measure(ws: Workspace, convention: str | None, *measures: str, so_far: bool 
 
 def made(ws: Workspace, folder: Path) -> Path:
     """As a draft: the documents of the study's pools are not in its corpus."""
-    release.release(
+    publish.release(
         ws, folder, with_text=None, licence=None, published=None, allowed=(), draft=True, dry_run=False
     )  # fmt: skip
     return folder
@@ -100,7 +99,7 @@ def test_a_release_that_is_no_draft_gives_them_too(tmp_path: Path) -> None:
     recipe.settled(ws)
     recipe.measured(ws)
     folder = tmp_path / "release"
-    release.release(
+    publish.release(
         ws, folder, with_text=None, licence=None, published=None, allowed=(), draft=False, dry_run=False
     )  # fmt: skip
     assert "draft" not in (folder / "README.md").read_text(encoding="utf-8").lower()[:400]
@@ -221,7 +220,7 @@ def test_report_datasheet_and_card_have_the_certificate_in_one_sentence(
     )
     for name in ("README.md", "DATASHEET.md", "datasheet.html", "report.md", "report.html"):
         assert told in unescape((released / name).read_text(encoding="utf-8")), name
-    datasheet.write(third)
+    publish.write_datasheet(third)
     assert told in (third.exports / "datasheet.md").read_text(encoding="utf-8")
 
 
@@ -281,7 +280,7 @@ def test_a_study_of_which_all_was_drawn_is_released_as_one_judged_whole(tmp_path
 
 def test_a_sampled_study_survives_backup_and_restore(third: Workspace, tmp_path: Path) -> None:
     backup.backup(third, tmp_path / "study.zip", dry_run=False, advance=quietly)
-    found = restore.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
+    found = backup.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
     again = Workspace.open(tmp_path / "again")
     sample = read_snapshot(third).sample
     assert sample is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Judgement
-from annot.judging.own_words import OwnWords, consent, own_words
+from annot.judging.comments import OwnWords, consent, own_words
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.people import Notice, record_notices

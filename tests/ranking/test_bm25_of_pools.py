@@ -13,7 +13,7 @@ from annot.base.errors import InputError
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
 from annot.ranking.corpus import Corpus, Statistics
 from annot.ranking.methods import RankingInputs, rank_all
-from annot.ranking.term_scores import fit_lucene
+from annot.ranking.search import fit_lucene
 from indexed import corpus_of, inputs_of
 from rank_bm25 import BM25Okapi
 

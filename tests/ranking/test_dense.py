@@ -8,11 +8,12 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Ranking, ScoredDoc, ranked
-from annot.ranking import dense, vectors
-from annot.ranking.dense import RUN, Metric, Parts, search
+from annot.ranking import search as dense
+from annot.ranking import vectors
+from annot.ranking.search import RUN, Metric, Parts, search
 from annot.ranking.vectors import Vectors, VectorsWriter
 from hypothesis import given
 from hypothesis import strategies as st

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.parallel import Engine
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.base.shards import Engine
 from annot.ranking import encoding, vectors
-from annot.ranking.encoding import EncodedTopics, EncodePart, Encoding, encoded_abstracts, encoded_sentences
-from annot.ranking.systems.weights import EncoderWeights
+from annot.ranking.encoding import CorpusEncoding, EncodedTopics, EncodePart, encoded_abstracts, encoded_sentences
+from annot.ranking.systems.system import EncoderWeights
 from annot.ranking.vectors import topic_name
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import groups_for, groups_of
@@ -170,8 +170,8 @@ def test_a_worker_reads_its_papers_wherever_the_groups_of_rows_end(
     assert rows[:, 0].tolist() == [ord(one) for one in ids]
 
 
-def encoding_of(ws: Workspace) -> Encoding:
-    return Encoding(ws, "mine", facts={"weights_sha256": "w"}, precision="float32")
+def encoding_of(ws: Workspace) -> CorpusEncoding:
+    return CorpusEncoding(ws, "mine", facts={"weights_sha256": "w"}, precision="float32")
 
 
 def test_workers_of_a_cluster_encode_what_is_missing(corpus: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,12 +234,12 @@ def test_topics_stand_behind_the_papers_and_are_encoded_anew_where_they_change(c
 def test_the_order_in_which_facts_are_given_does_not_matter(corpus: Workspace) -> None:
     about = {"model": "m", "space": "s", "metric": "l2"}
     facts = {"weights_sha256": "w", "layers": "mixed"}
-    Encoding(corpus, "mine", facts=facts, precision="float32").run(
+    CorpusEncoding(corpus, "mine", facts=facts, precision="float32").run(
         lambda: letters, engine=Engine(1), about=about, advance=quietly
     )
     turned = dict(reversed(facts.items()))
-    assert Encoding(corpus, "mine", facts=turned, precision="float32").count() == (9, 9)
-    assert Encoding(corpus, "mine", facts={"weights_sha256": "w"}, precision="float32").count() == (0, 9)
+    assert CorpusEncoding(corpus, "mine", facts=turned, precision="float32").count() == (9, 9)
+    assert CorpusEncoding(corpus, "mine", facts={"weights_sha256": "w"}, precision="float32").count() == (0, 9)
 
 
 def test_a_part_has_five_hundred_and_twelve_papers(ws: Workspace) -> None:

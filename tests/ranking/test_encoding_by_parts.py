@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.array_files import held_alone
 from annot.base.errors import BusyError, InputError
+from annot.base.parallel import Engine
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.base.shards import Engine
-from annot.base.storage import held_alone
 from annot.ranking import encoding, vectors
-from annot.ranking.encoding import Encoding
+from annot.ranking.encoding import CorpusEncoding
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
 
@@ -57,7 +57,7 @@ def run(ws: Workspace, encoder: Encoder, told: list[Any] | None = None, **facts:
         if told is not None:
             told.append((done, total))
 
-    return Encoding(ws, "mine", facts=facts, precision="float16").run(
+    return CorpusEncoding(ws, "mine", facts=facts, precision="float16").run(
         lambda: encoder, engine=Engine(1), about=about, advance=advance
     )
 
@@ -89,7 +89,7 @@ def test_what_is_there_is_not_encoded_again(ws: Workspace) -> None:
 def test_papers_that_were_added_are_encoded_with_the_part_that_they_change(ws: Workspace) -> None:
     run(ws, Encoder())
     add(ws, "b", "uvw")
-    assert Encoding(ws, "mine", facts={"weights_sha256": "w"}, precision="float16").count() == (4, 8)
+    assert CorpusEncoding(ws, "mine", facts={"weights_sha256": "w"}, precision="float16").count() == (4, 8)
     added = Encoder()
     assert run(ws, added) == (8, 4)
     assert added.read == list("tuvw")
@@ -100,7 +100,7 @@ def test_a_killed_run_goes_on_where_it_was(ws: Workspace) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(ws, Encoder(dies_at="r"))
     assert not (ws.vectors / "mine").exists()
-    assert Encoding(ws, "mine", facts={"weights_sha256": "w"}, precision="float16").count() == (2, 5)
+    assert CorpusEncoding(ws, "mine", facts={"weights_sha256": "w"}, precision="float16").count() == (2, 5)
     rest = Encoder()
     assert run(ws, rest) == (5, 3)
     assert rest.read == list("rst")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.ranking import vectors
 from annot.ranking.vectors import Precision, Vectors, VectorsWriter

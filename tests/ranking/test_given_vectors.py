@@ -21,7 +21,7 @@ from annot.ranking.given_vectors import (
     coverage_of,
     read_word_vectors,
 )
-from annot.ranking.wordvectors import WordVectors, hashed
+from annot.ranking.word_vectors import WordVectors, hashed
 from annot.study.workspace import Workspace
 from indexed import corpus_of
 

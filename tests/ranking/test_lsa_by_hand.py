@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.ranking import lsa
+from annot.ranking import word_vectors
 from annot.ranking.corpus import Corpus
-from annot.ranking.lsa import Basis, documents, fit, fold_in
-from annot.ranking.wordvectors import OVERHEAD
+from annot.ranking.word_vectors import OVERHEAD, Basis, documents, fit, fold_in
 from indexed import corpus_of
 
 
@@ -61,8 +60,8 @@ def cosines(rows: np.ndarray) -> np.ndarray:
 def test_papers_lie_where_the_exact_decomposition_has_them(
     block: int, slices: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lsa, "BLOCK", block)
-    monkeypatch.setattr(lsa, "SLICES", slices)
+    monkeypatch.setattr(word_vectors, "BLOCK", block)
+    monkeypatch.setattr(word_vectors, "SLICES", slices)
     texts = [*TEXTS, "", *TEXTS[:4]]
     corpus = papers(*texts)
     told: list[tuple[int, int]] = []
@@ -107,7 +106,7 @@ def test_the_basis_is_one_of_right_angles() -> None:
 
 def test_columns_that_span_less_become_zero() -> None:
     matrix = np.array([[1, 2, 0], [0, 0, 1], [2, 4, 0]], np.float32)
-    lsa._make_orthonormal(matrix)
+    word_vectors._make_orthonormal(matrix)
     lengths = sorted(np.linalg.norm(matrix, axis=0).round(5).tolist())
     assert lengths == [0, 1, 1]
     product = matrix.T.astype(float) @ matrix

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.ranking import lsa, wordvectors
-from annot.ranking.index_parts import processes_within
+from annot.ranking import word_vectors
+from annot.ranking.index import processes_within
 from annot.ranking.methods import RankingInputs
-from annot.ranking.wordvectors import OVERHEAD
+from annot.ranking.word_vectors import OVERHEAD
 
 PROGRAM = """
 import sys
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from annot.base import storage
-from annot.base.arrow_arrays import as_arrays, strings_of
+from annot.base.array_files import as_arrays, strings_of
 from annot.ranking import lsa, wordvectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.base.records import Paper
@@ -86,16 +86,16 @@ def settings(**given: object) -> dict[str, object]:
 def test_words_that_do_not_fit_are_refused_with_what_would(
     inputs: RankingInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wordvectors, "OF_A_WORD", 2**25)
+    monkeypatch.setattr(word_vectors, "OF_A_WORD", 2**25)
     corpus, scratch = inputs.corpus, tmp_path
     with pytest.raises(InputError, match=r"\d+ words of 8 numbers need \S+G, found 1G") as refused:
-        wordvectors.train(corpus, memory=2**30, scratch=scratch, **settings())  # type: ignore[arg-type]
+        word_vectors.train(corpus, memory=2**30, scratch=scratch, **settings())  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
     hint = refused.value.hint or ""
     (memory,), (count,) = re.findall(r"--memory ([\d.]+)G", hint), re.findall(r"min_count = (\d+)", hint)
     enough = int(float(memory) * 2**30)
-    everything = wordvectors.train(corpus, memory=enough, scratch=scratch, **settings())  # type: ignore[arg-type]
-    frequent = wordvectors.train(
+    everything = word_vectors.train(corpus, memory=enough, scratch=scratch, **settings())  # type: ignore[arg-type]
+    frequent = word_vectors.train(
         corpus,
         memory=2**30,
         scratch=scratch,
@@ -103,7 +103,7 @@ def test_words_that_do_not_fit_are_refused_with_what_would(
     )
     assert 0 < len(frequent.words) <= (2**30 - OVERHEAD) // (2**25 + 64) < len(everything.words)
     with pytest.raises(InputError, match="need"):
-        wordvectors.train(
+        word_vectors.train(
             corpus,
             memory=2**30,
             scratch=scratch,
@@ -113,7 +113,9 @@ def test_words_that_do_not_fit_are_refused_with_what_would(
 
 def test_a_decomposition_that_does_not_fit_is_refused(inputs: RankingInputs) -> None:
     def fit(memory: int) -> None:
-        lsa.fit(inputs.corpus, dimensions=12, iterations=1, seed=1, memory=memory, advance=lambda done, total: None)
+        word_vectors.fit(
+            inputs.corpus, dimensions=12, iterations=1, seed=1, memory=memory, advance=lambda done, total: None
+        )
 
     with pytest.raises(InputError, match=r"lsa: \d+ terms need 0.5G of memory, the limit is 0.4G"):
         fit(OVERHEAD)
@@ -124,4 +126,4 @@ def test_the_least_memory_of_a_build_leaves_room_for_words() -> None:
     """Whoever may build an index of usual settings at all can have words: some, if not all."""
     least = 2**31
     assert processes_within(least) == 1
-    assert (least - OVERHEAD) / (wordvectors.OF_A_WORD + 8 * 200) > 500_000
+    assert (least - OVERHEAD) / (word_vectors.OF_A_WORD + 8 * 200) > 500_000

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
-from annot.ranking import lsa, methods, term_scores
+from annot.ranking import methods, search, word_vectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
-from annot.ranking.wordvectors import WordVectors
+from annot.ranking.word_vectors import WordVectors
 from indexed import decomposed, inputs_of, rank_pool
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -202,7 +202,7 @@ def test_lsa_has_the_cosines_of_the_exact_decomposition(
     made = decomposed(inputs.corpus, dimensions=dimensions, iterations=15)
     # Never so many that the cosines are those of tf-idf itself.
     dimensions = min(dimensions, math.ceil(len(papers) / 5))
-    (whole,) = term_scores.blocks(inputs.corpus, "abstract", size=200)
+    (whole,) = search.blocks(inputs.corpus, "abstract", size=200)
     left, singular, _ = np.linalg.svd(whole.toarray().astype(float), full_matrices=False)
     assert made.matrix.shape == (len(papers), dimensions)
     exact = left[:, :dimensions] * singular[:dimensions]
@@ -226,7 +226,7 @@ def test_lsa_is_scikit_learns_over_blocks(
     abstracts_of: Callable[[Sequence[Paper]], list[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lsa, "BLOCK", 1000)
+    monkeypatch.setattr(word_vectors, "BLOCK", 1000)
     svd = TruncatedSVD(200, n_iter=7, random_state=1)
     expected = svd.fit_transform(TfidfVectorizer(dtype=np.float32).fit_transform(abstracts_of(release_papers)))
     made = decomposed(release_inputs.corpus, dimensions=200, iterations=7)

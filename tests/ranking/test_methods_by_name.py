@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.records import Paper
-from annot.ranking.lsa import Decomposition
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs, method_named, rank_all
-from annot.ranking.wordvectors import WordVectors
+from annot.ranking.word_vectors import Decomposition, WordVectors
 from indexed import corpus_of, rank_pool
 
 PAPERS = [

@@ -7,11 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError
-from annot.ranking import dense, topk
-from annot.ranking.dense import Metric, Parts, cosines, negated_distances, search
-from annot.ranking.topk import ROUNDING_STEP, Candidates, TopK, best, best_of_all
+from annot.ranking import search as dense
+from annot.ranking import search as topk
+from annot.ranking.search import (
+    ROUNDING_STEP,
+    Candidates,
+    Metric,
+    Parts,
+    TopK,
+    best,
+    best_of_all,
+    dense_cosines,
+    negated_distances,
+    search,
+)
 
 ROWS = np.array([[3, 4], [0, 0], [0, 2], [6, 8], [0, -1], [-3, -4], [1, 0]], np.float32)
 IDS = strings_of("abcdefg")
@@ -21,7 +32,7 @@ def test_scores_are_negated_distances_and_cosines() -> None:
     query = np.array([3, 4], np.float32)
     assert negated_distances(query, ROWS[[0, 2, 3]]).tolist() == pytest.approx([0, -math.hypot(3, 2), -5])
     assert str(negated_distances(query, ROWS[:1])[0]) == "0.0"
-    assert cosines(query, ROWS[[0, 2, 3, 5, 6]]).tolist() == pytest.approx([1, 0.8, 1, -1, 0.6])
+    assert dense_cosines(query, ROWS[[0, 2, 3, 5, 6]]).tolist() == pytest.approx([1, 0.8, 1, -1, 0.6])
 
 
 def rows_of(ranking: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import MissingInput
 from annot.base.records import Paper
 from annot.base.settings import Settings
@@ -18,7 +18,7 @@ from annot.ranking import index
 from annot.ranking.index import Index, damaged, faults_of, lsa_place, open_index, parts_of, places_of, words_place
 from annot.ranking.methods import METHODS
 from annot.ranking.vectors import Vectors
-from annot.steps.index import parsed_memory
+from annot.steps.vectors import parsed_memory
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
 from indexed import write_vectors

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.cores import in_threads
 from annot.base.errors import InputError
+from annot.base.parallel import in_threads
 from annot.base.records import Paper
-from annot.ranking import index_parts, wordvectors
+from annot.ranking import index, word_vectors
 from annot.ranking.corpus import Corpus
-from annot.ranking.dense import Parts
-from annot.ranking.index_parts import (
+from annot.ranking.index import (
     GIGABYTE,
     OF_A_PROCESS,
     Places,
@@ -28,7 +27,8 @@ from annot.ranking.index_parts import (
     shards_of,
 )
 from annot.ranking.methods import Variant
-from annot.ranking.wordvectors import WordVectors
+from annot.ranking.search import Parts
+from annot.ranking.word_vectors import WordVectors
 from annot.store.paper_writing import PaperWriter
 from annot.store.papers import RowGroups, groups_of
 
@@ -51,7 +51,7 @@ VARIANTS: list[Variant] = [("title", False), ("abstract", True)]
 )
 def test_a_shard_ends_when_it_is_full_or_with_its_file(papers: list[tuple[str, int]], runs: list[list[int]]) -> None:
     groups = [RowGroups(Path(name), at, at + 1, count) for at, (name, count) in enumerate(papers)]
-    found = index_parts._cut(groups)
+    found = index._cut(groups)
     assert [[group.papers for group in run] for run in found] == runs
     assert [group for run in found for group in run] == groups
 
@@ -79,7 +79,7 @@ def paper(paper_id: str, title: str, *sentences: str) -> Paper:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A corpus of two files, each in one shard, of two papers and of three."""
-    monkeypatch.setattr(index_parts, "LEAST", 1)
+    monkeypatch.setattr(index, "LEAST", 1)
     made = tmp_path / "corpus"
     files = {
         "a": [paper("p0", "one two", "two three."), paper("p1", "", "one one three.", "two.")],
@@ -101,7 +101,7 @@ def places(tmp_path: Path) -> Places:
 def words(tmp_path: Path) -> Path:
     """Vectors of three words: 1, 10 and 100 in the first of two dimensions, and 1 in the second."""
     matrix = np.array([[1, 1], [10, 1], [100, 1]], np.float32)
-    wordvectors.save(WordVectors(("one", "two", "three"), matrix, {}), tmp_path / "words")
+    word_vectors.save(WordVectors(("one", "two", "three"), matrix, {}), tmp_path / "words")
     return tmp_path / "words"
 
 
@@ -150,7 +150,7 @@ def test_a_shard_that_is_gone_is_made_again_and_the_others_are_left(places: Plac
 
 def test_what_a_killed_build_left_is_removed(places: Places, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     swept: list[Path] = []
-    monkeypatch.setattr(index_parts.storage, "remove_unfinished", swept.append)
+    monkeypatch.setattr(index.storage, "remove_unfinished", swept.append)
     opened(places, folder)
     assert swept == [places.made]
 
@@ -159,7 +159,7 @@ def test_what_a_killed_build_left_is_removed(places: Places, folder: Path, monke
 def test_averages_are_those_of_the_words_of_each_field(
     places: Places, folder: Path, words: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_parts, "AT_ONCE", at_once)
+    monkeypatch.setattr(index, "AT_ONCE", at_once)
     corpus = opened(places, folder)
     told: list[Any] = []
     found = averages(
@@ -230,10 +230,10 @@ def test_a_worker_that_does_not_see_the_folders_makes_only_shards_that_were_not_
     opened(places, folder)
     name, _other = shards_of(places) or ()
     kept: list[Path] = []
-    monkeypatch.setattr(index_parts, "keep", lambda folder, url, **_: kept.append(folder) or {"a": url})
+    monkeypatch.setattr(index, "keep", lambda folder, url, **_: kept.append(folder) or {"a": url})
     at_url = Places(places.found, places.made, places.corpus_sha256, "memory://shards")
     (first, _second) = groups_of(folder)
-    assert index_parts._MakeShard(at_url, frozenset({name}))((first,)) == (name, {})
+    assert index._MakeShard(at_url, frozenset({name}))((first,)) == (name, {})
     assert kept == []
-    assert index_parts._MakeShard(at_url, frozenset())((first,)) == (name, {"a": "memory://shards"})
+    assert index._MakeShard(at_url, frozenset())((first,)) == (name, {"a": "memory://shards"})
     assert kept == [places.shard(name)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.records import Paper, Ranking
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.ranking.vectors import Vectors, topic_name
-from annot.ranking.wordvectors import WordVectors
+from annot.ranking.word_vectors import WordVectors
 from indexed import decomposed, inputs_of
 from sklearn.feature_extraction.text import TfidfVectorizer
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.records import Ranking
-from annot.measuring.engine_runs import ImportedRanking, take_in
+from annot.measuring.engine_runs import ImportedRanking, import_engine_run
 from annot.ranking.submission import imported_methods
 from annot.store import pools
 from annot.study.workspace import Workspace
@@ -44,7 +44,7 @@ def taken(ws: Workspace, file: Path, **given: Any) -> tuple[dict[str, Ranking], 
         "distances": False,
         "dry_run": False,
     }
-    return take_in(ws, file, **(usual | given))
+    return import_engine_run(ws, file, **(usual | given))
 
 
 def test_what_is_taken_in_is_counted(ws: Workspace, tmp_path: Path) -> None:

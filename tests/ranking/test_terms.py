@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, ScoredDoc, ranked
-from annot.ranking import term_scores
+from annot.ranking import search
 from annot.ranking.corpus import Rows, Statistics
 from annot.ranking.methods import RankingInputs
 from indexed import inputs_of
@@ -38,9 +38,9 @@ def test_tfidf_vectors_are_those_of_scikit_learn(
     counts = inputs.corpus.counts(field, "terms", every_row(papers))  # type: ignore[arg-type]
     tokens = inputs.corpus.tokens("terms").to_pylist()
     columns = [tokens.index(name) for name in vectorizer.get_feature_names_out()]
-    np.testing.assert_allclose(term_scores.unit(counts, idf)[:, columns].toarray(), expected.toarray(), rtol=1e-12)
+    np.testing.assert_allclose(search.unit(counts, idf)[:, columns].toarray(), expected.toarray(), rtol=1e-12)
     np.testing.assert_allclose(idf[columns], vectorizer.idf_, rtol=1e-14)
-    found = vstack(list(term_scores.blocks(inputs.corpus, field, size=23)), format="csr")  # type: ignore[arg-type]
+    found = vstack(list(search.blocks(inputs.corpus, field, size=23)), format="csr")  # type: ignore[arg-type]
     np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-6)
 
 
@@ -48,14 +48,14 @@ def test_tfidf_vectors_are_those_of_scikit_learn(
 def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
     inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term_scores, "BLOCK", block)
+    monkeypatch.setattr(search, "BLOCK", block)
     matrix = TfidfVectorizer().fit_transform(abstracts_of(papers))
     cosines = (matrix @ matrix.T).toarray()
     ids = inputs.corpus.paper_ids.to_pylist()
     queries = np.arange(0, len(papers), 3)
     depths = 5 + queries % 40
     counts = inputs.corpus.counts("abstract", "terms", queries)
-    found = term_scores.rank_counts(inputs.corpus, "abstract", counts, depths=depths)
+    found = search.rank_counts(inputs.corpus, "abstract", counts, depths=depths)
     for query, depth, ranking in zip(queries, depths, found, strict=True):
         expected = ranked(ScoredDoc(ids[row], score) for row, score in enumerate(cosines[query]) if score > 0)
         assert ranking == expected[:depth]
@@ -67,7 +67,7 @@ def test_cosines_with_chosen_sentences(inputs: RankingInputs, papers: list[Paper
     query = inputs.corpus.sentences("p001", [0], "terms")
     rows = inputs.corpus.counts("abstract", "terms", every_row(papers))
     expected = (vectorizer.transform([papers[1].sentences[0]]) @ matrix.T).toarray()
-    np.testing.assert_allclose(term_scores.cosines(query, rows, inputs.idf), expected, rtol=1e-12)
+    np.testing.assert_allclose(search.tfidf_cosines(query, rows, inputs.idf), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k1", "b", "epsilon"), [(1.5, 0.75, 0.25), (0.9, 0.4, 0.1)])
@@ -76,7 +76,7 @@ def test_bm25_scores_are_those_of_rank_bm25(
 ) -> None:
     reference = BM25Okapi([words(text) for text in abstracts_of(papers)], k1=k1, b=b, epsilon=epsilon)
     assert min(reference.idf.values()) < 0.25 * max(reference.idf.values()), "the floor must be in play"
-    model = term_scores.fit_bm25(inputs.corpus.statistics("abstract", "words"), k1=k1, b=b, epsilon=epsilon)
+    model = search.fit_bm25(inputs.corpus.statistics("abstract", "words"), k1=k1, b=b, epsilon=epsilon)
     for row, paper in enumerate(papers):
         text = " ".join(paper.sentences[:2])
         query = inputs.corpus.sentences(paper.paper_id, range(len(paper.sentences[:2])), "words")
@@ -100,7 +100,7 @@ def test_a_word_in_half_of_the_documents_weighs_nothing_and_only_words_in_more_g
     reference = BM25Okapi(texts, epsilon=0.25).idf
     names = ("half", "every", "once", "rare")
     frequency = np.array([sum(name in text for text in texts) for name in names])
-    model = term_scores.fit_bm25(Statistics(4, frequency, 8), k1=1.5, b=0.75, epsilon=0.25)
+    model = search.fit_bm25(Statistics(4, frequency, 8), k1=1.5, b=0.75, epsilon=0.25)
     np.testing.assert_allclose(model.idf, [reference[name] for name in names], atol=1e-15)
     assert (model.idf[0], model.mean_length) == (0, 2)
     assert model.idf[1] < 0 < model.idf[2]

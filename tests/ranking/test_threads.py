@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
-from annot.base.cores import in_threads
+from annot.base.parallel import in_threads
 
 
 def test_what_has_not_begun_when_nobody_takes_more_never_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +25,7 @@ def test_what_has_not_begun_when_nobody_takes_more_never_does(monkeypatch: pytes
             ending.wait()
         return part
 
-    monkeypatch.setattr("annot.base.cores.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("annot.base.parallel.ThreadPoolExecutor", Pool)
     results = in_threads(work, range(9), most=1)
     assert next(results) == 0
     results.close()  # type: ignore[attr-defined]

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base import storage
-from annot.base.arrow_arrays import as_arrays, as_strings, strings_of
+from annot.base import array_files
+from annot.base.array_files import as_arrays, as_strings, strings_of
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
-from annot.ranking.corpus import FIELDS, Corpus, make_shard
-from annot.ranking.tokens import RULES, Field, Rule, Sparse
+from annot.ranking.corpus import FIELDS, RULES, Corpus, Field, Rule, Sparse, make_shard
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexed import batches, corpus_of
@@ -123,19 +122,19 @@ def test_what_is_kept_of_a_corpus_does_not_depend_on_its_shards(papers: list[Pap
 
 def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path) -> None:
     arrays = make_shard(batches(papers))
-    storage.save(tmp_path / "shard", kind="k", arrays=arrays, texts={}, facts={})
-    back = storage.load(tmp_path / "shard", kind="k").arrays
+    array_files.save(tmp_path / "shard", kind="k", arrays=arrays, texts={}, facts={})
+    back = array_files.load(tmp_path / "shard", kind="k").arrays
     assert set(back) == set(arrays)
     for name, array in arrays.items():
         assert not back[name].flags.writeable
         assert back[name].base is not None
         assert np.array_equal(back[name], array)
-    assert storage.faults(tmp_path / "shard") == []
+    assert array_files.faults(tmp_path / "shard") == []
     with (tmp_path / "shard" / "pieces_utf8.npy").open("r+b") as file:
         file.seek(-1, 2)
         file.write(b"?")
     (tmp_path / "shard" / "title_ids.npy").unlink()
-    told = "\n".join(storage.faults(tmp_path / "shard"))
+    told = "\n".join(array_files.faults(tmp_path / "shard"))
     assert "pieces_utf8.npy: found" in told
     assert "title_ids.npy: found no file" in told
 
@@ -153,7 +152,7 @@ def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path)
 )
 def test_an_array_is_mapped_as_numpy_loads_it(tmp_path: Path, array: NDArray[Any]) -> None:
     np.save(tmp_path / "a.npy", array)
-    found = storage.mapped(tmp_path / "a.npy")
+    found = array_files.mapped(tmp_path / "a.npy")
     assert (found.shape, found.dtype, found.flags.writeable) == (array.shape, array.dtype, False)
     assert np.array_equal(found, np.load(tmp_path / "a.npy"))
 
@@ -163,28 +162,28 @@ def test_a_file_that_is_cut_short_or_of_another_version_is_not_mapped(tmp_path: 
     np.save(path, np.arange(9))
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ValueError, match="smaller"):
-        storage.mapped(path)
+        array_files.mapped(path)
     with path.open("wb") as file:
         np.lib.format.write_array(file, np.arange(9), version=(2, 0))
     with pytest.raises(ValueError, match="version"):
-        storage.mapped(path)
+        array_files.mapped(path)
     np.save(path, np.array(["words"]))
     with pytest.raises(ValueError, match="array of numbers"):
-        storage.mapped(path)
+        array_files.mapped(path)
 
 
 def test_a_folder_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match=r"about\.json is missing"):
-        storage.load(tmp_path, kind="annot-shard-1")
-    storage.save(tmp_path / "x", kind="other", arrays={}, texts={}, facts={})
+        array_files.load(tmp_path, kind="annot-shard-1")
+    array_files.save(tmp_path / "x", kind="other", arrays={}, texts={}, facts={})
     with pytest.raises(InputError, match="found kind 'other'"):
-        storage.load(tmp_path / "x", kind="annot-shard-1")
+        array_files.load(tmp_path / "x", kind="annot-shard-1")
 
 
 def test_lists_keep_every_character_but_the_line_feed(tmp_path: Path) -> None:
     strings = ("a\rb", "\u2028", "", " c ", "\x85")
-    storage.save(tmp_path / "x", kind="k", arrays={}, texts={"names": strings}, facts={})
-    assert storage.load(tmp_path / "x", kind="k").texts["names"] == strings
+    array_files.save(tmp_path / "x", kind="k", arrays={}, texts={"names": strings}, facts={})
+    assert array_files.load(tmp_path / "x", kind="k").texts["names"] == strings
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=4)))

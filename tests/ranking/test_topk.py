@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.records import ScoredDoc, ranked, round_score
-from annot.ranking.topk import ROUNDING_STEP, TopK, best
+from annot.ranking.search import ROUNDING_STEP, TopK, best
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.ranking import unfinished, wordvectors
+from annot.ranking import unfinished, word_vectors
 from annot.ranking.methods import RankingInputs
 from numpy.typing import NDArray
 
@@ -106,7 +106,7 @@ def train(inputs: RankingInputs, folder: Path, *, last: int = 4, seed: int = 7) 
             raise Ended
 
     folder.mkdir(exist_ok=True)
-    return wordvectors.train(
+    return word_vectors.train(
         inputs.corpus, memory=2**31, scratch=folder, after_epoch=after_epoch,
         dimensions=8, window=3, min_count=2, epochs=4, seed=seed, workers=1, sample=0,
     ).matrix  # fmt: skip
@@ -119,7 +119,7 @@ def test_only_what_the_same_training_kept_whole_is_used(
     unbroken = train(inputs, tmp_path / "unbroken")
     with pytest.raises(Ended):
         train(inputs, tmp_path / "ended", last=2, seed=8 if spoilt == "seed" else 7)
-    path = tmp_path / "ended" / wordvectors.UNFINISHED / spoilt
+    path = tmp_path / "ended" / word_vectors.UNFINISHED / spoilt
     if path.is_file():
         content = bytearray(path.read_bytes())
         content[-9] ^= 1

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.settings import Settings
-from annot.ranking.index import words_place
-from annot.ranking.index_parts import Places
-from annot.ranking.paper_vectors import (
+from annot.ranking.given_vectors import (
     absent_by_default,
     check_replaceable,
     check_set_name,
@@ -21,8 +19,9 @@ from annot.ranking.paper_vectors import (
     recorded_files,
     vectors_of,
 )
-from annot.ranking.systems.training.recipes import recipe_of
-from annot.ranking.systems.weights import EncoderWeights, digest_of
+from annot.ranking.index import Places, words_place
+from annot.ranking.systems.system import EncoderWeights, digest_of
+from annot.ranking.systems.training_examples import recipe_of
 from annot.study.workspace import Workspace
 
 

@@ -8,13 +8,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import numbers, strings_of
+from annot.base.array_files import numbers, strings_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.ranking import term_scores, tokens
-from annot.ranking.corpus import Corpus, Shard, gather, make_shard
-from annot.ranking.term_scores import fit_bm25
-from annot.ranking.tokens import Vocabulary, counted, in_order, lengths, run_of, sparse, tokenise, vocabulary, with_data
+from annot.ranking import corpus as tokens
+from annot.ranking import search
+from annot.ranking.corpus import (
+    Corpus,
+    Shard,
+    Vocabulary,
+    counted,
+    gather,
+    in_order,
+    lengths,
+    make_shard,
+    run_of,
+    sparse,
+    tokenise,
+    vocabulary,
+    with_data,
+)
+from annot.ranking.search import fit_bm25
 from indexed import batches, corpus_of
 
 COUNTS = [[1, 0, 2], [0, 0, 0], [0, 3, 0], [4, 5, 6]]
@@ -177,13 +191,13 @@ def test_papers_of_one_id_are_refused() -> None:
 def test_papers_rank_by_the_cosine_of_their_weights(
     corpus: Corpus, block: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term_scores, "BLOCK", block)
-    monkeypatch.setattr(term_scores, "FEW", few)
+    monkeypatch.setattr(search, "BLOCK", block)
+    monkeypatch.setattr(search, "FEW", few)
     one, two = math.log(5 / 2) + 1, math.log(5 / 3) + 1
     first = 2 * two * two / math.hypot(one, 2 * two) / math.hypot(two, 2 * one, two)
     last = two / math.hypot(two, 2 * one, two)
     queries = corpus.counts("abstract", "terms", np.array([2, 1, 0]))
-    found = term_scores.rank_counts(corpus, "abstract", queries, depths=np.array([9, 9, 1]))
+    found = search.rank_counts(corpus, "abstract", queries, depths=np.array([9, 9, 1]))
     assert [[doc.doc_id for doc in ranking] for ranking in found] == [["c", "d", "a"], [], ["a"]]
     near = [pytest.approx(score, rel=1e-5) for score in sorted((1, first, last), reverse=True)]
     assert [doc.score for doc in found[0]] == near
@@ -191,7 +205,7 @@ def test_papers_rank_by_the_cosine_of_their_weights(
 
 def test_blocks_are_of_unit_vectors_of_so_many_papers(corpus: Corpus) -> None:
     for size in (1, 3, 4, 9):
-        found = list(term_scores.blocks(corpus, "abstract", size=size))
+        found = list(search.blocks(corpus, "abstract", size=size))
         assert [block.shape[0] for block in found] == [min(size, 4 - at) for at in range(0, 4, size)]
         norms = np.concatenate([np.sqrt(block.multiply(block).sum(axis=1)).A1 for block in found])
         assert norms.tolist() == pytest.approx([1, 0, 1, 1])

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
-from annot.ranking import wordvectors
+from annot.ranking import word_vectors
 from annot.ranking.methods import RankingInputs
-from annot.ranking.wordvectors import Averages, WordVectors
+from annot.ranking.word_vectors import Averages, WordVectors
 from indexed import inputs_of
 
 TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7, "workers": 1, "sample": 0}
@@ -64,7 +64,7 @@ def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> Non
 
 def test_another_seed_gives_another_result(inputs: RankingInputs, tmp_path: Path) -> None:
     made = [
-        wordvectors.train(
+        word_vectors.train(
             inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=print, **TINY | {"seed": seed},
         ).matrix
@@ -100,9 +100,9 @@ def test_training_reads_the_sentences_and_keeps_the_frequent_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if not nameless:
-        monkeypatch.setattr(wordvectors, "NAMELESS", tmp_path / "none")
+        monkeypatch.setattr(word_vectors, "NAMELESS", tmp_path / "none")
     seen: list[tuple[int, int]] = []
-    made = wordvectors.train(
+    made = word_vectors.train(
         inputs.corpus,
         memory=2**31,
         scratch=tmp_path,
@@ -132,7 +132,7 @@ def test_words_of_the_same_contexts_come_to_lie_together(tmp_path: Path) -> None
     sides = [["parser", "tree", "syntax", "head"], ["sound", "speech", "phone", "audio"]]
     papers = [Paper(str(n), "", tuple(" ".join(rng.choice(sides[n % 2], 8)) for _ in range(6))) for n in range(120)]
     inputs = inputs_of(papers)
-    made = wordvectors.train(
+    made = word_vectors.train(
         inputs.corpus, memory=2**31, scratch=tmp_path,
         after_epoch=print, dimensions=16, window=5, min_count=1, epochs=10, seed=1, workers=1, sample=0,
     )  # fmt: skip
@@ -148,7 +148,7 @@ def test_a_sample_is_drawn_by_the_seed_and_read_alone(
     inputs: RankingInputs, papers: list[Paper], tmp_path: Path, given: list[str]
 ) -> None:
     def train(seed: int) -> tuple[WordVectors, list[list[str]]]:
-        made = wordvectors.train(
+        made = word_vectors.train(
             inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=lambda done, total: None,
             **TINY | {"seed": seed, "sample": 40, "epochs": 1},
@@ -176,7 +176,7 @@ def test_passes_follow_from_the_running_words(
     inputs: RankingInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def passes() -> int:
-        made = wordvectors.train(
+        made = word_vectors.train(
             inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=lambda done, total: None, **TINY | {"epochs": "auto"},
         )  # fmt: skip
@@ -184,9 +184,9 @@ def test_passes_follow_from_the_running_words(
 
     running_words = inputs.corpus.statistics("abstract", "words").running
     assert passes() == 20
-    monkeypatch.setattr(wordvectors, "TRAINED_WORDS", int(2.5 * running_words))
+    monkeypatch.setattr(word_vectors, "TRAINED_WORDS", int(2.5 * running_words))
     assert passes() == 3
-    monkeypatch.setattr(wordvectors, "TRAINED_WORDS", 1)
+    monkeypatch.setattr(word_vectors, "TRAINED_WORDS", 1)
     assert passes() == 1
 
 
@@ -203,7 +203,7 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
         return train(self, **settings)
 
     monkeypatch.setattr(gensim.models.Word2Vec, "train", watched)
-    made = wordvectors.train(
+    made = word_vectors.train(
         inputs.corpus, memory=2**31, scratch=tmp_path,
         after_epoch=lambda done, total: None, **TINY | {"workers": 3},
     )  # fmt: skip
@@ -215,7 +215,7 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
 
 def test_no_frequent_word_is_told(inputs: RankingInputs, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no word occurs 100000 times"):
-        wordvectors.train(
+        word_vectors.train(
             inputs.corpus, memory=2**31, scratch=tmp_path,
             after_epoch=print, **TINY | {"min_count": 100_000},
         )  # fmt: skip
@@ -223,12 +223,12 @@ def test_no_frequent_word_is_told(inputs: RankingInputs, tmp_path: Path) -> None
 
 def test_stored_vectors_come_back(tmp_path: Path) -> None:
     made = WordVectors(("b", "a"), np.array([[1, 2], [3, 4]], np.float32), {"seed": 1})
-    wordvectors.save(made, tmp_path / "w")
-    back = wordvectors.load(tmp_path / "w")
+    word_vectors.save(made, tmp_path / "w")
+    back = word_vectors.load(tmp_path / "w")
     assert (back.words, back.facts) == (made.words, made.facts)
     assert np.array_equal(back.matrix, made.matrix)
     with pytest.raises(MissingInput):
-        wordvectors.load(tmp_path / "none")
+        word_vectors.load(tmp_path / "none")
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -9,19 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.ranking import wordvectors
-from annot.ranking.wordvectors import (
-    OVERHEAD,
-    Averages,
-    WordVectors,
-    epochs_for,
-    gigabytes,
-    hashed,
-    trained_on_few,
-)
+from annot.ranking import word_vectors
+from annot.ranking.word_vectors import OVERHEAD, Averages, WordVectors, epochs_for, gigabytes, hashed, trained_on_few
 from gensim.models import Word2Vec
 from indexed import corpus_of
 from scipy.sparse import csr_matrix
@@ -60,16 +52,16 @@ def test_words_need_what_gensim_says_they_need_and_no_less_is_enough(dimensions:
     totals = np.array([9, 7, 7, 3, 1])
     model = Word2Vec(vector_size=dimensions, min_count=1)
     needed = OVERHEAD + model.estimate_memory(vocab_size=4)["total"]
-    wordvectors._refuse_too_many(totals, dimensions=dimensions, min_count=3, memory=needed)
+    word_vectors._refuse_too_many(totals, dimensions=dimensions, min_count=3, memory=needed)
     with pytest.raises(InputError) as caught:
-        wordvectors._refuse_too_many(totals, dimensions=dimensions, min_count=3, memory=needed - 1)
+        word_vectors._refuse_too_many(totals, dimensions=dimensions, min_count=3, memory=needed - 1)
     assert f"4 words of {dimensions} numbers need 0.5G" in str(caught.value)
     # Three words fit: those of 7 and more; a word that occurs 3 times would be the fourth.
     assert caught.value.hint == (
         "give --memory 0.5G to `annot index`, or set min_count = 4 in [word_vectors] of annot.toml"
     )
     with pytest.raises(InputError) as caught:
-        wordvectors._refuse_too_many(totals, dimensions=dimensions, min_count=3, memory=OVERHEAD - 1)
+        word_vectors._refuse_too_many(totals, dimensions=dimensions, min_count=3, memory=OVERHEAD - 1)
     assert "min_count = 10 " in str(caught.value.hint)
 
 
@@ -79,7 +71,7 @@ def test_the_overhead_is_four_tenths_of_a_gigabyte() -> None:
 
 @pytest.mark.parametrize(("sample", "drawn"), [(0, None), (1, 1), (9, 9), (10, None), (11, None)])
 def test_a_sample_is_smaller_than_the_corpus_and_has_no_paper_twice(sample: int, drawn: int | None) -> None:
-    found = wordvectors._drawn(10, sample, 3)
+    found = word_vectors._drawn(10, sample, 3)
     if drawn is None:
         assert found is None
     else:
@@ -108,12 +100,12 @@ LINES = {
 @pytest.mark.parametrize("block", [1, 2, 3, 100])
 @pytest.mark.parametrize("shard", [1, 2, 100])
 def test_gensim_reads_a_sentence_a_line(block: int, shard: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordvectors, "BLOCK", block)
+    monkeypatch.setattr(word_vectors, "BLOCK", block)
     corpus = corpus_of(PAPERS, shard=shard)
     for rows in (None, [0, 2, 4], [3], [1, 4], []):
         file = io.BytesIO()
         read = None if rows is None else np.array(rows, dtype=np.int64)
-        count = wordvectors._write_sentences(corpus, corpus.tokens("words"), file, read)
+        count = word_vectors._write_sentences(corpus, corpus.tokens("words"), file, read)
         ids = "prst" if rows is None else [PAPERS[row].paper_id for row in rows]
         expected = [line for paper_id in ids for line in LINES.get(paper_id, [])]
         assert [line.strip() for line in file.getvalue().decode().split("\n")[:-1]] == expected
@@ -122,7 +114,7 @@ def test_gensim_reads_a_sentence_a_line(block: int, shard: int, monkeypatch: pyt
 
 @pytest.mark.parametrize("block", [1, 2, 3, 4])
 def test_the_hash_is_of_the_words_and_of_the_numbers_row_by_row(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordvectors, "BLOCK", block)
+    monkeypatch.setattr(word_vectors, "BLOCK", block)
     matrix = np.arange(6, dtype=np.float32).reshape(3, 2)
     made = hashed(["b", "a", "c"], matrix, {"seed": 1})
     expected = hashlib.sha256(b"b\na\nc\n" + np.arange(6, dtype="<f4").tobytes()).hexdigest()
@@ -158,7 +150,7 @@ def test_fewer_than_two_thousand_abstracts_are_few() -> None:
 def test_what_is_rare_is_left_out_and_ties_come_in_the_order_of_the_words(tmp_path: Path) -> None:
     corpus = corpus_of([Paper("p", "", ("b a b a c", "d b a d c c", "rare"))])
     passes: list[tuple[int, int]] = []
-    made = wordvectors.train(
+    made = word_vectors.train(
         corpus, dimensions=3, window=2, min_count=2, epochs=2, seed=1, workers=1, sample=0, memory=2**31,
         scratch=tmp_path, after_epoch=lambda done, total: passes.append((done, total)),
     )  # fmt: skip
@@ -169,7 +161,7 @@ def test_what_is_rare_is_left_out_and_ties_come_in_the_order_of_the_words(tmp_pa
     assert any("openblas" in kernel or "mkl" in kernel for kernel in made.facts["kernels"])
     assert math.isfinite(float(np.abs(made.matrix).sum()))
     with pytest.raises(InputError, match="no word occurs 4 times"):
-        wordvectors.train(
+        word_vectors.train(
             corpus, dimensions=3, window=2, min_count=4, epochs=2, seed=1, workers=1, sample=0, memory=2**31,
             scratch=tmp_path, after_epoch=lambda done, total: None,
         )  # fmt: skip

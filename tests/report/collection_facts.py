@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from annot.base.settings.sections import CollectionSettings
+from annot.base.settings import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.report.words import sentence
+from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms
-from annot.study.adjudication import Unexplained
+from annot.study.outcome import UnexplainedSettlements
 
 
 def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts:
@@ -102,7 +102,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "unjudgeable": (),
             "returned": 0,
             "returned_changed": 0,
-            "unexplained": Unexplained(0, 0, 0),
+            "unexplained": UnexplainedSettlements(0, 0, 0),
             "single": 0,
             "days": ("2031-03-01", "2031-03-14"),
             "terms_marked": False,

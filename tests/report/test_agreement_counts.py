@@ -9,11 +9,11 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.agreement.tables import _first_names, agreement_table
 from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Figure, Table
 from annot.publishing.report.sections import agreement, whole
+from annot.publishing.report.tables import Figure, Table
 
 GIVEN = {
     "q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)],

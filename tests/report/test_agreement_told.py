@@ -9,12 +9,12 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.summaries import AgreementTable
+from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Chapter, Document, Table
-from annot.publishing.report.latex import latex
+from annot.publishing.report.pages import latex
 from annot.publishing.report.sections.agreement import all_coefficients, by_query, glance, headline
+from annot.publishing.report.tables import Chapter, Document, Table
 from annot.steps.agreement import describe
 
 A = [0, 1, 2, 3, 0, 1]

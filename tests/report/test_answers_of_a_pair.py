@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.publishing.report import pages, words
+from annot.publishing.report import pages, tables
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.document import Table
-from annot.publishing.report.traced import ANSWERS, RUNS, GivenAnswer, InRun
+from annot.publishing.report.single_pages import ANSWERS, RUNS, GivenAnswer, InRun
+from annot.publishing.report.tables import Table
 
 HEADINGS = ("given at", "person", "role", "revision", "grade", "seconds", "counts", "source", "remarks")
 
@@ -79,4 +79,4 @@ def test_cells_of_markdown_are_on_one_line_with_bars_escaped() -> None:
 
 
 def test_what_is_typed_stands_as_code_and_other_marks_are_text() -> None:
-    assert words.inline("run `annot <x>` & see") == "run <code>annot &lt;x&gt;</code> &amp; see"
+    assert tables.inline("run `annot <x>` & see") == "run <code>annot &lt;x&gt;</code> &amp; see"

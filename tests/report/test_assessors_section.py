@@ -8,17 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from annot.base.records import Assignment, Decision, Judgement
-from annot.measuring.diagnosis.matrices import Repeat
-from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.measuring.diagnosis.matrices import AssessorAnalysis, JudgementCount, Repeat, look
 from annot.measuring.diagnosis.panel import panel_of
 from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Table
 from annot.publishing.report.sections.assessors import MOST_HARD, method, tables, told
+from annot.publishing.report.tables import Table
 
 FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(20)}
 
 
-def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
+def looked(*, settled: bool = True, policy: str = "drop") -> AssessorAnalysis:
     """Three assessors, 300 pairs each; a1 grades 1 where the others see 2 in half of the cases."""
     rng = np.random.default_rng(4)
     truth = rng.choice(4, 300, p=[0.4, 0.3, 0.2, 0.1])
@@ -45,7 +44,7 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
         [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)],
         topics={query_id: query_id for query_id in FACETS},
         policy=policy,
-        missing=(AskedAndGraded("a1", 303, 300), AskedAndGraded("a2", 300, 300)),
+        missing=(JudgementCount("a1", 303, 300), JudgementCount("a2", 300, 300)),
         order="the order of the plan",
         rushed={"a1": [("q", "d")]},
         reading_limit=1.0,
@@ -56,21 +55,21 @@ def looked(*, settled: bool = True, policy: str = "drop") -> Looked:
 
 
 @pytest.fixture(scope="module")
-def study() -> Looked:
+def study() -> AssessorAnalysis:
     return looked()
 
 
-def table(looked: Looked, name: str, queries: Sequence[str] = ()) -> Table:
+def table(looked: AssessorAnalysis, name: str, queries: Sequence[str] = ()) -> Table:
     (found,) = [one for one in tables(looked, queries) if one.name == name]
     return found
 
 
-def words(looked: Looked, begins: str) -> str:
+def words(looked: AssessorAnalysis, begins: str) -> str:
     (found,) = [line for line in (*told(looked), *method(looked)) if line.startswith(begins)]
     return found
 
 
-def test_everything_that_is_measured_is_shown(study: Looked) -> None:
+def test_everything_that_is_measured_is_shown(study: AssessorAnalysis) -> None:
     between = table(study, "between-grades")
     assert len(between.rows) == 3 * 4
     assert sum(int(str(cell)) for row in between.rows[:4] for cell in row[3:]) == 300
@@ -92,7 +91,7 @@ def test_everything_that_is_measured_is_shown(study: Looked) -> None:
     assert len(table(study, "change-sizes").rows) == 9
 
 
-def test_every_share_and_kappa_has_an_interval(study: Looked) -> None:
+def test_every_share_and_kappa_has_an_interval(study: AssessorAnalysis) -> None:
     for row in table(study, "between").rows:
         assert all(re.fullmatch(r"[+-]?[\d.]+%? \[-?[\d.]+, [\d.]+\]", str(cell)) for cell in row[3:])
     for row in table(study, "against-final").rows:
@@ -100,7 +99,7 @@ def test_every_share_and_kappa_has_an_interval(study: Looked) -> None:
         assert "[" in str(row[6])
 
 
-def test_hard_candidates_of_a_query_are_all_shown_on_request(study: Looked) -> None:
+def test_hard_candidates_of_a_query_are_all_shown_on_request(study: AssessorAnalysis) -> None:
     hard = table(study, "hardest", ["q03"])
     assert (len(hard.rows), {row[0] for row in hard.rows}) == (3, {"q03"})
     assert hard.notes == ()
@@ -118,7 +117,7 @@ def test_open_disputes_leave_a_dash_and_a_reason() -> None:
     assert "against-final-grades" not in [one.name for one in tables(unsettled)]
 
 
-def test_parts_add_up_to_the_distance(study: Looked) -> None:
+def test_parts_add_up_to_the_distance(study: AssessorAnalysis) -> None:
     parts = table(study, "parts")
     assert parts.headings[4:] == ("Distance", "Severity", "Threshold", "Noise")
     for row in parts.rows:
@@ -131,11 +130,11 @@ def test_policy_for_missing_judgements_is_told_with_counts() -> None:
     assert missing.endswith("a1 3 of 303.")
 
 
-def test_nothing_found_is_told_with_what_could_have_been_found(study: Looked) -> None:
+def test_nothing_found_is_told_with_what_could_have_been_found(study: AssessorAnalysis) -> None:
     nothing = words(study, "No assessor was shown to change")
     assert re.search(r"With 80% power.* severity by 0\.\d\d grades to .*speed by 1\.\d\d times as long", nothing)
 
 
-def test_no_cell_has_a_signed_zero(study: Looked) -> None:
+def test_no_cell_has_a_signed_zero(study: AssessorAnalysis) -> None:
     for one in tables(study):
         assert not [cell for row in one.rows for cell in row if re.search(r"-0\.0+\b(?!\d)", str(cell))]

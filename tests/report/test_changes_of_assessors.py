@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.diagnosis.drift import Drift, Measure
-from annot.publishing.report.document import Table
+from annot.measuring.diagnosis.findings import Drift, Measure
 from annot.publishing.report.sections import assessors
+from annot.publishing.report.tables import Table
 
 HALVES: Any = (SimpleNamespace(label="first", mean=1.234, n=5), SimpleNamespace(label="second", mean=2.345, n=6))
 NO = Undefined("too few")

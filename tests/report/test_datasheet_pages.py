@@ -10,8 +10,7 @@ from pathlib import Path
 from annot.formats.corpora.sections import StructuredAbstracts
 from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.prose import datasheet_html, datasheet_markdown
-from annot.publishing.release.questions import questions, unanswered
+from annot.publishing.release.prose import datasheet_html, datasheet_markdown, questions, unanswered
 from collection_facts import demo_facts
 
 UNANSWERED = "*Not answered yet.*"

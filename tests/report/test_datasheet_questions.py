@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.publishing.release.questions import (
+from annot.publishing.release.prose import (
     OpenQuestion,
     answer_sheet,
     answered,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.tables import Column, Columns, data_of, each, table, without
+from annot.publishing.report.tables import Chapter, Column, Columns, Figure, Table, data_of, each, table, without
 
 BETWEEN = Interval(0.25, 0.75, 0.95, "jackknife")
 FIGURE = Number(0.512345, COEFFICIENT, BETWEEN)

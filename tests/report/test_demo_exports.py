@@ -6,12 +6,12 @@ No server takes part: what people answer is written into the store as a pull wou
 from __future__ import annotations
 
 import pytest
-from annot.base.records import Adjudication, Asked, Judgement
+from annot.base.records import Adjudication, Judgement, PairKey
 from annot.demo import simulated_people, whole_way
-from annot.demo.packaged import SimulatedAnswer
+from annot.demo.simulated_people import SimulatedAnswer
 from annot.store import people
-from annot.study.exports import export_judgements
 from annot.study.outcome import outcome_of
+from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace
 from study_answers import GOLDEN, record
 from study_stages import Recipe, copied, files_of
@@ -38,13 +38,13 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
     export_judgements(ws, outcome)
-    record(ws, decided=[decision(adjudicator, Asked(*one.pair), respond) for one in outcome.settlement.disputed])
+    record(ws, decided=[decision(adjudicator, PairKey(*one.pair), respond) for one in outcome.settlement.disputed])
     recipe.adopted(ws)
     whole_way.write_results(ws, whole_way.Steps(silently, number=12))
     return ws
 
 
-def judgement(assessor: str, asked: Asked, respond: simulated_people.Respond) -> Judgement:
+def judgement(assessor: str, asked: PairKey, respond: simulated_people.Respond) -> Judgement:
     answer, _ = answered(respond, asked)
     return Judgement(
         *asked.pair,
@@ -57,13 +57,13 @@ def judgement(assessor: str, asked: Asked, respond: simulated_people.Respond) ->
     )
 
 
-def decision(adjudicator: str, asked: Asked, respond: simulated_people.Respond) -> Adjudication:
+def decision(adjudicator: str, asked: PairKey, respond: simulated_people.Respond) -> Adjudication:
     answer, why = answered(respond, asked)
     said = {"reason": why, "comment": answer.comment, "lead_time": answer.lead_time}
     return Adjudication(*asked.pair, adjudicator, answer.grade, "shown", (), **said)
 
 
-def answered(respond: simulated_people.Respond, asked: Asked) -> tuple[SimulatedAnswer, str | None]:
+def answered(respond: simulated_people.Respond, asked: PairKey) -> tuple[SimulatedAnswer, str | None]:
     response = respond(asked)
     assert response is not None
     return response

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from annot.base.stats.values import Undefined
-from annot.measuring.assessor_effect.rankings import GradingComparison, GradingRanking
+from annot.measuring.assessor_effect import GradingComparison, GradingRanking
 from annot.publishing.report.cells import Number
-from annot.publishing.report.sections import effect
+from annot.publishing.report.sections import assessors
 
 
 def comparison(first: str, second: str, tau: float | Undefined = 0.5) -> GradingComparison:
@@ -39,7 +39,7 @@ def found() -> Any:
 
 
 def test_beside_the_runs_are_the_gradings_of_all_queries() -> None:
-    table = effect.ranges(found())
+    table = assessors.ranges(found())
     assert table.headings == ("Run", "final grades", "assessor A", "random assessor")
     rows = [[cell.raw if isinstance(cell, Number) else cell for cell in row] for row in table.rows]
     assert rows == [
@@ -56,7 +56,7 @@ def test_beside_the_runs_are_the_gradings_of_all_queries() -> None:
 
 
 def test_an_order_names_ties_and_a_grading_of_some_queries_has_the_final_grades_below_it() -> None:
-    assert effect.ranking_rows(found()) == [
+    assert assessors.ranking_rows(found()) == [
         ("final", 2, 9, 0, "bm25 61.23, lsa 58.00 = tfidf 58.00"),
         ("A", 2, 9, 1, "lsa 70.00, bm25 60.00, tfidf 10.00"),
         ("a1", 1, 4, 0, "lsa 50.00, bm25 25.00"),
@@ -65,7 +65,7 @@ def test_an_order_names_ties_and_a_grading_of_some_queries_has_the_final_grades_
 
 
 def test_each_comparison_has_a_row() -> None:
-    orders, tau = effect.orders(found())
+    orders, tau = assessors.orders(found())
     assert len(orders.rows) == 4
     assert [str(cell) for cell in tau.rows[0]] == ["A", "final", "0.50", "1 of 3", "0", "1"]
     assert [str(cell) for cell in tau.rows[1]] == ["a1", "final", "–", "1 of 3", "0", "1"]

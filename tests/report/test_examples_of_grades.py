@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from annot.base.records import Assignment, Decision, Judgement, Paper
-from annot.publishing.report.sections import examples
-from annot.publishing.report.sections.examples import GradeExample, body, chosen
+from annot.publishing.report.sections import collection
+from annot.publishing.report.sections.collection import GradeExample, chosen, examples_body
 from annot.publishing.report.side_by_side import Screens
 from annot.store import trials
 from annot.study.snapshot import read_snapshot
@@ -50,7 +50,7 @@ def study(*, texts: bool = False, trial: Any = (), final: Any = FINAL) -> Any:
 @pytest.fixture(autouse=True)
 def outcome_of_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is asked again, unless a test says so."""
-    monkeypatch.setattr(examples, "asked_again", lambda snapshot: set())
+    monkeypatch.setattr(collection, "asked_again", lambda snapshot: set())
 
 
 def test_agreed_pairs_come_first_then_facets_that_are_not_shown_yet() -> None:
@@ -69,7 +69,7 @@ def test_no_pair_of_training_or_hidden_gold_and_none_that_is_asked_again_is_show
 ) -> None:
     shown = {one.pair for one in chosen(study(trial=[("p1-aim", "d1"), ("p2-aim", "d5")]))}
     assert shown == {("p1-aim", "d2"), ("p1-way", "d3"), ("p1-way", "d4"), ("p2-aim", "d6")}
-    monkeypatch.setattr(examples, "asked_again", lambda snapshot: {("p1-way", "d4"), ("p1-aim", "d3")})
+    monkeypatch.setattr(collection, "asked_again", lambda snapshot: {("p1-way", "d4"), ("p1-aim", "d3")})
     assert [one.final for one in chosen(study())] == [3, 2, 0]
 
 
@@ -85,10 +85,10 @@ def test_pairs_of_any_round_of_trial_and_gold_pairs_are_kept_from_the_report(tmp
 
 def test_a_pair_without_a_final_grade_is_in_no_example_and_without_any_there_is_no_chapter() -> None:
     some = {pair: grade for pair, grade in FINAL.items() if grade in (0, 2)}
-    (chapter,) = body(study(final=some))
+    (chapter,) = examples_body(study(final=some))
     assert [row[0] for row in chapter.tables[0].rows] == ["2 much", "0 no"]
     assert "No pair can be shown for bit and same." in chapter.paragraphs[0]
-    assert list(body(study(final={}))) == []
+    assert list(examples_body(study(final={}))) == []
 
 
 @pytest.mark.parametrize(("made_elsewhere", "facets"), [(None, {"aim", "way"}), ("with another tool", set())])
@@ -104,15 +104,15 @@ def test_the_guidelines_are_quoted_only_if_the_pairs_were_judged_by_them(
             {"p1-aim": (1,)}, {"d1": ("goal", "other")}, {"aim": ("goal",)}, ("no", "bit", "much", "same"), {}
         )
 
-    monkeypatch.setattr(examples, "screens_of", screens)
-    monkeypatch.setattr(examples.papers, "find_papers", lambda corpus, ids: there)
+    monkeypatch.setattr(collection, "screens_of", screens)
+    monkeypatch.setattr(collection.papers, "find_papers", lambda corpus, ids: there)
     found = study(texts=True)
     found.made_elsewhere = made_elsewhere
     found.snapshot.topics, found.snapshot.texts = {name: name[:2] for name in FACETS}, {}
     found.snapshot.ws = SimpleNamespace(has_corpus=True, corpus=None)
     # No text was corrected.
     found.snapshot.outcome, found.snapshot.displays, found.snapshot.text_versions = found.outcome, {}, {}
-    (chapter,) = body(found)
+    (chapter,) = examples_body(found)
     assert asked == [(["d1", "d3", "d4", "d6", "p1", "p2"], facets)]
     # d6 is not in the corpus.
     assert [block.summary for block in chapter.blocks] == [
@@ -124,13 +124,13 @@ def test_the_guidelines_are_quoted_only_if_the_pairs_were_judged_by_them(
     assert [(side.title, side.marked) for side in first.sides] == [("Of p1", {1}), ("Of d1", {0})]
     assert first.told == "The assessors gave 3 and 3. The final grade is 3 same."
     assert last.told == "The assessors gave 1 and cannot judge. The final grade is 1 bit, set by an adjudicator."
-    (by_id,) = examples.appendix(found)
+    (by_id,) = collection.examples_appendix(found)
     assert [row[3] for row in by_id.tables[0].rows] == ["d1", "d3", "d4", "d6"]
-    assert list(examples.appendix(study())) == []
+    assert list(collection.examples_appendix(study())) == []
 
 
 def test_without_a_licence_of_the_texts_pairs_are_shown_by_their_ids() -> None:
-    (chapter,) = body(study())
+    (chapter,) = examples_body(study())
     (table,) = chapter.blocks
     assert table.rows[2] == ("1 bit", "way", "p1-way", "d4", "1 and cannot judge", "an adjudicator")
     assert "they are not part of the release" in chapter.paragraphs[0]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.publishing.report import figures
-from annot.publishing.report.document import Figure, Table
-from annot.publishing.report.sections import analyses
+from annot.publishing.report.sections import runs as analyses
+from annot.publishing.report.tables import Figure, Table
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(10)]
@@ -27,7 +27,7 @@ def qrels() -> list[Qrel]:
     return [Qrel(name, doc, GRADES[name][ends[doc]] if doc in ends else 1) for name in QUERIES for doc in DOCS]
 
 
-def study(evaluated: Evaluated | Undefined, runs: Any = RUNS, **values: Any) -> Any:
+def study(evaluated: EvaluatedRuns | Undefined, runs: Any = RUNS, **values: Any) -> Any:
     return SimpleNamespace(
         runs=runs,
         evaluated=evaluated,
@@ -102,4 +102,4 @@ def test_without_a_paper_of_several_facets_nothing_is_shown_of_facets_and_withou
     runs = {"first": {name: FORWARDS for name in QUERIES if name != "p1-way"}}
     evaluated = evaluated_runs(runs, of_one, conventions=("csfcube",))
     assert list(analyses._facets(study(evaluated, runs), evaluated)) == []
-    assert list(analyses.appendix(study(Undefined("no runs")))) == []
+    assert list(analyses.analyses_appendix(study(Undefined("no runs")))) == []

@@ -9,8 +9,8 @@ import pytest
 from annot.base.records import CITED, Decision, Draw, Judgement, Pool, PoolEntry, Query
 from annot.publishing.report import figures
 from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Chapter, Table
-from annot.publishing.report.sections import grades
+from annot.publishing.report.sections import collection
+from annot.publishing.report.tables import Chapter, Table
 
 FINAL = {
     ("p1-aim", "d1"): 0,
@@ -62,7 +62,7 @@ def data(found: Table) -> list[dict[str, object]]:
 
 
 def chapters(final: dict[tuple[str, str], int]) -> dict[str, Chapter]:
-    return {chapter.anchor: chapter for chapter in grades.appendix(study(final))}
+    return {chapter.anchor: chapter for chapter in collection.grades_appendix(study(final))}
 
 
 def named(chapter: Chapter) -> dict[str, Table]:
@@ -76,7 +76,7 @@ def shares(facet: str, queries: int, counts: list[int]) -> dict[str, object]:
 
 
 def test_each_facet_and_all_have_the_share_of_each_grade() -> None:
-    table = grades.final_grades(study(FINAL))
+    table = collection.final_grades(study(FINAL))
     assert data(table) == [
         shares("aim", 2, [2, 1, 0, 2]),
         shares("way", 1, [1, 0, 1, 0]),
@@ -87,7 +87,7 @@ def test_each_facet_and_all_have_the_share_of_each_grade() -> None:
 
 def test_a_study_of_one_facet_has_no_line_for_all() -> None:
     of_aim = {pair: grade for pair, grade in FINAL.items() if pair[0].endswith("aim")}
-    assert data(grades.final_grades(study(of_aim))) == [shares("aim", 2, [2, 1, 0, 2])]
+    assert data(collection.final_grades(study(of_aim))) == [shares("aim", 2, [2, 1, 0, 2])]
 
 
 @pytest.mark.parametrize(("facets", "drawn"), [(("aim", "way"), ["aim", "way"]), (("aim",), ["aim"])])
@@ -103,7 +103,7 @@ def test_the_figure_shows_facets_and_its_words_name_the_line_for_all(
 
     monkeypatch.setattr(figures, "grouped_bars", keep)
     final = {pair: grade for pair, grade in FINAL.items() if pair[0].split("-")[1] in facets}
-    chapter = grades.body(study(final))
+    chapter = collection.grades_body(study(final))
     assert list(bars) == drawn
     assert "aim: no 40%" in chapter.blocks[0].description
     assert ("together: no 43%" in chapter.blocks[0].description) == (len(facets) > 1)
@@ -112,18 +112,18 @@ def test_the_figure_shows_facets_and_its_words_name_the_line_for_all(
 
 def test_the_grades_of_one_query_are_a_table_and_no_drawing() -> None:
     of_way = {pair: grade for pair, grade in FINAL.items() if pair[0].endswith("way")}
-    assert grades.body(study(of_way)).blocks == (grades.final_grades(study(of_way)),)
+    assert collection.grades_body(study(of_way)).blocks == (collection.final_grades(study(of_way)),)
 
 
 def test_in_a_sentence_a_share_without_a_useful_interval_is_the_share_alone() -> None:
     of_two = {pair: grade for pair, grade in FINAL.items() if pair in (("p1-way", "d2"), ("p2-aim", "d4"))}
-    chapter = grades.body(study(of_two))
+    chapter = collection.grades_body(study(of_two))
     assert "(too few papers)" in str(chapter.blocks[1].rows[-1][3])
     assert 'a final grade: 100% have the lowest ("no"), 0% the highest' in chapter.paragraphs[0]
 
 
 def test_without_a_final_grade_the_chapter_says_so() -> None:
-    assert grades.body(study({})) == Chapter("grades", "Grades", ("No pair has a final grade yet.",))
+    assert collection.grades_body(study({})) == Chapter("grades", "Grades", ("No pair has a final grade yet.",))
     assert list(chapters({})) == ["judgements"]
 
 
@@ -189,7 +189,7 @@ def test_the_mean_of_documents_has_an_interval_between_none_and_all() -> None:
     made.decisions = [
         Decision(f"p{at}-aim", f"d{doc}", 3 * (doc <= min(at, 2)), "agreed") for at in range(6) for doc in range(3)
     ]
-    row = named(list(grades.appendix(made))[1])["relevant"].records[-1]
+    row = named(list(collection.grades_appendix(made))[1])["relevant"].records[-1]
     mean = row["mean"]
     assert isinstance(mean, Number)
     assert mean.raw == pytest.approx((1 + 2 + 3 + 3 + 3 + 3) / 6)
@@ -197,4 +197,4 @@ def test_the_mean_of_documents_has_an_interval_between_none_and_all() -> None:
     low, high = mean.ends
     assert 0 < low < 2.5
     assert 2.5 < high <= 3
-    assert "with intervals" in grades.body(made).blocks[0].caption
+    assert "with intervals" in collection.grades_body(made).blocks[0].caption

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from annot import __version__
 from annot.base.records import Adjudication, Judgement
-from annot.base.settings.sections import CollectionSettings
+from annot.base.settings import CollectionSettings
 from annot.base.stats.values import Undefined
-from annot.publishing.report.document import Document, Fact
-from annot.publishing.report.latex import latex
-from annot.publishing.report.pages import markdown, page
+from annot.publishing.report.pages import latex, markdown, page
 from annot.publishing.report.sections.whole import about
 from annot.publishing.report.study import Study, Work
+from annot.publishing.report.tables import Document, Fact
 from annot.publishing.terms import terms_of
 
 NOT_TIMED = Work(Undefined("no times"), 0, 3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.document import Chapter, Table
-from annot.publishing.report.latex import TableAsSet, _row, _set, _table, escape, inline
+from annot.publishing.report.pages import TableAsSet, _row, _set, _table, escape, inline
+from annot.publishing.report.tables import Chapter, Table
 
 FIGURE = Number(0.655, COEFFICIENT, Interval(0.54, 0.71, 0.95, "jackknife"))
 

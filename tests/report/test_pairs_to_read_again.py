@@ -7,10 +7,10 @@ from typing import Any
 
 from annot.base.records import Paper
 from annot.base.stats.values import Interval
-from annot.judging.meeting import DifferingPair
-from annot.publishing.report.document import Abstract
-from annot.publishing.report.meeting import _agreement, _side_by_side, _title
+from annot.judging.comments import DifferingPair
 from annot.publishing.report.side_by_side import Screens
+from annot.publishing.report.single_pages import _agreement, _side_by_side, _title
+from annot.publishing.report.tables import Abstract
 
 PAIR = DifferingPair("q1", "d1", "aim", (0, 2, 2), ())
 SAID = Screens(

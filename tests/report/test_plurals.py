@@ -11,8 +11,8 @@ import pytest
 from annot.base.names import counted
 from annot.base.stats.values import Undefined
 from annot.publishing.report.sections.runs import of_lines
+from annot.publishing.report.tables import sentences
 from annot.publishing.report.terminal import rendered
-from annot.publishing.report.words import sentences
 
 FOLDER = Path(str(files("annot.templates")))
 TEMPLATES = sorted(

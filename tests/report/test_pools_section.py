@@ -8,11 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from annot.base.records import CITED, Draw, Pool, PoolEntry, Query
-from annot.pools.pool_facts import PoolOrigins
+from annot.pools.drawn_pools import PoolOrigins
 from annot.publishing.report import figures
-from annot.publishing.report.document import Chapter
 from annot.publishing.report.sections.collection import _pools, _queries
-from annot.publishing.report.words import sentences
+from annot.publishing.report.tables import Chapter, sentences
 from annot.store.citations import AddedFile
 
 NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0, few_abstracts=None)

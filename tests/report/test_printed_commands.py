@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from annot.cli.main import app
-from annot.steps import report
+from annot.steps import publish
 from annot.study.workspace import Workspace
 from command_line import annot
 from study_stages import copied, published
@@ -29,7 +29,7 @@ class Shown(NamedTuple):
 def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Judged, settled and measured, with four runs and two query papers."""
     ws = copied(published(2), "measured", tmp_path_factory.mktemp("printed") / "study")
-    report.write(ws)
+    publish.write_report(ws)
     return ws
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 from annot.base.errors import InputError
-from annot.demo.packaged import corpus_text
+from annot.demo.simulated_people import corpus_text
 from annot.publishing.release.leaks import Leak, Secret, addresses, leaks
 from annot.publishing.release.released_files import bundle
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import Number, Quantity
-from annot.publishing.report.document import Chapter, Document, Reply, Table
-from annot.publishing.report.latex import escape, inline, latex
+from annot.publishing.report.pages import escape, inline, latex
+from annot.publishing.report.tables import Chapter, Document, Reply, Table
 from needs import unavailable
 
 HOSTILE = r"50% of_a & b # $x$ {y} ~z ^w \input{/etc/passwd} | <tag> \"q\" `c' -- ,, * [opt]"

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from annot.base.names import Called, calling
+from annot.base.names import StudyVocabulary, calling
 from annot.publishing.report import figures
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
-from annot.publishing.report.words import sentence
+from annot.publishing.report.tables import sentence
 from annot.steps import qrels
 from annot.study.snapshot import read_snapshot
 from study_stages import copied
@@ -113,7 +113,7 @@ def test_what_is_found_of_an_assessor_on_two_grades_is_a_share(kind: str, said_o
     diagnosis = SimpleNamespace(findings=(finding,), gaps=(), tested=3, too_small=False, untested=())
     told = {"diagnosis": diagnosis, "power": 0.8, "undefined": False}
     assert said_of_more in sentence("assessors.findings", **told)
-    with calling(lambda: Called("topic", "document", faceted=False, binary=True)):
+    with calling(lambda: StudyVocabulary("topic", "document", faceted=False, binary=True)):
         of_two = sentence("assessors.findings", **told)
     assert said_of_two in of_two
     assert "(95% interval 10.0 to 15.0 over 12 queries, p = 0.01)" in of_two
@@ -123,7 +123,7 @@ def test_nothing_found_on_two_grades_is_told_in_points() -> None:
     diagnosis = SimpleNamespace(
         findings=(), gaps=(), tested=3, alpha=0.05, detectable=0.2, too_small=False, untested=()
     )  # fmt: skip
-    with calling(lambda: Called("topic", "document", faceted=False, binary=True)):
+    with calling(lambda: StudyVocabulary("topic", "document", faceted=False, binary=True)):
         told = sentence("assessors.findings", diagnosis=diagnosis, power=0.8, undefined=False)
     assert "tested over topics; " in told
     assert "a difference of 20.0 points or more in how often grade 1 is given (median over assessors)" in told

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.steps import report
+from annot.steps import publish
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from demo_collection import papers as demonstration
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Judged, settled and measured, with four runs and three query papers."""
     ws = copied(published(3), "measured", tmp_path_factory.mktemp("page") / "study")
-    report.write(ws)
+    publish.write_report(ws)
     return ws
 
 
@@ -244,7 +244,7 @@ def test_no_id_is_on_the_page_twice(study: Workspace) -> None:
 def test_of_one_query_nothing_is_drawn(tmp_path: Path) -> None:
     (paper, facets), *_ = QUERY_PAPERS
     ws = copied(replace(published(1), queries=[(paper, facets[:1])]), "measured", tmp_path / "study")
-    report.write(ws)
+    publish.write_report(ws)
     assert "<svg" not in (ws.exports / "report.html").read_text(encoding="utf-8")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import COEFFICIENT, Number, Quantity
-from annot.publishing.report.document import Table
+from annot.publishing.report.tables import Table
 from annot.publishing.report.terminal import table_text, text_table, without_minus_zero
 
 

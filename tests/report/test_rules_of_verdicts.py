@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.averages import TOGETHER
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
+from annot.publishing.report.tables import sentence
 from annot.publishing.report.verdict import best, figure, of_all, order_changes, reliability, robustness, tau
-from annot.publishing.report.words import sentence
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]
 
 
-def measured(runs: dict[str, list[str]], facets: tuple[str, ...] = ("aim", "way"), papers: int = 3) -> Evaluated:
+def measured(runs: dict[str, list[str]], facets: tuple[str, ...] = ("aim", "way"), papers: int = 3) -> EvaluatedRuns:
     """The first two documents are relevant to each query; each run has the same order on all, `-aim` only on that."""
     names = [f"p{paper}-{facet}" for paper in range(papers) for facet in facets]
     qrels = [Qrel(name, doc, 3 if doc in DOCS[:2] else 0) for name in names for doc in DOCS]

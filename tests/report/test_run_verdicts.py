@@ -9,20 +9,19 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.comparisons import Verdict
-from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.evaluated import TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
 from annot.publishing.report.sections.runs import best_line, compared, holding
+from annot.publishing.report.tables import sentence
 from annot.publishing.report.verdict import Best, Reliability, Robustness, best
-from annot.publishing.report.words import sentence
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at:02}" for at in range(20)]
 UNTESTED: dict[str, Any] = {"smallest_p": 0.03, "critical": None, "detectable": None}
 
 
-def measured(papers: int, noise: dict[str, float]) -> Evaluated:
+def measured(papers: int, noise: dict[str, float]) -> EvaluatedRuns:
     """Runs that rank by the grades with so much noise; below 0 they rank the other way round."""
     rng = np.random.default_rng(12)
     qrels, runs = [], {run: {} for run in noise}

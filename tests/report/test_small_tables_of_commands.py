@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from annot.publishing.report import commands
-from annot.publishing.report.document import Table
+from annot.publishing.report.tables import Table
 
 
 def row(**values: object) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from annot.base.records import CITED, Draw, Pool, PoolEntry
 from annot.base.stats.values import Estimate, Interval
-from annot.measuring.agreement.pooled import Between
+from annot.measuring.agreement.estimates import AgreementOfGradings
 from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Table
+from annot.publishing.report.tables import Table
 
 
 def printed(found: Table) -> list[list[str]]:
@@ -99,9 +99,9 @@ def test_a_person_without_a_grade_has_a_dash() -> None:
     assert [found[-1] for found in printed(commands.WITHDRAWN.of(rows))] == ["-", "0", "2"]
 
 
-def between() -> Between:
+def between() -> AgreementOfGradings:
     value = Estimate(0.5, Interval(0.4, 0.6, 0.95, "jackknife"))
-    return Between(
+    return AgreementOfGradings(
         12, 3, dict.fromkeys(commands.AGREED, value) | {"percent": Estimate(80.0, Interval(70, 90, 0.95, "j"))}
     )
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc
-from annot.measuring.evaluation.averages import TOGETHER
 from annot.measuring.evaluation.comparisons import Score
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated
+from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, TOGETHER, EvaluatedRuns
 from annot.publishing.report.sections.runs import compared, drawing, letter_of, measures, of_lines, of_queries, restated
 from evaluated_runs import evaluated_runs
 
@@ -33,7 +32,7 @@ RUNS = {"worst": ranked(DOCS[::-1]), "best": ranked(DOCS), "mixed": ranked(DOCS,
 
 
 @pytest.fixture(scope="module")
-def found() -> Evaluated:
+def found() -> EvaluatedRuns:
     judgements = [
         Judgement(one.query_id, one.doc_id, assessor, one.relevance) for one in QRELS for assessor in ("a1", "a2")
     ]
@@ -48,7 +47,7 @@ def test_letters_go_on_after_z(place: int, letters: str) -> None:
     assert letter_of(place) == letters
 
 
-def test_the_best_run_is_first_and_what_is_no_run_is_last(found: Evaluated) -> None:
+def test_the_best_run_is_first_and_what_is_no_run_is_last(found: EvaluatedRuns) -> None:
     (table,) = compared(found)
     names = [str(row[0]) for row in table.rows]
     assert [name.split(" ")[0] for name in names[:3]] == ["best", "mixed", "worst"]
@@ -57,7 +56,7 @@ def test_the_best_run_is_first_and_what_is_no_run_is_last(found: Evaluated) -> N
     assert names[3:] == ([CHANCE, ONE_ASSESSOR] if found.ceiling else [CHANCE])
 
 
-def test_a_run_has_the_letters_of_those_it_beats_on_each_facet(found: Evaluated) -> None:
+def test_a_run_has_the_letters_of_those_it_beats_on_each_facet(found: EvaluatedRuns) -> None:
     (table,) = compared(found)
     marks = {
         (str(row[0]).split(" ")[0], facet): set(str(cell).split()[-2:]) & {"a", "b", "c"}
@@ -74,20 +73,20 @@ def test_a_run_has_the_letters_of_those_it_beats_on_each_facet(found: Evaluated)
     assert any(marks.values())
 
 
-def test_nothing_that_is_no_run_has_the_sign_of_chance(found: Evaluated) -> None:
+def test_nothing_that_is_no_run_has_the_sign_of_chance(found: EvaluatedRuns) -> None:
     (table,) = compared(found)
     assert all("°" not in str(cell) for row in table.rows[3:] for cell in row)
     assert all("°" in str(cell) for cell in table.rows[2][1:])
 
 
-def test_a_drawing_has_the_runs_of_all_queries_best_first(found: Evaluated) -> None:
+def test_a_drawing_has_the_runs_of_all_queries_best_first(found: EvaluatedRuns) -> None:
     dots, chance, *better = drawing(found).description.split(". ")
     assert re.findall(r"[:;] (\w+) \d+", dots) == ["best", "mixed", "worst"]
     assert re.fullmatch(r"A random order reaches \d\d(\.\d)?( \[.+\])?", chance)
     assert "mixed is better than worst." in better[-1]
 
 
-def test_every_convention_has_its_own_table_and_queries_only_on_request(found: Evaluated) -> None:
+def test_every_convention_has_its_own_table_and_queries_only_on_request(found: EvaluatedRuns) -> None:
     plain = list(measures(found, per_query=False))
     assert {one.name for one in plain} == {"measures-csfcube", "measures-trec"}
     for one in plain:
@@ -96,7 +95,7 @@ def test_every_convention_has_its_own_table_and_queries_only_on_request(found: E
     assert sorted(names) == ["measures-csfcube", "measures-trec", "queries-csfcube", "queries-trec"]
 
 
-def test_a_system_of_several_runs_says_how_many_and_averages_have_a_column_if_they_differ(found: Evaluated) -> None:
+def test_a_system_of_several_runs_says_how_many_and_averages_have_a_column_if_they_differ(found: EvaluatedRuns) -> None:
     lines = [line for line in found.lines if line.convention == "trec" and line.run != CHANCE][:2]
     one, several = lines[0], replace(lines[1], runs=3)
     alike = [replace(line, average="mean over queries") for line in (one, several)]
@@ -108,7 +107,7 @@ def test_a_system_of_several_runs_says_how_many_and_averages_have_a_column_if_th
     assert table.headings[-1] == "Average"
 
 
-def test_each_query_has_its_counts_in_the_data(found: Evaluated) -> None:
+def test_each_query_has_its_counts_in_the_data(found: EvaluatedRuns) -> None:
     table = of_queries(found, "csfcube", ["best", "worst"])
     assert [row[:2] for row in table.rows] == [(run, name) for run in ("best", "worst") for name in sorted(NAMES)]
     first = table.records[0]
@@ -116,7 +115,7 @@ def test_each_query_has_its_counts_in_the_data(found: Evaluated) -> None:
     assert (first["submitted"], first["relevant"], first["unjudged"]) == (6, 2, 0)
 
 
-def test_scores_before_each_topup_are_beside_those_of_now(found: Evaluated) -> None:
+def test_scores_before_each_topup_are_beside_those_of_now(found: EvaluatedRuns) -> None:
     scores = (Score(TOGETHER, "best", (0.5, 0.6, 0.75), (1, 2)), Score(TOGETHER, "worst", (0.2, 0.15, 0.1), (3,)))
     topups = tuple(SimpleNamespace(version=version, method="bm25", pairs=3) for version in (2, 4))
     before: Any = SimpleNamespace(convention="csfcube", measure="NDCG%20", scores=scores, topups=topups)

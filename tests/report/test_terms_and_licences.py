@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from annot.base.errors import InputError
-from annot.base.settings.sections import CollectionSettings
+from annot.base.settings import CollectionSettings
 from annot.publishing.release.prose import SIZES, cell, flowed, quoted, size_category
 from annot.publishing.terms import NEEDED, Licence, known_licence, licence_named, terms_of
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from annot.judging.substudy import ON_RECORD
-from annot.publishing.report.document import Chapter
-from annot.publishing.report.sections import trials
+from annot.judging.trial_answers import ON_RECORD
+from annot.publishing.report.sections import opinions
+from annot.publishing.report.tables import Chapter
 
 FIGURE = {"value": 0.5, "low": 0.4, "high": 0.6, "level": 0.9}
 TRAINED = {
@@ -37,7 +37,7 @@ SUBSTUDY = {
 
 def appendix(on_record: Mapping[str, Any]) -> list[Chapter]:
     study: Any = SimpleNamespace(snapshot=SimpleNamespace(trials=on_record), level=0.9)
-    return list(trials.appendix(study))
+    return list(opinions.trials_appendix(study))
 
 
 def test_nothing_on_record_has_no_chapter() -> None:

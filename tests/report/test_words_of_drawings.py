@@ -7,8 +7,7 @@ from typing import Any
 
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import GRADES, MEASURE, SHARE, Number
-from annot.publishing.report.document import Figure
-from annot.publishing.report.words import sentence
+from annot.publishing.report.tables import Figure, sentence
 
 
 def test_a_title_is_the_first_sentence_of_the_caption() -> None:

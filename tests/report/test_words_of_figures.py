@@ -8,7 +8,7 @@ import pytest
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined
 from annot.publishing.report import cells
 from annot.publishing.report.cells import Number, Quantity, p_value, parts, text
-from annot.publishing.report.words import capitalised, listed, with_p
+from annot.publishing.report.tables import capitalised, listed, with_p
 
 FAR = Interval(-9, 9, 0.95, "jackknife")
 

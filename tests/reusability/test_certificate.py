@@ -8,10 +8,9 @@ from statistics import mean, stdev
 
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc, ranked
-from annot.measuring.reusability.certificate import certify, verdict_of
-from annot.measuring.reusability.own_finds import Loss, finds_of, losses
+from annot.measuring.reusability import Loss, certify, finds_of, losses, verdict_of
 from annot.pools.pooling import draw, extended
-from annot.publishing.report.certificate import terminal
+from annot.publishing.report.single_pages import terminal
 from scipy.stats import t
 
 Runs = dict[str, dict[str, tuple[ScoredDoc, ...]]]

@@ -7,9 +7,8 @@ from statistics import mean
 import pytest
 from annot.base.records import Draw, Pool, PoolEntry, Qrel, Ranking, ScoredDoc
 from annot.base.stats.values import Undefined
-from annot.measuring.reusability.certificate import Certificate, JudgedShare, certify, verdict_of
-from annot.measuring.reusability.own_finds import Loss
-from annot.publishing.report.certificate import certificate_page, terminal
+from annot.measuring.reusability import Certificate, JudgedShare, Loss, certify, verdict_of
+from annot.publishing.report.single_pages import certificate_page, terminal
 
 
 def loss(place: str, value: float = 0.0, needed: int | None = None) -> Loss:

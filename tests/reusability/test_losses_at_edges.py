@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, Ranking, ScoredDoc
-from annot.base.stats.clustered import jackknife_interval
+from annot.base.stats.inference import jackknife_interval
 from annot.base.stats.values import Interval
-from annot.measuring.reusability.own_finds import UNJUDGED, _best, _papers_needed, finds_of, losses
+from annot.measuring.reusability import UNJUDGED, _best, _papers_needed, finds_of, losses
 from scipy import stats
 
 

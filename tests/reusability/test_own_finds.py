@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from annot.base.records import CITED, Addition, Draw, Pool, PoolEntry, Qrel, Ranking, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.reusability.own_finds import UNJUDGED, _papers_needed, _place, finds_of, losses
+from annot.measuring.reusability import UNJUDGED, _papers_needed, _place, finds_of, losses
 from scipy import stats
 
 

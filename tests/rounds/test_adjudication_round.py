@@ -6,12 +6,12 @@ import pytest
 from annot.base.errors import InputError
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import opinions_in, pair_key
-from annot.steps import returns
+from annot.steps import changes
 from annot.store.database import open_store
 from annot.store.shown import record_versions, version
 from annot.study import guidelines
 from annot.study.outcome import ChangedAnswer, changed_after_adjudication
-from annot.study.shown_contents import screen_content
+from annot.study.shown_versions import screen_content
 from studio_in_memory import Killed
 from study_stages import quietly, set_in
 from worlds import PEOPLE, Pair, World, result
@@ -24,7 +24,7 @@ def changed(world: World) -> tuple[ChangedAnswer, ...]:
 
 def give_back(world: World, pair: Pair, name: str = "a1", *, undo: bool = False) -> None:
     why = "Look at the last sentence."
-    returns.change_one(world.ws, pair, assessor=name, why=why, undo=undo, dry_run=False)
+    changes.change_one(world.ws, pair, assessor=name, why=why, undo=undo, dry_run=False)
 
 
 def test_only_the_disputes_are_sent_with_both_grades_and_settled(judged: World) -> None:

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 from annot.base.records import Judgement
 from annot.judging.exchange import audit as audits
-from annot.judging.exchange.audit import audited_project, lost_with
-from annot.judging.exchange.findings import AuditFinding
+from annot.judging.exchange.audit import AuditFinding, audited_project, lost_with
 from annot.judging.exchange.servers import Unreachable, connect
 from annot.labelstudio.gateway import Gateway
 from annot.store import projects, trials
-from annot.store.judging_models import TASK_TABLE
+from annot.store.models import TASK_TABLE
 from annot.store.projects import Project
-from annot.store.revisions import Sourced
+from annot.store.revisions import SourcedAnswer
 from annot.store.shown import record_versions, version
 from small_study import RECORDED
 from sqlalchemy import text
@@ -103,9 +102,9 @@ def test_answers_to_hidden_gold_go_with_a_project_of_the_same_server(judged: Wor
     project = project_of(judged, "a1")
     with judged.ws.writing() as session:
         given = [
-            Sourced(Judgement("p1-method", "d98", "a1", 1), "hidden-gold", "901", {}, server=project.server),
-            Sourced(Judgement("p1-method", "d99", "a1", 1), "hidden-gold", "902", {}, server="another"),
-            Sourced(Judgement("p1-method", "d97", "a1", 1), "train", "903", {}, server=project.server),
+            SourcedAnswer(Judgement("p1-method", "d98", "a1", 1), "hidden-gold", "901", {}, server=project.server),
+            SourcedAnswer(Judgement("p1-method", "d99", "a1", 1), "hidden-gold", "902", {}, server="another"),
+            SourcedAnswer(Judgement("p1-method", "d97", "a1", 1), "train", "903", {}, server=project.server),
         ]
         trials.record_answers(session, given, recorded_at=RECORDED)
     assert lost_with(judged.ws, project) == 10 + 1

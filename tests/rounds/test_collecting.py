@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annot.base.records import Asked
-from annot.judging.exchange.collecting import Seen, collect, lines_of
+from annot.base.records import PairKey
+from annot.judging.exchange.collecting import PullCursor, collect, lines_of
 from annot.judging.exchange.servers import connect
 from annot.judging.rounds import round_of
 from annot.judging.withdrawn import lines_withdrawn, withdrawn_of
@@ -62,7 +62,7 @@ def test_an_account_that_another_person_has_now_is_not_the_persons_any_more(judg
 
 
 def test_a_pair_that_is_there_twice_is_always_read_whole(sent: World) -> None:
-    seen: dict[int, Seen] = {}
+    seen: dict[int, PullCursor] = {}
     first, second, *_ = sent.pairs
     there = next(
         one for one in sent.studio.tasks_of(sent.project("a1")) if one["id"] == sent.tasks("a1")[pair_key(*first)]
@@ -75,7 +75,7 @@ def test_a_pair_that_is_there_twice_is_always_read_whole(sent: World) -> None:
 
 
 def test_only_of_tasks_that_came_again_something_can_be_gone(sent: World) -> None:
-    seen: dict[int, Seen] = {}
+    seen: dict[int, PullCursor] = {}
     made = sent.judge("a1", dict.fromkeys(sent.pairs[:4], 1))
     sent.pull(seen=seen)
     sent.studio.delete_annotation(made[sent.pairs[2]])
@@ -116,11 +116,11 @@ def test_an_answer_that_was_withdrawn_or_counts_on_is_listed_with_why(sent: Worl
         (line,) = lines_withdrawn(session, "assessor")
         assert line.answer is not None
         assert line.answer.payload is None
-    assert (one.asked, one.assessor, one.role, one.grade, one.counts) == (Asked(*first), "a1", "assessor", 2, True)
+    assert (one.asked, one.assessor, one.role, one.grade, one.counts) == (PairKey(*first), "a1", "assessor", 2, True)
     sent.pull(accept_deletions=True)
     sent.studio.delete_annotation(made[second])
     sent.studio.annotate(sent.tasks("a1")[pair_key(*second)], result(1), email=PEOPLE["a1"])
     sent.pull()
     with sent.ws.reading() as session:
-        assert [(one.asked, one.counts) for one in withdrawn_of(session)] == [(Asked(*first), False)]
+        assert [(one.asked, one.counts) for one in withdrawn_of(session)] == [(PairKey(*first), False)]
     assert [one.grade for one in sent.outcome.judgements if one.pair == third] == [2]

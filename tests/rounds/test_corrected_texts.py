@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.judging.examination import Examination
 from annot.judging.exchange.audit import audit
 from annot.judging.stage import next_of
-from annot.judging.states import findings_of
+from annot.judging.states import Examination, findings_of
 from annot.labelstudio.tasks import pair_key, split_key
-from annot.publishing.report.traced import describe
-from annot.steps import assessor as assessors
-from annot.steps import corpus, returns
-from annot.steps.assessor_leaving import leave
-from annot.steps.release import release
+from annot.publishing.report.single_pages import describe
+from annot.steps import changes, corpus
+from annot.steps import people as assessors
+from annot.steps.changes import leave
+from annot.steps.publish import release
 from annot.steps.trace import trace
 from annot.store.judgements import read_current
 from annot.store.shown import content, display_parts
@@ -340,7 +339,7 @@ def test_a_returned_pair_cannot_be_taken_back_to_the_earlier_text(sent: World) -
     correct(sent, "d00")
     decide(sent, PAIR, "again")
     with pytest.raises(InputError, match="goes back because its text was corrected"):
-        returns.change_one(sent.ws, PAIR, assessor="a1", why="", undo=True, dry_run=False)
+        changes.change_one(sent.ws, PAIR, assessor="a1", why="", undo=True, dry_run=False)
 
 
 def test_the_pair_of_a_leaver_whose_answer_is_set_aside_goes_to_another(sent: World) -> None:
@@ -470,7 +469,7 @@ def test_a_dispute_that_is_sent_with_the_corrected_text_is_withdrawn_because_of_
 def test_a_dispute_whose_pair_went_back_to_an_assessor_says_so(sent: World) -> None:
     sent.judge_all()
     sent.push("adjudication")
-    returns.change_one(sent.ws, PAIR, assessor="a1", why="Look again.", undo=False, dry_run=False)
+    changes.change_one(sent.ws, PAIR, assessor="a1", why="Look again.", undo=False, dry_run=False)
     notes = sent.push("adjudication").notes
     assert [note for note in notes if "withdrawn" in note] == [
         "j1: 1 unanswered task withdrawn: the pair was returned to an assessor"

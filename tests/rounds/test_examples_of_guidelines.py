@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from annot.demo import packaged
+from annot.demo import simulated_people
 from annot.study import guidelines
 from annot.study.guideline_pages import __file__ as packaged_pages
 from command_line import Result, annot, annot_done
@@ -37,7 +37,7 @@ def test_people_of_another_field_read_no_example_of_the_sample_corpus_and_the_le
 
 def test_a_study_of_the_sample_corpus_has_its_examples(planned: World) -> None:
     source = planned.folder / "sample.jsonl"
-    source.write_text(packaged.corpus_text(), encoding="utf-8")
+    source.write_text(simulated_people.corpus_text(), encoding="utf-8")
     annot_done("corpus", "add", source, folder=planned.folder)
     full = (Path(packaged_pages).parent / "method.md").read_text(encoding="utf-8")
     assert guidelines.page(planned.ws, "method") == full

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from annot.base.records import Asked, Assessor
+from annot.base.records import Assessor, PairKey
 from annot.judging.exchange.servers import connect, task_keys
 from annot.judging.plan_on_record import PLAN_FILE
 from annot.judging.rounds.judging import outgoing_of, unpulled, withdraw_handed_on
 from annot.labelstudio.tasks import pair_key
-from annot.steps import assessor_leaving
+from annot.steps import changes
 from annot.store import people, projects, trials
 from worlds import PEOPLE, World
 
 
 def leave(world: World, name: str, *, successor: str | None = None) -> None:
-    assessor_leaving.leave(world.ws, name, successor=successor, contest=False, offline=True, dry_run=False)
+    changes.leave(world.ws, name, successor=successor, contest=False, offline=True, dry_run=False)
 
 
 def plan(world: World, name: str) -> list[tuple[str, str]]:
@@ -65,11 +65,11 @@ def test_an_answer_to_a_pair_that_another_was_sent_since_is_told_and_the_others_
         project = projects.open_project(
             session, round="judge", assessor="a3", server="another", url="u", version="1", account_id=9
         )
-        projects.record_tasks(session, project.project, {Asked(*second): 1})
+        projects.record_tasks(session, project.project, {PairKey(*second): 1})
         other = projects.open_project(
             session, round="judge", assessor="a2", server="another", url="u", version="1", account_id=9
         )
-        projects.record_tasks(session, other.project, {Asked(*second): 2})
+        projects.record_tasks(session, other.project, {PairKey(*second): 2})
     notes = sent.push().notes
     assert "a1: 1 task answered after others had begun; the others' answers count" in notes
     assert plan(sent, "a1") == []
@@ -94,9 +94,9 @@ def test_what_was_answered_and_not_pulled_is_known(sent: World) -> None:
     for task in strange:
         sent.studio.annotate(task, [], email=PEOPLE["a1"])
     with connect(sent.ws) as gateway:
-        assert sorted(unpulled(gateway, project, tasks, ())) == sorted([Asked(*first), Asked(*second)])
-        assert unpulled(gateway, project, tasks, [Asked(*first)]) == [Asked(*second)]
-        assert unpulled(gateway, project, {Asked(*third): 1}, ()) == []
+        assert sorted(unpulled(gateway, project, tasks, ())) == sorted([PairKey(*first), PairKey(*second)])
+        assert unpulled(gateway, project, tasks, [PairKey(*first)]) == [PairKey(*second)]
+        assert unpulled(gateway, project, {PairKey(*third): 1}, ()) == []
 
 
 def test_who_left_is_sent_nothing_and_who_has_not_passed_is_named(planned: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.corpus.corpus_facts import labels_of
 from annot.judging.rounds.labels import PulledLabels
-from annot.store.queries import read_queries
+from annot.store.pools import read_queries
 from worlds import PEOPLE, World
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError
-from annot.base.records import Asked, Assignment
+from annot.base.records import Assignment, PairKey
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
-from annot.steps import backup, restore
+from annot.steps import backup
+from annot.store.database import hold_study
 from annot.store.shown import read_versions
-from annot.store.study_lock import alone
 from command_line import annot, annot_done
 from corrections import correct, decide, listed
 from small_study import LABELS
@@ -42,7 +42,7 @@ def saved(made: World, name: str = "saved.zip") -> Path:
 
 
 def restored(made: World, path: Path) -> None:
-    restore.restore(path, made.folder, replace=True, wait_seconds=0.0, dry_run=False)
+    backup.restore(path, made.folder, replace=True, wait_seconds=0.0, dry_run=False)
 
 
 def texts_on(made: World, name: str, round: str = "judge", *, occasion: int = 1, doc_id: str = "d00") -> str:
@@ -70,7 +70,7 @@ def test_a_backup_from_before_a_correction_is_restored_and_answers_on_the_correc
         restored(made, before)
         pulled = made.pull()
         assert any("1 annotation not counted: its task shows a text that is not on record" in n for n in pulled.notes)
-        assert made.outcome.answered == {("a1", Asked(QUERY, "d01"))}
+        assert made.outcome.answered == {("a1", PairKey(QUERY, "d01"))}
         made.push()
         assert "corrected" not in texts_on(made, "a2")
         correct(made, "d00")
@@ -189,12 +189,15 @@ def test_of_two_pushes_at_once_the_second_is_refused_and_the_change_has_one_reas
 
         def second(request: Any) -> None:
             if request.method == "PATCH" and not seen:
-                with pytest.raises(BusyError) as error, alone(made.ws.database_url, command="push", wait_seconds=0):
+                with (
+                    pytest.raises(BusyError) as error,
+                    hold_study(made.ws.database_url, command="push", wait_seconds=0),
+                ):
                     made.push(changed="the other reason")
                 seen.append((error.value.exit_code, error.value.message))
 
         made.studio.faults.append(second)
-        with alone(made.ws.database_url, command="push", wait_seconds=0):
+        with hold_study(made.ws.database_url, command="push", wait_seconds=0):
             made.push(changed="clearer")
         assert len(seen) == 1
         made.push(changed="the other reason")

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput, StudioError
-from annot.base.records import Adjudication, Asked, Assessor, Assignment, Judgement, Query, Returned
-from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing
-from annot.judging.exchange.rounds import NO_WISHES, Wishes
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairKey, PairReturn, Query
+from annot.judging.exchange.collecting import CollectedProject
+from annot.judging.exchange.outgoing import OutgoingProject
+from annot.judging.exchange.rounds import NO_OPTIONS, RoundOptions
 from annot.judging.exchange.servers import Unreachable
-from annot.judging.rounds import adjudication, judging, labels, round_of
+from annot.judging.rounds import judging, labels, round_of
 from annot.judging.rounds.judging import JudgingRound, WithdrawnTasks
-from annot.judging.rounds.training import TrainingRound, _in_time
-from annot.labelstudio.annotations import Reading
-from annot.store import adjudications, judgements, people, projects, queries, trials
-from annot.store.judging_models import Gold
-from annot.store.revisions import Sourced
+from annot.judging.rounds.trials import TrainingRound, _in_time
+from annot.labelstudio.studio_records import ReadAnnotation
+from annot.store import adjudications, judgements, people, pools, projects, trials
+from annot.store.models import Gold
+from annot.store.revisions import SourcedAnswer
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
@@ -33,7 +33,7 @@ def planned(tmp_path: Path) -> Workspace:
     """Forty pairs each for a1 and a2, with a query of another facet that is not planned."""
     ws = copied(Small(), "planned", tmp_path / "study")
     with ws.writing() as session:
-        queries.put_queries(session, [Query(RESULT, "p1", "result", (2,))])
+        pools.put_queries(session, [Query(RESULT, "p1", "result", (2,))])
     return ws
 
 
@@ -53,14 +53,14 @@ def leave(ws: Workspace, name: str) -> None:
         people.set_left(session, name, RECORDED)
 
 
-def tasks(given: Sequence[Outgoing]) -> dict[str, list[Asked]]:
+def tasks(given: Sequence[OutgoingProject]) -> dict[str, list[PairKey]]:
     return {one.assessor: list(one.tasks) for one in given}
 
 
 def test_a_returned_pair_goes_to_its_person_alone_until_it_is_taken_back(planned: Workspace) -> None:
     with planned.writing() as session:
         for occasion in (3, 4):
-            judgements.add_returned(session, Returned(P1, "d00", "a1", occasion, "Look again.", RECORDED))
+            judgements.add_returned(session, PairReturn(P1, "d00", "a1", occasion, "Look again.", RECORDED))
         judgements.withdraw_returned(session, judgements.read_returned(session)[0], withdrawn_at=RECORDED)
     found = tasks(judging.outgoing_of(planned))
     assert [one.occasion for one in found["a1"]] == [1] * 40 + [4]
@@ -73,13 +73,13 @@ def test_hidden_gold_goes_to_its_person_while_they_are_here(planned: Workspace) 
     with planned.writing() as session:
         trials.add_assignments(session, "hidden-gold", [Assignment(P1, "d99", "a1", 1)])
     found = tasks(judging.outgoing_of(planned))
-    assert (Asked(P1, "d99") in found["a1"], Asked(P1, "d99") in found["a2"]) == (True, False)
+    assert (PairKey(P1, "d99") in found["a1"], PairKey(P1, "d99") in found["a2"]) == (True, False)
     leave(planned, "a1")
     assert [len(own) for own in tasks(judging.outgoing_of(planned)).values()] == [40]
 
 
 def test_only_guidelines_of_planned_facets_are_sent(planned: Workspace) -> None:
-    prepared = JudgingRound().prepare(planned, NO_WISHES, dry_run=True)
+    prepared = JudgingRound().prepare(planned, NO_OPTIONS, dry_run=True)
     subjects = [one.subject for one in prepared.new_versions if one.part in ("guidelines", "facet")]
     assert subjects == ["method", "method"]
 
@@ -90,7 +90,7 @@ def test_who_cannot_be_reached_for_a_withdrawal_is_sent_nothing(
     ws = copied(Rounds(), "planned", tmp_path / "rounds")
     away = Unreachable("a2", "no answer", False)
     monkeypatch.setattr(judging, "on_servers", lambda ws, names, work: (away,))
-    prepared = JudgingRound().prepare(ws, NO_WISHES, dry_run=False)
+    prepared = JudgingRound().prepare(ws, NO_OPTIONS, dry_run=False)
     assert (list(tasks(prepared.outgoing)), prepared.unreachable, prepared.checked) == (["a1"], (away,), True)
 
 
@@ -105,7 +105,7 @@ def test_a_project_that_cannot_be_read_stops_a_push_unless_its_person_has_left(
             )
             if remote is not None:
                 projects.set_remote_project(session, project.project, remote)
-            projects.record_tasks(session, project.project, {Asked(P1, "d98"): 1 if remote else 2})
+            projects.record_tasks(session, project.project, {PairKey(P1, "d98"): 1 if remote else 2})
     asked: list[str] = []
 
     def refuse(ws: Any, gateway: Any, project: Any, own: Any, possible: Any) -> WithdrawnTasks:
@@ -138,7 +138,7 @@ def golden(ws: Workspace, *more: tuple[str, str]) -> None:
 
 def training(ws: Workspace, *names: str, dry_run: bool = True) -> tuple[dict[str, list[int]], list[str]]:
     """How many tasks each has in its parts, and the notes."""
-    prepared = TrainingRound().prepare(ws, Wishes(assessor=names), dry_run=dry_run)
+    prepared = TrainingRound().prepare(ws, RoundOptions(assessor=names), dry_run=dry_run)
     found: dict[str, list[int]] = {}
     for one in prepared.outgoing:
         found.setdefault(one.assessor, []).append(len(one.tasks))
@@ -183,7 +183,7 @@ def test_the_next_batch_comes_with_the_last_answer_of_the_one_before(
     with planned.writing() as session:
         order = [one.pair for one in trials.read_assignments(session, "train", "a1")]
         given = [
-            Sourced(Judgement(*pair, "a1", 1, flags=("skipped",) if at >= answered else ()), "train", f"{at}", {})
+            SourcedAnswer(Judgement(*pair, "a1", 1, flags=("skipped",) if at >= answered else ()), "train", f"{at}", {})
             for at, pair in enumerate(order[: answered + skipped])
         ]
         trials.record_answers(session, given, recorded_at=RECORDED)
@@ -195,10 +195,10 @@ def test_which_gold_grades_can_be_seen_is_noted_before_they_are_sent(planned: Wo
     training(planned, "a1", dry_run=False)
     with planned.writing() as session:
         order = [one.pair for one in trials.read_assignments(session, "train", "a1")]
-        given = [Sourced(Judgement(*pair, "a1", 1), "train", f"{at}", {}) for at, pair in enumerate(order[:2])]
+        given = [SourcedAnswer(Judgement(*pair, "a1", 1), "train", f"{at}", {}) for at, pair in enumerate(order[:2])]
         trials.record_answers(session, given, recorded_at=RECORDED)
     round = TrainingRound()
-    prepared = round.prepare(planned, Wishes(assessor=("a1",)), dry_run=True)
+    prepared = round.prepare(planned, RoundOptions(assessor=("a1",)), dry_run=True)
     with planned.writing() as session:
         round.before_sending(session, prepared.outgoing)
         shown = trials.read_trials(session)["train-feedback/a1"]["pairs"]
@@ -212,9 +212,9 @@ def test_which_gold_grades_can_be_seen_is_noted_before_they_are_sent(planned: Wo
     assert source(reading(order[2], 3)) == "train", "it was never answered before"
 
 
-def reading(pair: tuple[str, str], grade: int) -> Reading:
-    return Reading(
-        asked=Asked(*pair), grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None,
+def reading(pair: tuple[str, str], grade: int) -> ReadAnnotation:
+    return ReadAnnotation(
+        asked=PairKey(*pair), grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None,
         created_at=RECORDED, changed_at=RECORDED, account=7, flags=(), payload={"id": 1},
     )  # fmt: skip
 
@@ -224,38 +224,41 @@ def sent_to(ws: Workspace, name: str, pairs: Sequence[tuple[str, str]]) -> None:
         project = projects.open_project(
             session, round="adjudicate", assessor=name, server="one", url="u", version="1", account_id=7
         )
-        projects.record_tasks(session, project.project, {Asked(*pair): at for at, pair in enumerate(pairs)})
+        projects.record_tasks(session, project.project, {PairKey(*pair): at for at, pair in enumerate(pairs)})
 
 
 def test_a_dispute_stays_with_whom_it_was_sent_to_until_they_leave(judged: Workspace) -> None:
-    (one,) = adjudication.outgoing_of(judged)
+    (one,) = judging.adjudication_outgoing_of(judged)
     disputed = [asked.pair for asked in one.tasks]
     assert (one.assessor, len(disputed), {asked.occasion for asked in one.tasks}) == ("j1", 8, {1})
     add(judged, "j2")
-    shared = tasks(adjudication.outgoing_of(judged))
+    shared = tasks(judging.adjudication_outgoing_of(judged))
     assert {name: len(own) for name, own in shared.items()} == {"j1": 4, "j2": 4}
     assert sorted(asked.pair for own in shared.values() for asked in own) == sorted(disputed)
     sent_to(judged, "j1", disputed)
-    assert {name: len(own) for name, own in tasks(adjudication.outgoing_of(judged)).items()} == {"j1": 8}
+    assert {name: len(own) for name, own in tasks(judging.adjudication_outgoing_of(judged)).items()} == {"j1": 8}
     leave(judged, "j1")
-    assert {name: len(own) for name, own in tasks(adjudication.outgoing_of(judged)).items()} == {"j1": 0, "j2": 8}
+    assert {name: len(own) for name, own in tasks(judging.adjudication_outgoing_of(judged)).items()} == {
+        "j1": 0,
+        "j2": 8,
+    }
 
 
 def test_of_two_who_were_sent_a_dispute_the_first_keeps_it(judged: Workspace) -> None:
     add(judged, "j2")
     sent_to(judged, "j1", [(P1, "d08")])
     sent_to(judged, "j2", [(P1, "d08")])
-    found = tasks(adjudication.outgoing_of(judged))
-    assert (Asked(P1, "d08") in found["j1"], Asked(P1, "d08") in found["j2"]) == (True, False)
+    found = tasks(judging.adjudication_outgoing_of(judged))
+    assert (PairKey(P1, "d08") in found["j1"], PairKey(P1, "d08") in found["j2"]) == (True, False)
 
 
 @pytest.mark.parametrize(("ratings", "shown"), [("shown", 8), ("hidden", 0)])
 def test_an_adjudicator_sees_the_grades_only_if_they_are_shown(judged: Workspace, ratings: str, shown: int) -> None:
     ws = judged.replaced("adjudication", ratings=ratings)
-    (one,) = adjudication.outgoing_of(ws)
+    (one,) = judging.adjudication_outgoing_of(ws)
     assert (len(one.tasks), len(one.opinions)) == (8, shown)
     project: Any = type("Of", (), {"assessor": "j1", "server": "one"})
-    decided = adjudication._sourced(ws, reading((P1, "d08"), 2), project, planned={(P1, "d08"): ("a1", "a2")}).record
+    decided = judging._sourced(ws, reading((P1, "d08"), 2), project, planned={(P1, "d08"): ("a1", "a2")}).record
     assert (decided.ratings, sorted(decided.shown)) == (ratings, ["a1", "a2"] if shown else [])
 
 
@@ -263,9 +266,11 @@ def test_a_decision_keeps_its_pair_with_who_made_it(judged: Workspace) -> None:
     add(judged, "j2")
     decided = Adjudication(P1, "d08", "j2", 1, "shown", ("a1", "a2"), judged_at="2031-03-14T12:00:00+00:00")
     with judged.writing() as session:
-        adjudications.record_adjudications(session, [Sourced(decided, "label-studio", "7", {})], recorded_at=RECORDED)
-    found = tasks(adjudication.outgoing_of(judged))
-    assert (Asked(P1, "d08") in found["j1"], Asked(P1, "d08") in found["j2"]) == (False, True)
+        adjudications.record_adjudications(
+            session, [SourcedAnswer(decided, "label-studio", "7", {})], recorded_at=RECORDED
+        )
+    found = tasks(judging.adjudication_outgoing_of(judged))
+    assert (PairKey(P1, "d08") in found["j1"], PairKey(P1, "d08") in found["j2"]) == (False, True)
 
 
 @pytest.mark.parametrize(("isolated", "asked"), [(False, ["a1", "a2", "a3", "j1"]), (True, ["a1", "a3"])])
@@ -298,20 +303,22 @@ def test_full_texts_come_once_every_pair_is_judged_on_its_abstract(planned: Work
             trials.add_assignments(session, round, rows)  # type: ignore[arg-type]
     substudy = round_of("substudy")
     with pytest.raises(InputError, match="a push of the sub-study needs its view"):
-        substudy.prepare(planned, NO_WISHES, dry_run=True)
-    (one,) = substudy.prepare(planned, Wishes(view="abstract"), dry_run=True).outgoing
+        substudy.prepare(planned, NO_OPTIONS, dry_run=True)
+    (one,) = substudy.prepare(planned, RoundOptions(view="abstract"), dry_run=True).outgoing
     assert (one.assessor, [asked.pair for asked in one.tasks], one.part.stored) == ("a1", pairs, "substudy-abstract")
     for answered, left in ((0, "2 pairs not judged"), (1, "1 pair not judged")):
         with planned.writing() as session:
-            given = [Sourced(Judgement(*pair, "a1", 1), "substudy-abstract", pair[1], {}) for pair in pairs[:answered]]
+            given = [
+                SourcedAnswer(Judgement(*pair, "a1", 1), "substudy-abstract", pair[1], {}) for pair in pairs[:answered]
+            ]
             trials.record_answers(session, given, recorded_at=RECORDED)
         with pytest.raises(InputError, match=f"{left} on the abstracts yet"):
-            substudy.prepare(planned, Wishes(view="full"), dry_run=True)
+            substudy.prepare(planned, RoundOptions(view="full"), dry_run=True)
     with planned.writing() as session:
-        given = [Sourced(Judgement(*pairs[1], "a1", 1), "substudy-abstract", pairs[1][1], {})]
+        given = [SourcedAnswer(Judgement(*pairs[1], "a1", 1), "substudy-abstract", pairs[1][1], {})]
         trials.record_answers(session, given, recorded_at=RECORDED)
     with pytest.raises(MissingInput, match="no such file"):
-        substudy.prepare(planned, Wishes(view="full"), dry_run=True)
+        substudy.prepare(planned, RoundOptions(view="full"), dry_run=True)
 
 
 def test_answers_to_hidden_gold_are_kept_beside_the_collection(planned: Workspace) -> None:
@@ -321,7 +328,7 @@ def test_answers_to_hidden_gold_are_kept_beside_the_collection(planned: Workspac
             session, round="judge", assessor="a1", server="one", url="u", version="1", account_id=7
         )
         found = (reading((P1, "d00"), 1), reading((P1, "d99"), 2))
-        rest = judging._without_hidden_gold(session, Collected(project, 2, [7], found, (), (), 0, ()))
+        rest = judging._without_hidden_gold(session, CollectedProject(project, 2, [7], found, (), (), 0, ()))
         kept = trials.read_answers(session, "hidden-gold")
     assert [one.asked.pair for one in rest.found] == [(P1, "d00")]
     assert [(one.record.pair, one.record.grade) for one in kept] == [((P1, "d99"), 2)]

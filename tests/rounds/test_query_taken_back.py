@@ -17,7 +17,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.steps import plan, query
 from annot.steps.query import RemovedQuery
 from annot.store import people, pools, projects, runs
-from annot.store.queries import put_queries, read_queries
+from annot.store.pools import put_queries, read_queries
 from command_line import snapshot
 from small_study import DOCUMENTS, QUERIES
 from studio_in_memory import Killed

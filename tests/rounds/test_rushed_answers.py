@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Adjudication, Judgement
-from annot.judging.exchange.findings import rushed_of
+from annot.judging.exchange.audit import rushed_of
 from annot.measuring.measured import assessors_of
-from annot.publishing.report.words import sentences
-from annot.steps import pull
+from annot.publishing.report.tables import sentences
+from annot.steps import exchange
 from annot.steps.status import status
 from annot.study.outcome import outcome_of
 from annot.study.rushed import reading_limit, too_fast
@@ -118,7 +118,7 @@ def test_a_pull_tells_which_answers_these_are(sent: World) -> None:
     for at, number in enumerate(made.values()):
         moment = f"2031-03-14T09:00:0{at}.000000Z"
         sent.studio.annotations[number] |= {"lead_time": 0.43, "created_at": moment}
-    pulled, _ = pull.pull_sent(sent.ws, advance=quietly)
+    pulled, _ = exchange.pull_sent(sent.ws, advance=quietly)
     (note,) = (note for note in pulled.notes if "faster" in note)
     assert all(" ".join(pair) in note for pair in sent.pairs[1:3])
     with sent.ws.reading() as session:

@@ -9,13 +9,12 @@ import httpx
 import pytest
 from annot.base.errors import AnnotError, MissingInput, StudioError
 from annot.judging.exchange.audit import audit
-from annot.judging.exchange.collecting import Seen
-from annot.judging.exchange.recording import Pulled
+from annot.judging.exchange.collecting import PullCursor, PullResult
 from annot.judging.next_step import Facts
 from annot.judging.stage import Stage
 from annot.labelstudio.tasks import pair_key
-from annot.steps import assessor_leaving, pull
-from annot.steps.pull import pull_sent, watch
+from annot.steps import changes, exchange
+from annot.steps.exchange import pull_sent, watch
 from annot.store import database
 from studio_in_memory import once
 from worlds import PEOPLE, World, result
@@ -36,7 +35,7 @@ def meanwhile(world: World, do: Callable[[], object], *, method: str, path: str)
     world.studio.faults.append(fault)
 
 
-def pull_all(world: World, seen: dict[int, Seen] | None = None) -> tuple[Pulled, tuple[AnnotError, ...]]:
+def pull_all(world: World, seen: dict[int, PullCursor] | None = None) -> tuple[PullResult, tuple[AnnotError, ...]]:
     return pull_sent(world.ws, advance=quietly, seen=seen)
 
 
@@ -55,7 +54,7 @@ def test_nothing_is_sent_twice_of_any_round_that_was_sent(settled: World) -> Non
 
 def test_two_pulls_at_once_record_every_answer_once(sent: World) -> None:
     made = sent.judge("a1", dict.fromkeys(sent.pairs[:4], 1))
-    inner: list[Pulled] = []
+    inner: list[PullResult] = []
 
     def other() -> None:
         sent.studio.change(made[sent.pairs[0]], result(3))
@@ -128,7 +127,7 @@ def test_who_left_keeps_what_they_answered_and_their_open_tasks_go_to_the_other(
     sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
     sent.judge("a2", dict.fromkeys(sent.pairs, 1))
     sent.pull()
-    assessor_leaving.leave(sent.ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
+    changes.leave(sent.ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
     for withdrawn in (7, 0):
         pushed = sent.push()
         assert [(row.assessor, row.sent) for row in pushed.projects if row.sent] == []
@@ -141,7 +140,7 @@ def test_who_left_keeps_what_they_answered_and_their_open_tasks_go_to_the_other(
 def test_the_project_of_who_left_may_be_gone_without_holding_up_a_push_or_their_answers(sent: World) -> None:
     sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
     sent.pull()
-    assessor_leaving.leave(sent.ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
+    changes.leave(sent.ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
     sent.studio.delete_project(sent.project("a1"))
     pushed = sent.push()
     assert "a1" not in [row.assessor for row in pushed.projects if row.sent]
@@ -192,7 +191,7 @@ def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
         assert len(waits) < 5
 
     watch(
-        lambda seen: pull_sent(judged.ws, advance=quietly, rounds=pull.WATCHED, seen=seen)[0],
+        lambda seen: pull_sent(judged.ws, advance=quietly, rounds=exchange.WATCHED, seen=seen)[0],
         every=1,
         wait=wait,
         show=lambda pulled: None,
@@ -204,7 +203,7 @@ def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
 
 def test_a_watch_counts_what_is_open_in_a_round_that_brought_nothing(judged: World) -> None:
     judged.push("adjudication")
-    seen: dict[int, Seen] = {}
+    seen: dict[int, PullCursor] = {}
     pull_all(judged, seen)
     agreed = judged.pairs[2]
     (given,) = judged.studio.annotations_on(judged.tasks("a1")[pair_key(*agreed)])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Assessor, Assignment
-from annot.steps import assessor_leaving, backup
+from annot.base.records import Assessor, Assignment, PairKey
+from annot.steps import backup, changes
 from annot.store import people, projects, trials
 from study_stages import quietly
 from worlds import World, result
@@ -47,7 +47,7 @@ def another(world: World, name: str, *, remote_id: int | None) -> None:
             account_id=9,
         )  # fmt: skip
         projects.set_remote_project(session, made.project, remote_id)
-        projects.record_tasks(session, made.project, {Asked(*pair): at for at, pair in enumerate(world.pairs[:2])})
+        projects.record_tasks(session, made.project, {PairKey(*pair): at for at, pair in enumerate(world.pairs[:2])})
 
 
 def test_projects_of_other_servers_are_not_copied(sent: World) -> None:
@@ -66,8 +66,8 @@ def test_projects_that_were_never_made_are_not_missed(sent: World) -> None:
 # -- leaving -----------------------------------------------------------------------------------------------------------
 
 
-def leave(world: World, name: str) -> assessor_leaving.Left:
-    return assessor_leaving.leave(world.ws, name, successor=None, contest=False, offline=False, dry_run=True)
+def leave(world: World, name: str) -> changes.Left:
+    return changes.leave(world.ws, name, successor=None, contest=False, offline=False, dry_run=True)
 
 
 def test_whoever_has_answers_that_are_not_pulled_cannot_leave(sent: World) -> None:

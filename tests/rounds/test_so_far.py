@@ -12,10 +12,10 @@ import pytest
 from annot.base.errors import LeakError
 from annot.base.records import Assessor, Assignment, Judgement
 from annot.judging.trial_answers import HIDDEN
-from annot.labelstudio.annotations import write_result
+from annot.labelstudio.studio_records import write_result
 from annot.labelstudio.tasks import pair_key
 from annot.publishing.so_far import write_pages
-from annot.steps import pull
+from annot.steps import exchange
 from annot.store import people, projects, trials
 from annot.store.judgements import SourcedJudgement, record_judgements
 from small_study import RECORDED
@@ -72,11 +72,11 @@ def judge(world: World, name: str, grades: Mapping[Pair, int], comment: str) -> 
 def test_a_query_is_on_the_page_once_nothing_of_it_is_open_and_links_to_its_pairs(sent: World) -> None:
     *most, last = sent.pairs
     judge(sent, "a1", {pair: at % 4 for at, pair in enumerate(most)}, "<b>sure</b>")
-    pull.pull_sent(sent.ws, advance=quietly)
+    exchange.pull_sent(sent.ws, advance=quietly)
     assert "Your grades" in pages(sent, "a1")["grades.html"]
     assert rows(pages(sent, "a1")["grades.html"]) == [], "one pair is open"
     judge(sent, "a1", {last: 3}, "late")
-    pull.pull_sent(sent.ws, advance=quietly)
+    exchange.pull_sent(sent.ws, advance=quietly)
     path = sent.ws.cache / "people" / "a1" / "grades.html"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     page = path.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def test_no_page_shows_a_pair_twice_or_says_that_it_was_repeated_or_is_gold(judg
     judged.push()
     judged.judge("a1", {pair: 3}, occasion=2)
     judged.judge("a1", {gold: 2})
-    pull.pull_sent(judged.ws, advance=quietly)
+    exchange.pull_sent(judged.ws, advance=quietly)
     page = pages(judged, "a1")["grades.html"]
     shown = {row[0]: row[1][0] for row in rows(page)}
     assert len(rows(page)) == len(shown) == 11
@@ -142,7 +142,7 @@ def test_an_adjudicator_has_a_page_for_each_query_with_both_grades_and_whole_com
     settled = sent.tasks("j1", "adjudicate")
     words = write_result({}, grade=2, settled_by="slip", comment="Both count.")
     sent.studio.annotate(settled[pair_key(*sent.disputed[0])], words, email=PEOPLE["j1"])
-    pull.pull_sent(sent.ws, advance=quietly)
+    exchange.pull_sent(sent.ws, advance=quietly)
     (name,) = pages(sent, "j1")
     assert name == f"decisions-{QUERY}.html"
     (row,) = rows(pages(sent, "j1")[name])
@@ -180,7 +180,7 @@ def test_a_template_that_names_others_is_refused_and_nothing_is_written(judged: 
     assert len(refused.value.faults) == 2
     assert not [*(judged.ws.cache / "people").glob("*")]
     judged.judge("a1", {judged.pairs[0]: 0})
-    pulled, _ = pull.pull_sent(judged.ws, advance=quietly)
+    pulled, _ = exchange.pull_sent(judged.ws, advance=quietly)
     assert any("not written" in note for note in pulled.notes), "the answers are in all the same"
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Asked, Assessor, Assignment, Judgement, Source
+from annot.base.records import Assessor, Assignment, Judgement, PairKey, Source
 from annot.judging.next_step import Facts
 from annot.judging.stage import Stage
 from annot.store import people, projects, runs, trials
-from annot.store.judging_models import Gold
-from annot.store.revisions import Sourced
-from annot.study.made import note, states_of
+from annot.store.models import Gold
+from annot.store.revisions import SourcedAnswer
+from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
@@ -38,7 +38,7 @@ def facts(ws: Workspace) -> Facts:
         return Stage(session, ws).facts()
 
 
-def sent(ws: Workspace, round: Any, name: str, *asked: Asked, on_server: int | None = 1) -> None:
+def sent(ws: Workspace, round: Any, name: str, *asked: PairKey, on_server: int | None = 1) -> None:
     with ws.writing() as session:
         project = projects.open_project(
             session, round=round, assessor=name, server="one", url="http://s", version="1", account_id=7
@@ -61,11 +61,11 @@ def trained(ws: Workspace, *, given: int, was_sent: int, answered: int, counting
             for at, pair in enumerate(PAIRS[:answered])
         ]
         trials.record_answers(
-            session, [Sourced(one, "train", f"{at}", {}) for at, one in enumerate(answers)], recorded_at=RECORDED
+            session, [SourcedAnswer(one, "train", f"{at}", {}) for at, one in enumerate(answers)], recorded_at=RECORDED
         )
         trials.put_trial(session, "train-feedback/a2", {"pairs": PAIRS[:shown]})
     if was_sent:
-        sent(ws, "train", "a2", *(Asked(*pair) for pair in PAIRS[:was_sent]))
+        sent(ws, "train", "a2", *(PairKey(*pair) for pair in PAIRS[:was_sent]))
     return facts(ws)
 
 
@@ -97,7 +97,7 @@ def test_a_person_in_training_has_pairs_or_waits_for_a_push_until_all_is_shown(
 
 
 def test_who_has_pairs_to_judge_is_not_trained_any_more(planned: Workspace) -> None:
-    sent(planned, "judge", "a2", Asked(Q, "d00"))
+    sent(planned, "judge", "a2", PairKey(Q, "d00"))
     found = trained(planned, given=3, was_sent=0, answered=0, counting=0, shown=0)
     assert (found.to_train, found.training) == (("a1",), ())
 
@@ -127,7 +127,7 @@ def test_open_tasks_are_shown_again_once_the_screens_changed_after_the_push(plan
 def test_open_disputes_are_shown_again_once_the_screens_changed_after_their_push(judged: Workspace) -> None:
     with judged.reading() as session:
         disputed = Stage(session, judged).outcome.open
-    sent(judged, "adjudicate", "j1", *(Asked(*pair) for pair in disputed))
+    sent(judged, "adjudicate", "j1", *(PairKey(*pair) for pair in disputed))
     assert (len(disputed), facts(judged).to_settle, facts(judged).disputes_to_send) == (8, {"j1": 8}, 0)
     states = states_of(judged)
     for screens, waiting in ((states["screens"], 0), ("others", 8)):
@@ -136,7 +136,7 @@ def test_open_disputes_are_shown_again_once_the_screens_changed_after_their_push
 
 
 def test_a_project_that_was_never_made_is_nobodys_work(judged: Workspace) -> None:
-    sent(judged, "adjudicate", "j1", Asked(Q, "d08"), on_server=None)
+    sent(judged, "adjudicate", "j1", PairKey(Q, "d08"), on_server=None)
     assert (facts(judged).to_settle, facts(judged).disputes_to_send) == ({}, 8)
 
 
@@ -144,10 +144,10 @@ def test_hidden_gold_is_sent_and_judged_with_the_pairs_of_the_plan(judged: Works
     with judged.writing() as session:
         trials.add_assignments(session, "hidden-gold", [Assignment(Q, "d99", "a1", 1), Assignment(Q, "p9", "a1", 2)])
     assert (facts(judged).to_send, facts(judged).to_judge) == (2, {})
-    sent(judged, "judge", "a1", Asked(Q, "d99"))
+    sent(judged, "judge", "a1", PairKey(Q, "d99"))
     assert (facts(judged).to_send, facts(judged).to_judge) == (1, {"a1": 1})
     with judged.writing() as session:
-        answer = Sourced(Judgement(Q, "d99", "a1", 2), "hidden-gold", "7", {})
+        answer = SourcedAnswer(Judgement(Q, "d99", "a1", 2), "hidden-gold", "7", {})
         trials.record_answers(session, [answer], recorded_at=RECORDED)
     assert (facts(judged).to_send, facts(judged).to_judge) == (1, {})
 
@@ -166,7 +166,7 @@ def test_an_adjudicator_judges_only_if_the_settings_say_so(tmp_path: Path) -> No
 def test_grades_that_were_imported_have_nobody_who_judges_them_here(judged: Workspace) -> None:
     assert facts(judged).elsewhere is False
     with judged.writing() as session:
-        runs.put_import(session, runs.Imported(Source.FILE, "abc", {"rows": 80}))
+        runs.put_import(session, runs.ImportedSource(Source.FILE, "abc", {"rows": 80}))
         people.set_left(session, "j1", RECORDED)
     found = facts(judged)
     assert (found.elsewhere, found.seats, found.growing, found.unread) == (True, 0, 0, False)
@@ -178,7 +178,7 @@ def test_guidelines_are_unread_until_they_are_checked_sent_or_judged_by(planned:
     assert facts(planned).unread is False
     note(planned, "guidelines", {**states_of(planned), "pages": "others"})
     assert facts(planned).unread is True
-    sent(planned, "judge", "a1", Asked(Q, "d00"))
+    sent(planned, "judge", "a1", PairKey(Q, "d00"))
     assert facts(planned).unread is False
 
 

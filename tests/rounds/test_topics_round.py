@@ -12,10 +12,10 @@ from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.records import Assessor, Topic
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import split_key
-from annot.steps import plan, query, returns, substudy
+from annot.steps import changes, plan, query, training
 from annot.store import people, trials
-from annot.store.judging_models import Gold
-from annot.store.queries import put_topics
+from annot.store.models import Gold
+from annot.store.pools import put_topics
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from corrections import correct, decide, listed
@@ -119,7 +119,7 @@ def test_gold_pairs_are_judged_and_looked_at_again(pooled: World) -> None:
 
 
 def test_a_text_stays_where_full_texts_are_judged_and_only_documents_need_a_place(settled: World) -> None:
-    substudy.draw(settled.ws, assessor="j1", queries=1, candidates=2, dry_run=False)
+    training.draw(settled.ws, assessor="j1", queries=1, candidates=2, dry_run=False)
     table = settled.ws.substudy / "full-texts.tsv"
     header, *rows = table.read_text(encoding="utf-8").splitlines()
     assert [row.split("\t")[0] in DOCUMENTS for row in rows] == [True] * 2
@@ -149,7 +149,7 @@ def settled(pooled: World) -> World:
 
 
 def test_a_pair_that_is_returned_shows_its_topic_again(settled: World) -> None:
-    returns.change_one(settled.ws, ("T2", "d01"), assessor="a1", why="Read the narrative.", undo=False, dry_run=False)
+    changes.change_one(settled.ws, ("T2", "d01"), assessor="a1", why="Read the narrative.", undo=False, dry_run=False)
     assert sum(one.sent for one in settled.push().projects) == 1
     last = settled.studio.tasks_of(settled.project("a1"))[-1]["data"]["pair_html"]
     assert "Please judge this pair once more. Read the narrative." in last

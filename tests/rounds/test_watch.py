@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from annot.judging.exchange.collecting import Seen
-from annot.judging.exchange.recording import Pulled
+from annot.judging.exchange.collecting import PullCursor, PullResult
 from annot.labelstudio.tasks import pair_key
-from annot.steps import pull
-from annot.steps.pull import watch
+from annot.steps import exchange
+from annot.steps.exchange import watch
 from worlds import PEOPLE, World, result
 
 
 def test_only_what_has_changed_is_brought_back(sent: World) -> None:
-    seen: dict[int, Seen] = {}
+    seen: dict[int, PullCursor] = {}
     sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
     sent.pull(seen=seen)
     exported = sent.studio.count("GET", "/export")
@@ -26,7 +25,7 @@ def test_only_what_has_changed_is_brought_back(sent: World) -> None:
 
 def test_a_change_that_was_made_earlier_and_is_seen_later_is_not_missed(sent: World) -> None:
     """Two transactions at once: the one with the earlier moment may end after the one that was pulled."""
-    seen: dict[int, Seen] = {}
+    seen: dict[int, PullCursor] = {}
     first, second, third, *_ = sent.pairs
     sent.judge("a1", {first: 1})
     sent.pull(seen=seen)
@@ -40,7 +39,7 @@ def test_a_change_that_was_made_earlier_and_is_seen_later_is_not_missed(sent: Wo
 
 
 def test_a_project_whose_tasks_changed_in_number_is_read_whole(sent: World) -> None:
-    seen: dict[int, Seen] = {}
+    seen: dict[int, PullCursor] = {}
     made = sent.judge("a1", dict.fromkeys(sent.pairs[:2], 1))
     sent.pull(seen=seen)
     sent.studio.delete_task(sent.tasks("a1")[pair_key(*sent.pairs[0])])
@@ -60,11 +59,11 @@ def test_a_watch_ends_when_everything_is_judged(sent: World) -> None:
         name, pairs = next(rounds)
         sent.judge(name, dict.fromkeys(pairs, 1))
 
-    def show(pulled: Pulled) -> None:
+    def show(pulled: PullResult) -> None:
         brought.append([(row.assessor, row.new) for row in pulled.assessors])
 
     watch(
-        lambda seen: pull.pull(sent.ws, round="judging", advance=lambda done, total: None, seen=seen),
+        lambda seen: exchange.pull(sent.ws, round="judging", advance=lambda done, total: None, seen=seen),
         every=7,
         wait=wait,
         show=show,
@@ -76,7 +75,7 @@ def test_a_watch_ends_when_everything_is_judged(sent: World) -> None:
 
 
 def test_an_answer_of_another_account_is_seen_by_a_watch_too(sent: World) -> None:
-    seen: dict[int, Seen] = {}
+    seen: dict[int, PullCursor] = {}
     sent.judge("a1", {sent.pairs[0]: 1})
     sent.pull(seen=seen)
     sent.studio.annotate(sent.tasks("a2")[pair_key(*sent.pairs[0])], result(2), email=PEOPLE["a1"])

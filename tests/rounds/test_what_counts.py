@@ -16,7 +16,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.steps.corpus import write_corpus_manifest
 from annot.store import judgements
 from annot.store.facet_labels import FacetLabels, replace_labels
-from annot.store.judging_models import ASSIGNMENT_TABLE
+from annot.store.models import ASSIGNMENT_TABLE
 from annot.store.paper_writing import PaperWriter
 from annot.store.shown import content, display_parts, read_versions
 from annot.study import guidelines

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from annot.base.stats.clustered import share_of_counts
+from annot.base.stats.inference import share_of_counts
 from annot.base.stats.values import Interval
-from annot.measuring.sampled.counts import GradeCounts, by_grade, counts_of, share_of
-from annot.measuring.sampled.grades import pool_grades
+from annot.measuring.sampled.grades import GradeCounts, by_grade, counts_of, pool_grades, share_of
 
 PI = {"a": 0.9, "b": 0.5, "c": 1.0, "d": 0.25, "e": 0.4, "f": 0.3, "g": 0.6, "h": 0.2}
 GRADES = {"a": 3, "b": 0, "c": 2, "d": 1, "e": 2, "f": 0, "g": 2, "h": 3}

@@ -10,14 +10,9 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, ranked
-from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.graded_pools import JudgedWhole
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.evaluation.measures import evaluate
-from annot.measuring.sampled.estimates import columns, estimates, pools_of, so_far
+from annot.measuring.evaluation.measures import JudgedWhole, MeasureSelection, evaluate, family_of
+from annot.measuring.sampled.estimates import Lists, SampledPools, columns, estimates, pools_of, so_far
 from annot.measuring.sampled.grades import pool_grades, signs
-from annot.measuring.sampled.lists import Lists
-from annot.measuring.sampled.pools import SampledPools
 
 ASKED = {
     "csfcube": ("NDCG@5", "NDCG%37", "P@3", "R@7", "AP", "Judged@4"),
@@ -83,7 +78,7 @@ def test_where_all_is_judged_the_figures_are_those_of_the_evaluation(
 def test_where_all_is_judged_a_random_order_reaches_what_it_reaches_in_the_evaluation(convention: str) -> None:
     grades, _ = study(6)
     qrels = tuple(Qrel(query_id, doc_id, grade) for query_id, of in grades.items() for doc_id, grade in of.items())
-    asked = MeasuresAsked(convention, columns(convention, ASKED[convention]), 2)
+    asked = MeasureSelection(convention, columns(convention, ASKED[convention]), 2)
     cuts = [(query_id, len(of)) for query_id, of in grades.items()]
     expected = JudgedWhole(qrels, ()).chance(grades, cuts, asked)
     found = SampledPools(pools_of(census(grades), grades, None, highest=3)).chance(grades, cuts, asked)

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
-from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.sampled.estimates import estimates, pools_of
-from annot.measuring.sampled.gradings import SampledGradings
-from annot.measuring.sampled.pools import SampledPools
+from annot.measuring.evaluation.measures import MeasureSelection
+from annot.measuring.sampled.estimates import SampledGradings, SampledPools, estimates, pools_of
 
 PI = {"q": dict(zip("abcdefgh", (0.9, 0.5, 1.0, 0.25, 0.4, 0.3, 0.6, 0.2), strict=True)), "r": {"a": 1.0, "b": 0.5}}
 FINAL = {"q": {"a": 3, "b": 0, "c": 2, "e": 2, "h": 1}, "r": {"a": 1}}
@@ -41,7 +39,7 @@ def test_a_grading_replaces_final_grades_of_drawn_pairs_alone(convention: str, m
 def test_pools_measure_the_queries_asked_for_and_a_random_order_of_each() -> None:
     pools = pools_of(PI, FINAL, F, highest=3)
     sampled = SampledPools(pools)
-    asked = MeasuresAsked("trec", ("nDCG", "P@2"), 2)
+    asked = MeasureSelection("trec", ("nDCG", "P@2"), 2)
     run = {"q": tuple(RANKINGS[0]), "r": (ScoredDoc("b", 1.0), ScoredDoc("a", 1.0))}
     assert not sampled.whole
     assert [*sampled.query_ids] == ["q", "r"]

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from annot.base.records import ScoredDoc
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.evaluation.measures import Evaluation
-from annot.measuring.sampled.estimates import estimates, pools_of
+from annot.measuring.evaluation.measures import Evaluation, family_of
+from annot.measuring.sampled.estimates import Lists, estimates, pools_of
 from annot.measuring.sampled.grades import KINDS, PoolGrades, pool_grades
-from annot.measuring.sampled.lists import Lists
 
 HIGHEST = 3
 MEASURES = {

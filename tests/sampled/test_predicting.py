@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from annot.measuring.sampled.predicting import features, predicted
+from annot.measuring.sampled.grades import features, predicted
 
 Judged = dict[str, dict[str, int]]
 

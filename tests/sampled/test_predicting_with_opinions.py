@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from annot.measuring.sampled.estimates import pools_of
-from annot.measuring.sampled.predicting import FOLDS, predicted, with_opinions
-from annot.measuring.sampled_opinions import counting
-from annot.store.judging_models import PoolSample, SampleDesign, SampledPair
+from annot.measuring.sampled.grades import FOLDS, predicted, with_opinions
+from annot.measuring.sampled_study import counting
+from annot.store.models import PoolSample, SampleDesign, SampledPair
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

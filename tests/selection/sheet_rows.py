@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annot.base.settings import Settings
-from annot.pools.selection.sheet import SheetRow
+from annot.pools.selection import SheetRow
 
 PERIODS = ((1994, 1999), (2000, 2004), (2005, 2009), (2010, 2014), (2015, 2019))
 """CSFCube's (annotator guidelines, 1.4)."""

@@ -9,8 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.pools.selection.choosing import Choice, choose, even_choice, keys_of, papers_enough
-from annot.pools.selection.sheet import SheetRow
+from annot.pools.selection import Choice, SheetRow, choose, even_choice, keys_of, papers_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sheet_rows import FACETS, PAPER_TYPES, PERIODS, row

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from annot.base.errors import InputError
-from annot.pools.selection.sampling import periods_of, sample
+from annot.pools.selection import periods_of, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sheet_rows import PERIODS

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 from annot.base.errors import InputError
-from annot.pools.selection.sheet import COLUMNS, SheetRow, read_sheet, write_sheet
+from annot.pools.selection import COLUMNS, SheetRow, read_sheet, write_sheet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sheet_rows import FACETS, PAPER_TYPES, row

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase
-from annot.steps import answers, errors
+from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
+from annot.steps import changes, evaluate
 from annot.store import judgements
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
@@ -29,7 +29,7 @@ def ws(tmp_path: Path) -> Workspace:
 
 def withdrawn(ws: Workspace) -> set[tuple[str, str]]:
     """Which answers do not count."""
-    return {(one.assessor, one.doc_id) for one in answers.withdrawn(ws) if not one.counts}
+    return {(one.assessor, one.doc_id) for one in changes.withdrawn(ws) if not one.counts}
 
 
 ALL = {(who, doc_id) for who in ("a1", "a2") for doc_id in ("d00", "d01")}
@@ -38,7 +38,7 @@ ALL = {(who, doc_id) for who in ("a1", "a2") for doc_id in ("d00", "d01")}
 def test_one_answer_of_one_person_is_restored(ws: Workspace) -> None:
     assert withdrawn(ws) == ALL
     for dry_run, left in ((True, ALL), (False, ALL - {("a1", "d00")})):
-        found = answers.restore(ws, "p1-method", "d00", assessor="a1", every=False, dry_run=dry_run)
+        found = changes.restore(ws, "p1-method", "d00", assessor="a1", every=False, dry_run=dry_run)
         assert [(one.assessor, one.doc_id) for one in found.restored] == [("a1", "d00")]
         assert (found.kept, withdrawn(ws)) == ((), left)
     assert (ws.exports / "judgements.jsonl").is_file()
@@ -48,7 +48,7 @@ def test_one_answer_of_one_person_is_restored(ws: Workspace) -> None:
 def test_all_answers_or_all_of_a_person_are_restored(
     ws: Workspace, who: str | None, left: set[tuple[str, str]]
 ) -> None:
-    answers.restore(ws, None, None, assessor=who, every=True, dry_run=False)
+    changes.restore(ws, None, None, assessor=who, every=True, dry_run=False)
     assert withdrawn(ws) == left
 
 
@@ -56,7 +56,7 @@ def test_all_answers_or_all_of_a_person_are_restored(
 
 
 def sheet(ws: Workspace) -> list[dict[str, str]]:
-    with (ws.root / errors.SHEET).open(encoding="utf-8-sig", newline="") as file:
+    with (ws.root / evaluate.SHEET).open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
@@ -69,12 +69,12 @@ def test_pairs_that_most_systems_get_wrong_come_first_and_what_was_entered_stays
         for grade, (doc_id, many) in enumerate(wrong)
         for at in range(many)
     ]
-    monkeypatch.setattr(errors, "refuse_unfinished", lambda outcome, *, partial: None)
-    monkeypatch.setattr(errors, "read_run_files", lambda ws: {})
-    monkeypatch.setattr(errors, "error_cases", lambda runs, qrels, *, relevant_from: cases)
+    monkeypatch.setattr(evaluate, "refuse_unfinished", lambda outcome, *, partial: None)
+    monkeypatch.setattr(evaluate, "read_run_files", lambda ws: {})
+    monkeypatch.setattr(evaluate, "error_cases", lambda runs, qrels, *, relevant_from: cases)
     entered: dict[tuple[str, str], Any] = {("p1-method", "gone"): ("other", "odd"), ("p1-method", "d02"): ("", "")}
-    monkeypatch.setattr(errors, "read_entered", lambda ws: entered)
-    found = errors.write(ws)
+    monkeypatch.setattr(evaluate, "read_entered", lambda ws: entered)
+    found = evaluate.write_error_sheet(ws)
     assert (found.pairs, found.with_kind) == (4, 1)
     rows = sheet(ws)
     assert [row["doc_id"] for row in rows] == ["d01", "d02", "d03", "gone"]

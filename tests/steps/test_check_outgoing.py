@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import LeakError
-from annot.base.records import Asked
-from annot.base.stats.seeding import generator
+from annot.base.records import PairKey
+from annot.base.stats.inference import generator
 from annot.judging.exchange.outgoing import (
-    Outgoing,
+    OutgoingProject,
     check_outgoing,
     check_spec,
     form_of,
@@ -35,27 +35,27 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return copied(recipe, "planned", tmp_path_factory.mktemp("outgoing") / "study")
 
 
-def mixed(documents: tuple[str, ...]) -> list[Asked]:
+def mixed(documents: tuple[str, ...]) -> list[PairKey]:
     """These documents of each query in an order that was drawn."""
     return [
-        Asked(f"{paper}-method", str(doc))
+        PairKey(f"{paper}-method", str(doc))
         for paper in PAPERS
         for doc in generator(1, paper, documents[0]).permutation(documents)
     ]
 
 
-def as_drawn(*, occasion: int = 1) -> list[Asked]:
-    return [Asked(f"{paper}-method", doc, occasion) for paper in PAPERS for doc in DOCUMENTS]
+def as_drawn(*, occasion: int = 1) -> list[PairKey]:
+    return [PairKey(f"{paper}-method", doc, occasion) for paper in PAPERS for doc in DOCUMENTS]
 
 
-def outgoing(ws: Workspace, order: list[Asked], *, new: list[Asked] | None = None) -> Outgoing:
+def outgoing(ws: Workspace, order: list[PairKey], *, new: list[PairKey] | None = None) -> OutgoingProject:
     """What a1 is to find; new: the last of it, the rest was sent before."""
     part, own = PARTS["judge"], order if new is None else new
     material = material_of(ws, {asked.pair for asked in order})
-    return Outgoing(form_of(ws, part, material), "a1", tasks_of(ws, material, own), order if new else ())
+    return OutgoingProject(form_of(ws, part, material), "a1", tasks_of(ws, material, own), order if new else ())
 
 
-def sent(ws: Workspace, asked: list[Asked], *, to: str) -> None:
+def sent(ws: Workspace, asked: list[PairKey], *, to: str) -> None:
     with ws.writing() as session:
         project = projects.open_project(
             session, round="judge", assessor=to, server="s", url="http://s", version="1", account_id=1
@@ -91,7 +91,7 @@ def test_of_a_plan_that_grew_only_what_was_not_sent_to_this_person_has_to_be_mix
         check_outgoing(grown, [outgoing(grown, [*before, *new], new=new)])
     sent(grown, before, to="a1")
     check_outgoing(grown, [outgoing(grown, [*before, *new], new=new)])
-    told = [Asked(f"{paper}-method", doc) for paper in PAPERS for doc in DEEP]
+    told = [PairKey(f"{paper}-method", doc) for paper in PAPERS for doc in DEEP]
     with pytest.raises(LeakError, match="reveals the order"):
         check_outgoing(grown, [outgoing(grown, [*before, *told], new=told)])
 
@@ -131,7 +131,7 @@ def test_a_project_names_its_own_person_and_no_other_and_no_method_or_account(ti
 
 
 def test_each_task_says_where_it_is_and_the_last_that_it_is_the_last_for_now(ws: Workspace) -> None:
-    sequence = [Asked("p1-method", "d00"), Asked("p1-method", "d01"), Asked("p2-method", "d00")]
+    sequence = [PairKey("p1-method", "d00"), PairKey("p1-method", "d01"), PairKey("p2-method", "d00")]
     material = material_of(ws, {asked.pair for asked in sequence})
     places = [task["data"]["progress"] for task in tasks_of(ws, material, sequence).values()]
     assert [place.partition(" · ")[2] for place in places] == [

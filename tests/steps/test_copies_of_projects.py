@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import StudioError
-from annot.base.records import Asked, Judgement
+from annot.base.records import Judgement, PairKey
 from annot.judging.exchange.servers import Unreachable
 from annot.steps import backup
 from annot.store import judgements, projects
@@ -135,7 +135,7 @@ def test_answers_that_are_newer_than_what_was_pulled_are_counted(
     unpulled: int,
 ) -> None:
     """Answer 1 was given at nine and changed at ten."""
-    asked = Asked("p1-method", "d00")
+    asked = PairKey("p1-method", "d00")
     given = judgements.SourcedJudgement(
         Judgement(*asked.pair, "a1", 1, judged_at=NINE), "label-studio", "1", {}, server="here", changed_at=TEN
     )

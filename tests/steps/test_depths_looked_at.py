@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Draw, PoolEntry, Ranking, ScoredDoc
-from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
+from annot.judging.planning import FEWEST_FOR_REPEATS
 from annot.pools.frozen_rankings import lines_of, write_rankings
 from annot.steps import forecast
 from annot.store import pools
@@ -36,7 +36,7 @@ def ws(tmp_path: Path) -> Workspace:
     return ws
 
 
-def depths(ws: Workspace, *of: int, seconds: float | None = 36.0) -> forecast.Designed:
+def depths(ws: Workspace, *of: int, seconds: float | None = 36.0) -> forecast.DepthForecast:
     return forecast.pools(ws, depths=of, mode=None, seconds=seconds, advance=quietly)
 
 
@@ -90,7 +90,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return told
 
 
-def played_design(ws: Workspace, **named: int | None) -> forecast.Simulated:
+def played_design(ws: Workspace, **named: int | None) -> forecast.SimulatedStudy:
     usual: dict[str, Any] = {"queries": None, "assessors": None, "per_method": None}
     return forecast.design(ws, **(usual | named), coefficient="kappa", difference=5.0)
 

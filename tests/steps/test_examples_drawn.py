@@ -10,17 +10,15 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.ranking.systems.training.cocitations import CitationContext
-from annot.ranking.systems.training.examples import DEV, TRAIN
-from annot.ranking.systems.training.recipes import recipe_of
-from annot.steps import encoder_examples
-from annot.steps.encoder_examples import Sampling, WrittenExamples, _Sampler
+from annot.ranking.systems.training_examples import DEV, TRAIN, CitationContext, recipe_of
+from annot.steps import encoder_training
+from annot.steps.encoder_training import ExampleSampling, WrittenExamples, _Sampler
 from annot.store.paper_writing import PaperWriter
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, Small
 from study_stages import copied
 
-ALL = Sampling(None, 1000, 0.0, 0)
+ALL = ExampleSampling(None, 1000, 0.0, 0)
 """All that there is, and nothing held out."""
 
 
@@ -30,7 +28,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return copied(Small(), "queried", tmp_path_factory.mktemp("examples") / "study")
 
 
-def sampler(ws: Workspace, system: str, sampling: Sampling = ALL) -> _Sampler:
+def sampler(ws: Workspace, system: str, sampling: ExampleSampling = ALL) -> _Sampler:
     return _Sampler(ws, recipe_of(system), sampling, {"p1", "p2", "p3", "p4"})
 
 
@@ -42,7 +40,10 @@ def contexts(*sets: str, said: int = 1) -> dict[tuple[str, ...], list[CitationCo
 
 
 def cocited(
-    ws: Workspace, system: str, given: Mapping[tuple[str, ...], Sequence[CitationContext]], sampling: Sampling = ALL
+    ws: Workspace,
+    system: str,
+    given: Mapping[tuple[str, ...], Sequence[CitationContext]],
+    sampling: ExampleSampling = ALL,
 ) -> tuple[list[Any], list[Any], dict[str, int]]:
     one = sampler(ws, system, sampling)
     train, dev = one.of_cocitations(given)
@@ -74,14 +75,14 @@ def test_two_contexts_of_a_set_are_an_example_of_sentences(ws: Workspace) -> Non
 def test_no_more_sets_are_taken_than_the_examples_need(ws: Workspace, wanted: int, not_needed: int) -> None:
     """Each set of three papers gives three examples."""
     given = contexts("d00 d01 d02", "d03 d04 d05", "d06 d07 d08")
-    train, _, left_out = cocited(ws, "specter-cocite", given, Sampling(wanted, 1000, 0.0, 0))
+    train, _, left_out = cocited(ws, "specter-cocite", given, ExampleSampling(wanted, 1000, 0.0, 0))
     assert len(train) == wanted
     assert left_out.get("sets not needed", 0) == not_needed
 
 
 def test_what_is_held_out_is_no_more_than_wanted(ws: Workspace) -> None:
     given = contexts("d00 d01 d02", "d03 d04 d05", "d06 d07 d08")
-    train, dev, _ = cocited(ws, "specter-cocite", given, Sampling(None, 2, 1.0, 0))
+    train, dev, _ = cocited(ws, "specter-cocite", given, ExampleSampling(None, 2, 1.0, 0))
     assert (len(train), len(dev)) == (0, 2)
 
 
@@ -93,11 +94,11 @@ def test_sentences_of_abstracts_leave_out_the_query_papers(ws: Workspace) -> Non
     assert len(found) == 11 * 2  # of three sentences, two
     assert list(dev) == []
     assert +one.left_out == {"query papers of this study": 4}
-    held_out = sampler(ws, "ictsentbert", Sampling(None, 5, 1.0, 0))
+    held_out = sampler(ws, "ictsentbert", ExampleSampling(None, 5, 1.0, 0))
     train, dev = held_out.of_abstracts()
     assert (len(list(train)), len(dev)) == (0, 5)
     assert +held_out.left_out == {"query papers of this study": 4}
-    few = sampler(ws, "ictsentbert", Sampling(3, 5, 0.0, 0))
+    few = sampler(ws, "ictsentbert", ExampleSampling(3, 5, 0.0, 0))
     assert len(list(few.of_abstracts()[0])) == 3
 
 
@@ -113,7 +114,7 @@ def test_a_paper_of_one_sentence_has_no_abstract_without_it(tmp_path: Path) -> N
 
 def write(ws: Workspace, out: Path, system: str, **of: Any) -> WrittenExamples:
     wanted = {"contexts": None, "sampling": ALL, "dry_run": False} | of
-    return encoder_examples.write_examples(ws, recipe_of(system), out=out, **wanted)
+    return encoder_training.write_examples(ws, recipe_of(system), out=out, **wanted)
 
 
 def test_files_are_written_if_there_is_an_example_and_not_in_a_dry_run(ws: Workspace, tmp_path: Path) -> None:
@@ -140,14 +141,14 @@ def test_without_an_example_nothing_is_written(ws: Workspace, tmp_path: Path) ->
         "11 left out: cites no paper of the corpus",
     }
     with pytest.raises(InputError, match="ictsentbert: no dev example"):
-        write(ws, tmp_path / "out", "ictsentbert", sampling=Sampling(None, 5, 1e-9, 0))
+        write(ws, tmp_path / "out", "ictsentbert", sampling=ExampleSampling(None, 5, 1e-9, 0))
     assert not (tmp_path / "out").exists()
 
 
 def test_the_numbers_are_those_of_the_papers() -> None:
     """SPECTER, section 4: five triplets a paper, two with a hard negative. Aspire, appendix A: at most three papers."""
-    assert (encoder_examples.EASY, encoder_examples.HARD) == (3, 2)
-    assert encoder_examples.MOST_COCITED == 3
-    assert encoder_examples.CONTEXT_WORDS == (5, 60)
+    assert (encoder_training.EASY, encoder_training.HARD) == (3, 2)
+    assert encoder_training.MOST_COCITED == 3
+    assert encoder_training.CONTEXT_WORDS == (5, 60)
     # Lee et al. 2019: the sentence is dropped from nine abstracts of ten.
-    assert encoder_examples.CLOZE_REMOVED == 0.9
+    assert encoder_training.CLOZE_REMOVED == 0.9

@@ -10,9 +10,9 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel
 from annot.formats.trec import write_qrels
-from annot.measuring.evaluation.two_qrels import ChangedSides, TopicAgreement
+from annot.measuring.evaluation.other_figures import ChangedSides, TopicAgreement
 from annot.publishing.report.cells import Number
-from annot.steps import agreement, assessor_leaving, qrels
+from annot.steps import agreement, changes, qrels
 from annot.store import judgements, people
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, RECORDED, FirstPairs, Small, judgement, sourced, write_runs
@@ -42,7 +42,7 @@ def test_pairs_of_one_who_left_count_by_the_leads_word(tmp_path: Path) -> None:
         qrels.write(ws, partial=True, allow_single="the time is up")
     with pytest.raises(InputError, match="the reason is empty"):
         qrels.write(ws, partial=True, allow_single="  ")
-    assessor_leaving.leave(ws, "a2", successor=None, contest=False, offline=True, dry_run=False)
+    changes.leave(ws, "a2", successor=None, contest=False, offline=True, dry_run=False)
     with ws.writing() as session:
         more = [one for one in people.read_assignments(session) if one.assessor == "a1" and one.position in (11, 12)]
         judgements.record_judgements(session, sourced([judgement(one) for one in more]), recorded_at=RECORDED)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Returned
-from annot.steps.assessor_leaving import leave
+from annot.base.records import PairReturn
+from annot.steps.changes import leave
 from annot.store import judgements, people
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, judgement, sourced
@@ -56,10 +56,10 @@ def test_a_dry_run_changes_nothing(ws: Workspace) -> None:
 def test_only_what_this_person_was_asked_again_and_has_not_answered_is_taken_back(ws: Workspace, contest: bool) -> None:
     earlier = "2031-03-14T18:30:00+00:00"
     returned = {
-        "waits": Returned(QUERY, "d00", "a1", 3, "Look again.", RECORDED),
-        "answered": Returned(QUERY, "d01", "a1", 3, "Look again.", RECORDED),
-        "taken back": Returned(QUERY, "d02", "a1", 3, "Look again.", RECORDED),
-        "another's": Returned(QUERY, "d03", "a2", 3, "Look again.", RECORDED),
+        "waits": PairReturn(QUERY, "d00", "a1", 3, "Look again.", RECORDED),
+        "answered": PairReturn(QUERY, "d01", "a1", 3, "Look again.", RECORDED),
+        "taken back": PairReturn(QUERY, "d02", "a1", 3, "Look again.", RECORDED),
+        "another's": PairReturn(QUERY, "d03", "a2", 3, "Look again.", RECORDED),
     }
     with ws.writing() as session:
         for one in returned.values():

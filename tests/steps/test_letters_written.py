@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Asked, Assessor, Assignment, Judgement, Returned
+from annot.base.records import Assessor, Assignment, Judgement, PairKey, PairReturn
 from annot.base.templating import render
 from annot.judging.exchange.servers import passwords_file
 from annot.labelstudio import server as local
-from annot.steps import invite
-from annot.steps.invite import Addressee, Letter, Workload, addressees
+from annot.steps import people as invite
+from annot.steps.people import Addressee, Letter, Workload, addressees
 from annot.store import judgements, people, projects, trials
 from annot.store.people import read_notices
 from annot.store.projects import Project
@@ -222,14 +222,14 @@ def test_who_is_asked_and_until_when_is_in_the_letter(ws: Workspace, served: Ser
 
 def test_hidden_gold_and_returned_pairs_are_work_of_their_person_alone(ws: Workspace) -> None:
     """a2 has five pairs fewer; of what a1 was asked beside the plan, the gold pair is answered."""
-    gold = Asked("p2-method", "d99")
+    gold = PairKey("p2-method", "d99")
     with ws.writing() as session:
         plan = [one for one in people.read_assignments(session) if one.assessor == "a1" or one.position <= 35]
         people.replace_plan(
             session, plan, plan=people.Plan("2", 13, RECORDED, 2), handed_on=people.read_assignments(session)
         )
         trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
-        judgements.add_returned(session, Returned("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
+        judgements.add_returned(session, PairReturn("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
         answer = sourced([Judgement(*gold.pair, "a1", 1)])
         trials.record_answers(session, [one._replace(source="hidden-gold") for one in answer], recorded_at=RECORDED)
     with ws.reading() as session:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from annot.labelstudio import installing
-from annot.labelstudio.exposure import Exposure
-from annot.steps import doctor
+from annot.labelstudio import server
+from annot.labelstudio.accounts import Exposure
+from annot.steps import check
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
@@ -23,8 +23,8 @@ ANSWERED = ASKED + timedelta(seconds=2)
 def test_less_than_two_gigabytes_of_free_disk_are_too_few(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, found: bool
 ) -> None:
-    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: type("Usage", (), {"free": free}))
-    said = [one.what for one in doctor._machine(tmp_path) if "disk" in one.what]
+    monkeypatch.setattr(check.shutil, "disk_usage", lambda _: type("Usage", (), {"free": free}))
+    said = [one.what for one in check._machine(tmp_path) if "disk" in one.what]
     assert said == (["2.0 GB of disk are free, expected 2 GB or more"] if found else [])
 
 
@@ -35,8 +35,8 @@ def test_less_than_two_gigabytes_of_free_disk_are_too_few(
 def test_only_three_pythons_are_expected(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: tuple[int, int], found: bool
 ) -> None:
-    monkeypatch.setattr(doctor.sys, "version_info", (*version, 4))
-    assert any(one.what.startswith("Python") for one in doctor._machine(tmp_path)) == found
+    monkeypatch.setattr(check.sys, "version_info", (*version, 4))
+    assert any(one.what.startswith("Python") for one in check._machine(tmp_path)) == found
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_only_three_pythons_are_expected(
 def test_the_client_library_has_the_release_that_the_gateway_was_made_for(
     packages: dict[str, str], found: list[str]
 ) -> None:
-    assert [one.what for one in doctor._client(packages)] == found
+    assert [one.what for one in check._client(packages)] == found
 
 
 def test_a_release_is_the_one_of_the_screens_or_older_or_newer() -> None:
-    first, _, rest = installing.VERSION.partition(".")
-    said = {release: [one.what for one in doctor._release(release)] for release in (f"0.{rest}", f"{int(first) + 1}.0")}
+    first, _, rest = server.VERSION.partition(".")
+    said = {release: [one.what for one in check._release(release)] for release in (f"0.{rest}", f"{int(first) + 1}.0")}
     assert [[what.split(" ")[4] for what in found] for found in said.values()] == [["older"], ["newer"]]
-    assert list(doctor._release(installing.VERSION)) == []
+    assert list(check._release(server.VERSION)) == []
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_release_is_the_one_of_the_screens_or_older_or_newer() -> None:
 )
 def test_what_is_open_on_a_server(address: str, seen: Exposure, begins: list[str]) -> None:
     assert [
-        one.what.removeprefix(f"{address}: ").split(" ")[0].strip(",") for one in doctor._open(address, seen)
+        one.what.removeprefix(f"{address}: ").split(" ")[0].strip(",") for one in check._open(address, seen)
     ] == begins
 
 
@@ -89,21 +89,21 @@ def test_what_is_open_on_a_server(address: str, seen: Exposure, begins: list[str
     ],
 )
 def test_a_clock_may_be_half_a_minute_from_when_it_was_asked(clock: datetime | None, said: str | None) -> None:
-    found = [one.what for one in doctor._clock("s", Exposure(False, clock), ASKED, ANSWERED)]
+    found = [one.what for one in check._clock("s", Exposure(False, clock), ASKED, ANSWERED)]
     expected = f"s: its clock is {said} this machine's, so the order of events is uncertain"
     assert found == ([] if said is None else [expected])
 
 
 def test_the_file_system_is_that_of_the_innermost_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
-    monkeypatch.setattr(doctor, "MOUNTS", mounts)
-    assert doctor._file_system(Path("/data/study")) == ""
+    monkeypatch.setattr(check, "MOUNTS", mounts)
+    assert check._file_system(Path("/data/study")) == ""
     lines = ["s:/x /data/study nfs4 rw 0 0", "a / ext4 rw 0 0", "b /data xfs rw 0 0", r"c /my\040disk cifs rw 0 0"]
     mounts.write_text("\n".join(lines) + "\n", encoding="utf-8")
     kinds = {"/home/x": "ext4", "/data/other": "xfs", "/data/study/annot.db": "nfs4", "/my disk/annot.db": "cifs"}
-    assert {path: doctor._file_system(Path(path)) for path in kinds} == kinds
+    assert {path: check._file_system(Path(path)) for path in kinds} == kinds
     mounts.write_text("\n".join([*lines, "d /data btrfs rw 0 0"]) + "\n", encoding="utf-8")
-    assert doctor._file_system(Path("/data/other")) == "btrfs"  # mounted over the other
+    assert check._file_system(Path("/data/other")) == "btrfs"  # mounted over the other
 
 
 @pytest.mark.parametrize(
@@ -112,41 +112,41 @@ def test_the_file_system_is_that_of_the_innermost_place(monkeypatch: pytest.Monk
 def test_no_other_account_may_do_anything_with_the_database(tmp_path: Path, mode: int, found: bool) -> None:
     ws = copied(Small(), "made", tmp_path / "study")
     (ws.root / "annot.db").chmod(mode)
-    assert [one.mend for one in doctor._private(ws)] == ([f"chmod o-rwx {ws.root / 'annot.db'}"] if found else [])
+    assert [one.mend for one in check._private(ws)] == ([f"chmod o-rwx {ws.root / 'annot.db'}"] if found else [])
 
 
 @pytest.mark.parametrize(("mode", "found"), [(0o700, False), (0o755, False), (0o702, True)])
 def test_others_may_not_write_into_a_folder_of_backups(tmp_path: Path, mode: int, found: bool) -> None:
     ws = copied(Small(), "made", tmp_path / "study")
-    folder = ws.root / doctor.BACKUPS / "folder"
+    folder = ws.root / check.BACKUPS / "folder"
     folder.mkdir(parents=True)
     folder.chmod(mode)
-    assert [one.mend for one in doctor._private(ws)] == ([f"chmod o-rwx {folder}"] if found else [])
+    assert [one.mend for one in check._private(ws)] == ([f"chmod o-rwx {folder}"] if found else [])
 
 
 def test_a_repository_above_the_study_has_to_ignore_the_database(tmp_path: Path) -> None:
     ws = copied(Small(), "made", tmp_path / "study")
     ignored = ws.root / ".gitignore"
     ignored.write_text("", encoding="utf-8")
-    assert list(doctor._private(ws)) == []
+    assert list(check._private(ws)) == []
     (tmp_path / ".git").mkdir()
-    assert [one.what.split(":")[0] for one in doctor._private(ws)] == [str(ignored)]
+    assert [one.what.split(":")[0] for one in check._private(ws)] == [str(ignored)]
     ignored.write_text("annot.db*\n", encoding="utf-8")
-    assert list(doctor._private(ws)) == []
+    assert list(check._private(ws)) == []
 
 
 def test_without_a_study_only_the_machine_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "FREE_BYTES", 0)
-    found = doctor.examine(None)
+    monkeypatch.setattr(check, "FREE_BYTES", 0)
+    found = check.examine(None)
     assert (found.server, found.notes) == (None, ("no study here, so none was checked",))
-    assert found.packages["annot"] == doctor.__version__
+    assert found.packages["annot"] == check.__version__
 
 
 def test_a_study_without_a_server_is_checked_by_itself(
     monkeypatch: pytest.MonkeyPatch, ws_of_nobody: Workspace
 ) -> None:
-    monkeypatch.setattr(doctor, "FREE_BYTES", 0)
-    found = doctor.examine(ws_of_nobody)
+    monkeypatch.setattr(check, "FREE_BYTES", 0)
+    found = check.examine(ws_of_nobody)
     assert (found.server, found.findings) == (None, ())
     assert found.notes == ("no server was checked: none is named and no local one is running",)
 

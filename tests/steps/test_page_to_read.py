@@ -10,13 +10,12 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Adjudication, Assignment, Judgement, Paper, Qrel, ScoredDoc
 from annot.base.settings import Settings
-from annot.formats.matches import Match, match_lines
-from annot.formats.trec import write_run
-from annot.measuring.evaluation.graded_pools import JudgedWhole
-from annot.measuring.results import matches_file
-from annot.steps import browse
+from annot.formats.trec import Match, match_lines, write_run
+from annot.measuring.evaluation.measures import JudgedWhole
+from annot.measuring.measured import matches_file
+from annot.steps import publish
 from annot.store import judgements, people, trials
-from annot.study.made import read_made
+from annot.study.provenance import read_made
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 from small_study import DOCUMENTS, QUERIES, RECORDED, FirstPairs, Small, sourced, write_runs
@@ -44,7 +43,7 @@ def data_of(path: Path) -> Any:
 
 def waiting(ws: Workspace) -> list[str]:
     with ws.reading() as session:
-        return list(browse._waiting(session, snapshot_of(session, ws)))
+        return list(publish._waiting(session, snapshot_of(session, ws)))
 
 
 def answer(who: str, doc_id: str, *, occasion: int = 1, flags: tuple[str, ...] = ()) -> Judgement:
@@ -83,18 +82,18 @@ def test_once_all_have_a_grade_nothing_is_waited_for(tmp_path: Path) -> None:
     record(ws, decided=[Adjudication(*pair, "j1", 2, "shown", ()) for pair in left], prefix="later-")
     assert waiting(ws) == []
     write_runs(ws)
-    page = browse.write(ws, partial=False, out=tmp_path)
+    page = publish.write_browse_page(ws, partial=False, out=tmp_path)
     assert (page.path, page.graded, page.systems) == (tmp_path / "browse.html", True, 2)
     assert not (ws.exports / "browse.html").exists()
     assert "browse" not in read_made(ws)
-    browse.write(ws, partial=False)
+    publish.write_browse_page(ws, partial=False)
     assert "browse" in read_made(ws)
 
 
 def test_grades_are_on_the_page_only_if_all_are_settled_or_the_lead_wants_those_there_are(ws: Workspace) -> None:
     write_runs(ws)
     write_file(ws.exports / "report.html", "a page beside it, so that there is a link")
-    page = browse.write(ws, partial=False)
+    page = publish.write_browse_page(ws, partial=False)
     assert (page.path, page.queries, page.systems, page.graded) == (ws.exports / "browse.html", 4, 2, False)
     assert page.size == len(page.path.read_bytes())
     assert page.notes == (
@@ -102,7 +101,7 @@ def test_grades_are_on_the_page_only_if_all_are_settled_or_the_lead_wants_those_
         "assessors",
         "the page contains the texts, and collection.text_licence is empty: do not publish it",
     )
-    partly = browse.write(ws.replaced("collection", text_licence="CC0-1.0"), partial=True)
+    partly = publish.write_browse_page(ws.replaced("collection", text_licence="CC0-1.0"), partial=True)
     assert partly.graded
     assert [one.rpartition(": ")[2] for one in partly.notes] == [
         "the page shows the settled grades; do not show it to assessors"
@@ -112,9 +111,9 @@ def test_grades_are_on_the_page_only_if_all_are_settled_or_the_lead_wants_those_
 def test_without_judgements_there_are_no_grades_to_show(tmp_path: Path) -> None:
     ws = study(tmp_path, 0)
     write_runs(ws)
-    assert not browse.write(ws, partial=True).graded
+    assert not publish.write_browse_page(ws, partial=True).graded
     with pytest.raises(MissingInput, match="no corpus yet"):
-        browse.write(copied(Small(), "made", tmp_path / "empty"), partial=True)
+        publish.write_browse_page(copied(Small(), "made", tmp_path / "empty"), partial=True)
 
 
 def test_a_run_has_a_value_on_each_query_that_it_ranks_and_documents_that_tie_are_in_one_order() -> None:
@@ -122,8 +121,11 @@ def test_a_run_has_a_value_on_each_query_that_it_ranks_and_documents_that_tie_ar
     grades = {"a": 2, **{f"d{at:02}": 0 for at in range(14)}}
     qrels = tuple(Qrel(query, doc_id, grade) for query in ("q", "r") for doc_id, grade in grades.items())
     tied = {"q": tuple(ScoredDoc(doc_id, float(at < 3)) for at, doc_id in enumerate(grades))}
-    assert browse._measured(tied, None, "csfcube", "NDCG%20", relevant_from=1) == {}
-    assert browse._measured(tied, JudgedWhole(qrels, ()), "csfcube", "NDCG%20", relevant_from=1) == {"q": 1.0, "r": 0.0}
+    assert publish._measured(tied, None, "csfcube", "NDCG%20", relevant_from=1) == {}
+    assert publish._measured(tied, JudgedWhole(qrels, ()), "csfcube", "NDCG%20", relevant_from=1) == {
+        "q": 1.0,
+        "r": 0.0,
+    }
 
 
 def test_the_best_run_comes_first_once_grades_are_shown_and_has_no_value_where_it_ranks_nothing(ws: Workspace) -> None:
@@ -132,7 +134,7 @@ def test_the_best_run_comes_first_once_grades_are_shown_and_has_no_value_where_i
         docs = (*first, *(doc for doc in DOCUMENTS if doc not in first))
         ranking = tuple(ScoredDoc(doc, -float(at)) for at, doc in enumerate(docs))
         write_file(ws.runs / f"{tag}.run", write_run({QUERIES[query].query_id: ranking}, tag=tag))
-    shown = {partial: data_of(browse.write(ws, partial=partial).path) for partial in (False, True)}
+    shown = {partial: data_of(publish.write_browse_page(ws, partial=partial).path) for partial in (False, True)}
     assert shown[False]["systems"] == ["aaa", "mmm", "zzz"]
     assert shown[True]["systems"] == ["zzz", "aaa", "mmm"]
     best, worst, elsewhere = shown[True]["queries"][0]["systems"]
@@ -150,11 +152,11 @@ def test_the_best_run_comes_first_once_grades_are_shown_and_has_no_value_where_i
 def test_a_match_names_sentences_that_the_papers_have(tmp_path: Path, match: Match, fault: str | None) -> None:
     ws = Workspace(tmp_path, Settings())
     texts = {name: Paper(name, name, of) for name, of in (("p", ("A.", "B.")), ("d", ("X.", "Y.", "Z.")))}
-    assert browse._matches(ws, "mine", {"q": "p"}, texts) == {}
+    assert publish._matches(ws, "mine", {"q": "p"}, texts) == {}
     write_file(matches_file(ws, "mine"), match_lines({"q": {"d": (match,)}, "of another study": {"e": (match,)}}))
     if fault is None:
-        assert browse._matches(ws, "mine", {"q": "p"}, texts)["q", "d"] == (match,)
+        assert publish._matches(ws, "mine", {"q": "p"}, texts)["q", "d"] == (match,)
         return
     with pytest.raises(InputError, match="found 1 sentence that papers do not have") as error:
-        browse._matches(ws, "mine", {"q": "p"}, texts)
+        publish._matches(ws, "mine", {"q": "p"}, texts)
     assert [one.partition(": ")[2] for one in error.value.faults] == [f"query 'q', document 'd': {fault}"]

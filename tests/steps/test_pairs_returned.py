@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.steps import returns
-from annot.steps.returns import Change, change, change_one, listing
+from annot.steps import changes as returns
+from annot.steps.changes import Change, change, change_one, listing
 from annot.store import judgements, people, projects
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, judgement, sourced

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.corpus import other_ids
+from annot.corpus import paper_ids
 from annot.corpus.corpus_facts import papers_of
 from annot.formats import corpora
-from annot.formats.corpora.cutting import Format
+from annot.formats.corpora.pieces import Format
 from annot.pools.chain import broken_links
 from annot.steps import corpus, query
 from annot.steps.corpus import AddedPapers
@@ -235,7 +235,7 @@ def test_a_command_that_was_killed_heals_when_it_runs_again(
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(other_ids if hasattr(other_ids, at) else corpus, at, killed)
+        patched.setattr(paper_ids if hasattr(paper_ids, at) else corpus, at, killed)
         with pytest.raises(Killed):
             add(*records)
     add(*records)

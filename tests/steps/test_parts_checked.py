@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.records import Paper
-from annot.publishing.release.identities import secrets_of
+from annot.publishing.release.leaks import secrets_of
 from annot.publishing.release.released_files import SUMS_FILE
-from annot.steps import check, release
-from annot.steps.check import Checked, CheckedPart
+from annot.steps import check, publish
+from annot.steps.check import CheckedPart, CheckResult
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from small_study import QUERIES, FirstPairs, Small
@@ -27,19 +27,19 @@ WORSE = CheckedPart((), "third", 3, "3 files changed")
 
 
 def test_one_part_is_printed_as_it_is_and_several_by_name() -> None:
-    assert Checked({"pools": BAD}).text == "first\nsecond\n"
-    assert Checked({}, {"index": "none"}).text == "not checked: none"
-    assert Checked({"pools": BAD, "plan": GOOD}, {"index": "none"}).text == (
+    assert CheckResult({"pools": BAD}).text == "first\nsecond\n"
+    assert CheckResult({}, {"index": "none"}).text == "not checked: none"
+    assert CheckResult({"pools": BAD, "plan": GOOD}, {"index": "none"}).text == (
         "plan\n  all is well\npools\n  first\n  second\nindex\n  not checked: none"
     )
 
 
 def test_the_finding_of_one_part_is_its_own_and_of_several_their_numbers() -> None:
-    assert Checked({"plan": GOOD}).finding is None
-    one = Checked({"plan": GOOD, "pools": BAD}).finding
+    assert CheckResult({"plan": GOOD}).finding is None
+    one = CheckResult({"plan": GOOD, "pools": BAD}).finding
     assert one is not None
     assert (one.message, one.hint) == ("2 pools differ", "draw them again")
-    several = Checked({"plan": GOOD, "pools": BAD, "files": WORSE}).finding
+    several = CheckResult({"plan": GOOD, "pools": BAD, "files": WORSE}).finding
     assert several is not None
     assert several.message == "5 problems found: pools 2, files 3"
 
@@ -119,17 +119,17 @@ def test_a_query_needs_a_pool_or_pairs() -> None:
         texts={},
     )
     study.pools["p3"] = 0
-    (missing,) = release._pools_missing(study)
+    (missing,) = publish._pools_missing(study)
     assert missing.startswith("query p4-method: its paper has no pool")
 
 
 def test_files_are_listed_with_their_size_and_the_first_twelve_digits_of_their_hash() -> None:
-    table = release.FILES.of([("qrels.txt", (75, "0123456789abcdef"))])
+    table = publish.FILES.of([("qrels.txt", (75, "0123456789abcdef"))])
     assert table.rows == (("qrels.txt", 75, "0123456789ab"),)
 
 
 def made(ws: Workspace, *, consented: str | None, consenting: tuple[str, ...] = ()) -> None:
-    release.release(
+    publish.release(
         ws,
         ws.root / "out",
         with_text=None,
@@ -154,8 +154,8 @@ def test_addresses_that_papers_print_may_be_released(ws: Workspace) -> None:
     secrets = secrets_of(study, records, environ={}, allowed=())
     printed = [Paper("x", "Write to the authors", ("We thank carla@example.net.",))]
     files = {"corpus.jsonl": b"We thank carla@example.net.\n"}
-    assert list(release._revealing(study, secrets, printed, files, {}, ())) == []
-    (found,) = release._revealing(study, secrets, (), files, {}, ())
+    assert list(publish._revealing(study, secrets, printed, files, {}, ())) == []
+    (found,) = publish._revealing(study, secrets, (), files, {}, ())
     assert found.startswith("corpus.jsonl:1: ")
 
 

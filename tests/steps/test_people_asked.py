@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Asked, Assessor, Assignment
+from annot.base.records import Assessor, Assignment, PairKey
 from annot.publishing.report import study_tables
 from annot.publishing.report.status_page import StatusWords
-from annot.steps import comments, datasheet, meeting, status_page, substudy, training
+from annot.steps import agreement, publish, status_page, training
 from annot.store import judgements, people, projects, trials
 from annot.store.trials import Gold
 from annot.study.workspace import Workspace
@@ -52,7 +52,7 @@ def test_comments_are_listed_from_a_moment_on_newest_first(ws: Workspace) -> Non
         answered(ws, position, judged_at=moment, comment=f"of {position}")
 
     def listed(since: str | None) -> list[str]:
-        return [one.comment for one in comments.listing(ws, since=since)]
+        return [one.comment for one in agreement.listing(ws, since=since)]
 
     assert listed(None) == ["of 12", "of 14", "of 11", "of 13"]
     assert listed("2031-03-02T00:00:00+00:00") == ["of 12", "of 14"]
@@ -132,16 +132,16 @@ def test_pairs_that_a_person_met_are_not_hidden_from_them(ws: Workspace) -> None
 
 
 def test_the_page_of_a_meeting_goes_to_the_exports_or_the_folder_named(ws: Workspace, tmp_path: Path) -> None:
-    found = meeting.write(ws, since=None, out=None)
+    found = agreement.write(ws, since=None, out=None)
     assert (found.path, found.differing) == (ws.exports / "meeting.html", 2)
-    other = meeting.write(ws, since="2031-03-11T12:08:00+00:00", out=tmp_path / "out")
+    other = agreement.write(ws, since="2031-03-11T12:08:00+00:00", out=tmp_path / "out")
     assert (other.path, other.pairs) == (tmp_path / "out" / "meeting.html", 2)
     assert found.pairs == 10
     assert (tmp_path / "out" / "meeting.md").is_file()
 
 
 def test_a_datasheet_is_markdown_and_a_page(ws: Workspace) -> None:
-    found = datasheet.write(ws)
+    found = publish.write_datasheet(ws)
     assert found.page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
     assert "<!doctype" not in found.markdown.read_text(encoding="utf-8").lower()
 
@@ -153,22 +153,22 @@ def test_a_sub_study_is_for_people_who_are_there(ws: Workspace) -> None:
     with ws.writing() as session:
         people.set_left(session, "a2", RECORDED)
     with pytest.raises(InputError, match="assessor"):
-        substudy.draw(ws, assessor="a2", queries=1, candidates=2, dry_run=True)
-    assert substudy.draw(ws, assessor="a1", queries=1, candidates=2, dry_run=False).pairs == 2
+        training.draw(ws, assessor="a2", queries=1, candidates=2, dry_run=True)
+    assert training.draw(ws, assessor="a1", queries=1, candidates=2, dry_run=False).pairs == 2
     titles = (ws.substudy / "full-texts.tsv").read_text(encoding="utf-8")
     assert "Title of p1" in titles
     assert titles.count("Title of d") == 2
 
 
 def test_a_sub_study_that_was_sent_is_not_drawn_again(ws: Workspace) -> None:
-    substudy.draw(ws, assessor="a1", queries=1, candidates=2, dry_run=False)
+    training.draw(ws, assessor="a1", queries=1, candidates=2, dry_run=False)
     with ws.writing() as session:
         made = projects.open_project(
             session, round="substudy-full", assessor="a1", server="s", url="u", version="1", account_id=1
         )
-        projects.record_tasks(session, made.project, {Asked(QUERY, "d00"): 1})
+        projects.record_tasks(session, made.project, {PairKey(QUERY, "d00"): 1})
     with pytest.raises(InputError, match="the sub-study was already sent to a1"):
-        substudy.draw(ws, assessor="a1", queries=1, candidates=3, dry_run=False)
+        training.draw(ws, assessor="a1", queries=1, candidates=3, dry_run=False)
 
 
 # -- status page -------------------------------------------------------------------------------------------------------

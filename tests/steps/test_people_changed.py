@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.steps import assessor
+from annot.steps import people as assessor
 from annot.store import people
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small

@@ -9,10 +9,10 @@ from unittest import mock
 
 import pytest
 from annot.base.errors import InputError, StudioError
-from annot.base.records import Asked, Assignment
+from annot.base.records import Assignment, PairKey
 from annot.judging.exchange import servers
-from annot.steps import assessor
-from annot.steps.assessor_leaving import leave
+from annot.steps import people
+from annot.steps.changes import leave
 from annot.store import projects, trials
 from annot.study.workspace import Workspace
 from memory_studio import studio_of_memory
@@ -38,7 +38,7 @@ def ws(tmp_path: Path, served: StudioInMemory) -> Workspace:
 
 
 def notes(ws: Workspace, name: str, account: str) -> tuple[str, ...]:
-    return assessor.add(ws, name, account=account, adjudicator=False, dry_run=False).notes
+    return people.add(ws, name, account=account, adjudicator=False, dry_run=False).notes
 
 
 def test_who_joins_signs_up_unless_the_server_has_the_account(ws: Workspace, served: StudioInMemory) -> None:
@@ -68,17 +68,17 @@ def apart(ws: Workspace, served: StudioInMemory) -> Workspace:
 
 
 def test_an_address_becomes_a_persons_own_server(apart: Workspace, served: StudioInMemory) -> None:
-    found = assessor.own_server(apart, "a1", url=f"{served.url}/", dry_run=False)
+    found = people.own_server(apart, "a1", url=f"{served.url}/", dry_run=False)
     assert (found.text, found.url) == (f"a1: now at {served.url}", served.url)
     assert found.notes[0].startswith(NOT_THERE)
     assert servers.place_of(apart, "a1") == servers.Place(served.url, served.token, here=False)
-    assert assessor.own_server(apart, "a1", url=None, dry_run=False).text == f"a1: {served.url}"
-    again = assessor.own_server(apart, "a1", url=served.url, dry_run=True)
+    assert people.own_server(apart, "a1", url=None, dry_run=False).text == f"a1: {served.url}"
+    again = people.own_server(apart, "a1", url=served.url, dry_run=True)
     assert again.text == f"a1: would be at {served.url}", "it may be named again"
     with pytest.raises(InputError, match=f"{served.url} is the server of a1, expected one that only a2 uses"):
-        assessor.own_server(apart, "a2", url=served.url, dry_run=False)
+        people.own_server(apart, "a2", url=served.url, dry_run=False)
     with pytest.raises(InputError, match="assessor"):
-        assessor.own_server(apart, "a9", url=served.url, dry_run=False)
+        people.own_server(apart, "a9", url=served.url, dry_run=False)
 
 
 def test_who_joins_with_a_server_of_their_own_is_looked_for_there(apart: Workspace, served: StudioInMemory) -> None:
@@ -93,7 +93,7 @@ def test_who_joins_with_a_server_of_their_own_is_looked_for_there(apart: Workspa
 # -- who leaves --------------------------------------------------------------------------------------------------------
 
 
-def sent(ws: Workspace, *asked: Asked, to: str = "a1", server: str = "another") -> None:
+def sent(ws: Workspace, *asked: PairKey, to: str = "a1", server: str = "another") -> None:
     """Note down that these were sent to a1."""
     with ws.writing() as session:
         one = projects.open_project(
@@ -106,9 +106,9 @@ def sent(ws: Workspace, *asked: Asked, to: str = "a1", server: str = "another") 
 def test_who_leaves_while_their_tasks_are_on_another_server_is_kept_until_that_is_named(
     ws: Workspace, served: StudioInMemory
 ) -> None:
-    sent(ws, Asked("p1-method", "d00"), to="a2")
+    sent(ws, PairKey("p1-method", "d00"), to="a2")
     leave(ws, "a1", successor=None, contest=False, offline=False, dry_run=True)
-    sent(ws, Asked("p1-method", "d00"))
+    sent(ws, PairKey("p1-method", "d00"))
     with pytest.raises(InputError, match=f"the tasks of a1 are on http://other, not on {served.url}") as error:
         leave(ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
     assert error.value.hint is not None
@@ -123,20 +123,22 @@ def test_who_leaves_while_their_tasks_are_on_another_server_is_kept_until_that_i
 def test_answers_that_are_not_pulled_stop_who_leaves_and_hidden_gold_does_not(
     ws: Workspace, served: StudioInMemory
 ) -> None:
-    first, gold = Asked("p1-method", "d00"), Asked("p2-method", "d99")
+    first, gold = PairKey("p1-method", "d00"), PairKey("p2-method", "d99")
     with ws.writing() as session:
         trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
     with servers.connect(ws) as gateway:
         sent(ws, first, gold, server=gateway.identity())
-    told: list[dict[Asked, int]] = []
+    told: list[dict[PairKey, int]] = []
 
-    def unpulled(_gateway: object, _project: object, tasks: dict[Asked, int], recorded: set[Asked]) -> list[Asked]:
+    def unpulled(
+        _gateway: object, _project: object, tasks: dict[PairKey, int], recorded: set[PairKey]
+    ) -> list[PairKey]:
         told.append(tasks)
         assert recorded == set()
         return [first]
 
     with (
-        mock.patch("annot.steps.assessor_leaving.unpulled", unpulled),
+        mock.patch("annot.steps.changes.unpulled", unpulled),
         pytest.raises(InputError, match="1 answer of a1 not pulled yet"),
     ):
         leave(ws, "a1", successor=None, contest=False, offline=False, dry_run=False)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.steps.forecast import Simulated, design
+from annot.steps.forecast import SimulatedStudy, design
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
 
 
-def forecast(ws: Workspace, *, team: int, queries: int | None = None, assessors: int | None = None) -> Simulated:
+def forecast(ws: Workspace, *, team: int, queries: int | None = None, assessors: int | None = None) -> SimulatedStudy:
     few = ws.replaced("forecast", simulations=10).replaced("judging", per_pair=team)
     return design(few, queries=queries, assessors=assessors, per_method=None, coefficient="kappa")
 

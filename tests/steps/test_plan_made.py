@@ -9,7 +9,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assignment
 from annot.judging.pool_samples import documents_to_plan
 from annot.steps import plan
-from annot.steps.plan import Load, Planned
+from annot.steps.plan import Load, PlanSummary
 from annot.store import people, projects
 from annot.study.workspace import Workspace, read_manifest
 from small_study import RECORDED, FirstPairs, Small
@@ -54,7 +54,7 @@ def test_loads_count_pairs_once_and_repeats_apart() -> None:
     assert plan._loads(given, ["a3", "a1", "a2"]) == (Load("a1", 2, 3, 1), Load("a2", 1, 1, 0), Load("a3", 0, 0, 0))
 
 
-def make(ws: Workspace, *, shares: dict[str, float] | None = None, seed: int | None = None, **of: bool) -> Planned:
+def make(ws: Workspace, *, shares: dict[str, float] | None = None, seed: int | None = None, **of: bool) -> PlanSummary:
     wanted = {"grow": False, "dry_run": False} | of
     return plan.make(ws, queries=(), shares=shares or {}, seed=seed, **wanted)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, PoolEntry, Query
-from annot.pools.growth import PoolChange
+from annot.pools.drawn_pools import PoolChange
 from annot.pools.pool_design import DesignOverrides
 from annot.steps import pool
 from annot.store import pools

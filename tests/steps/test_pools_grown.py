@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Addition, ScoredDoc
-from annot.pools.growth import Grown
-from annot.steps import pool_growth
+from annot.pools.drawn_pools import PoolGrowth
+from annot.steps import pool as pool_growth
 from annot.store import pools
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, Small, pool_of, write_runs
@@ -33,7 +33,7 @@ def quietly(_done: int, _total: int | None) -> None:
     """No progress bar."""
 
 
-def add(ws: Workspace, *doc_ids: str, query: str = "p1", reason: str = "Found.", **of: bool) -> Grown:
+def add(ws: Workspace, *doc_ids: str, query: str = "p1", reason: str = "Found.", **of: bool) -> PoolGrowth:
     wanted = {"grow": False, "dry_run": False} | of
     return pool_growth.add(ws, query, doc_ids, reason=reason, by="me", advance=quietly, **wanted)
 
@@ -86,7 +86,7 @@ def test_papers_that_cannot_be_added_are_all_named(ws: Workspace) -> None:
     assert ids(ws) == [*DOCUMENTS]
 
 
-def top_up(ws: Workspace, method: str = "abs_bm25", **of: Any) -> Grown:
+def top_up(ws: Workspace, method: str = "abs_bm25", **of: Any) -> PoolGrowth:
     wanted: dict[str, Any] = {"file": None, "depth": None, "only": (), "reason": None, "by": "me"}
     return pool_growth.top_up(
         ws, method=method, grow=False, dry_run=True, advance=quietly, **wanted | of

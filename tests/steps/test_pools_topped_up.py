@@ -11,10 +11,10 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import ScoredDoc
 from annot.formats.trec import write_run
+from annot.pools.drawn_pools import PoolGrowth
 from annot.pools.frozen_rankings import lines_of, write_rankings
-from annot.pools.growth import Grown
 from annot.ranking.submission import imported_methods
-from annot.steps import pool_growth
+from annot.steps import pool
 from annot.store import pools
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, Small, pool_of
@@ -44,11 +44,11 @@ def run_file(folder: Path, *doc_ids: str, papers: Sequence[str] = PAPERS) -> Pat
     return path
 
 
-def top_up(ws: Workspace, file: Path | None, depth: int | None, **of: Any) -> Grown:
+def top_up(ws: Workspace, file: Path | None, depth: int | None, **of: Any) -> PoolGrowth:
     usual: dict[str, Any] = {
         "method": "mine", "only": (), "reason": None, "by": "me", "grow": False, "dry_run": False,
     }  # fmt: skip
-    return pool_growth.top_up(ws, file=file, depth=depth, **(usual | of), advance=quietly)
+    return pool.top_up(ws, file=file, depth=depth, **(usual | of), advance=quietly)
 
 
 def entries(ws: Workspace) -> dict[str, int]:
@@ -91,11 +91,11 @@ def test_papers_that_the_method_ranked_before_keep_that_ranking(ws: Workspace, m
         asked.append(of)
         return {name: dict.fromkeys(of["topics"], ranking("d99")) for name in of["methods"]}, {"made": 1}
 
-    monkeypatch.setattr(pool_growth, "rank_corpus", rank_corpus)
+    monkeypatch.setattr(pool, "rank_corpus", rank_corpus)
     before = {name: pool_of(name) for name in ("p1", "p2", "p3")}
 
     def ranked(known: dict[str, Any], given: Any = None, method: str = "mine") -> Any:
-        return pool_growth._ranking_of(ws, method, before, given, known, dict, {}, keep=False, advance=quietly)
+        return pool._ranking_of(ws, method, before, given, known, dict, {}, keep=False, advance=quietly)
 
     old = {"mine": {"p1": ranking("d05"), "p2": ranking("d06"), "p3": ranking("d07")}}
     assert ranked(old).of_method == old["mine"]
@@ -117,12 +117,12 @@ def refused(
 ) -> list[str]:
     """What speaks against adding these to the pool of p1."""
     found = SimpleNamespace(texts=(alike,), of_same_title=lambda ids: dict.fromkeys(ids, same_title))
-    monkeypatch.setattr(pool_growth, "near_duplicates", lambda ws, *, keep, advance: found)
+    monkeypatch.setattr(pool, "near_duplicates", lambda ws, *, keep, advance: found)
     monkeypatch.setattr(
-        pool_growth.papers, "find_papers", lambda corpus, ids: {name: None for name in ids if name != "nowhere"}
+        pool.papers, "find_papers", lambda corpus, ids: {name: None for name in ids if name != "nowhere"}
     )
     try:
-        pool_growth._refuse(ws, pool_of("p1"), doc_ids, keep=False, advance=quietly)
+        pool._refuse(ws, pool_of("p1"), doc_ids, keep=False, advance=quietly)
     except InputError as error:
         return list(error.faults)
     return []
@@ -155,8 +155,6 @@ def test_a_paper_with_the_text_of_another_is_not_added(
 
 
 def test_what_was_in_the_pool_already_is_named(ws: Workspace) -> None:
-    found = pool_growth.add(
-        ws, "p1", ["d00", "d99"], reason="Found.", by="me", grow=False, dry_run=True, advance=quietly
-    )
+    found = pool.add(ws, "p1", ["d00", "d99"], reason="Found.", by="me", grow=False, dry_run=True, advance=quietly)
     assert any("d00" in note for note in found.notes)
     assert not any("d01" in note for note in found.notes)

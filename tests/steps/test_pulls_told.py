@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError, MissingInput, StudioError
-from annot.judging.exchange.recording import Pulled, PulledProject
-from annot.judging.exchange.rounds import NO_WISHES, Afterwards, Wishes
-from annot.judging.exchange.sending import Pushed, SentProject
+from annot.judging.exchange.collecting import PulledProject, PullResult
+from annot.judging.exchange.rounds import NO_OPTIONS, PullOutcome, RoundOptions
+from annot.judging.exchange.sending import PushResult, SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import ROUNDS
-from annot.steps import pull, push
+from annot.steps import exchange
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied, quietly
@@ -24,22 +24,22 @@ def row(name: str, *, new: int = 0, changed: int = 0) -> PulledProject:
     return PulledProject(name, 10, 5, new, changed, 0, 0)
 
 
-def brought(*rows: PulledProject, notes: Sequence[str] = (), open: int | None = 1) -> Pulled:
-    return Pulled(rows, tuple(notes), open=open)
+def brought(*rows: PulledProject, notes: Sequence[str] = (), open: int | None = 1) -> PullResult:
+    return PullResult(rows, tuple(notes), open=open)
 
 
 class Watched:
     """A watch over these pulls: results, or errors that they raise."""
 
-    def __init__(self, *pulls: Pulled | Exception) -> None:
+    def __init__(self, *pulls: PullResult | Exception) -> None:
         left = list(pulls)
-        self.shown: list[Pulled] = []
+        self.shown: list[PullResult] = []
         self.told: list[str] = []
         self.waited: list[float] = []
         self.after: list[tuple[bool, str]] = []
         self.seen: list[int] = []
 
-        def pulled(seen: dict[int, Any]) -> Pulled:
+        def pulled(seen: dict[int, Any]) -> PullResult:
             self.seen.append(len(seen))
             seen[len(self.seen)] = object()
             one = left.pop(0)
@@ -47,7 +47,7 @@ class Watched:
                 raise one
             return one
 
-        pull.watch(
+        exchange.watch(
             pulled,
             every=60.0,
             wait=self.waited.append,
@@ -95,16 +95,16 @@ def test_a_server_that_is_not_there_at_first_ends_the_watch() -> None:
 
 def test_a_pull_is_told_in_one_line() -> None:
     now = datetime(2031, 3, 14, 9, 5, 7)
-    assert pull.told(brought(), now=now) == ""
-    found = pull.told(brought(row("a1", new=2), row("a2", changed=3), open=4), now=now)
+    assert exchange.told(brought(), now=now) == ""
+    found = exchange.told(brought(row("a1", new=2), row("a2", changed=3), open=4), now=now)
     assert found == "09:05:07  a1 2 new, a2 0 new and 3 changed; 4 answers to come"
 
 
 # -- several rounds ----------------------------------------------------------------------------------------------------
 
 
-def together(*pulls: Pulled) -> Pulled:
-    return pull._together(list(zip(ROUNDS.values(), pulls, strict=False)))
+def together(*pulls: PullResult) -> PullResult:
+    return exchange._together(list(zip(ROUNDS.values(), pulls, strict=False)))
 
 
 def test_notes_name_their_round_if_there_are_several() -> None:
@@ -122,7 +122,7 @@ def test_open_answers_of_rounds_are_added(opens: tuple[int | None, ...], expecte
 
 def test_people_who_were_not_reached_are_named_once() -> None:
     away = Unreachable("a1", "no answer", False)
-    found = together(Pulled((), (), unreachable=(away,)), Pulled((), (), withdrawn=True, unreachable=(away,)))
+    found = together(PullResult((), (), unreachable=(away,)), PullResult((), (), withdrawn=True, unreachable=(away,)))
     assert (found.unreachable, found.withdrawn) == ((away,), True)
 
 
@@ -131,59 +131,61 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return copied(Small(), "planned", tmp_path_factory.mktemp("pulls") / "study")
 
 
-def sent_to(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Pulled | Exception]) -> list[tuple[str, Wishes]]:
+def sent_to(
+    monkeypatch: pytest.MonkeyPatch, answers: dict[str, PullResult | Exception]
+) -> list[tuple[str, RoundOptions]]:
     """What each round's pull brings or raises; returns the calls."""
-    calls: list[tuple[str, Wishes]] = []
+    calls: list[tuple[str, RoundOptions]] = []
 
-    def pulled(_ws: object, *, round: str, wishes: Wishes, **_: object) -> Pulled:
+    def pulled(_ws: object, *, round: str, wishes: RoundOptions, **_: object) -> PullResult:
         calls.append((round, wishes))
         found = answers[round]
         if isinstance(found, Exception):
             raise found
         return found
 
-    monkeypatch.setattr(pull, "pull", pulled)
-    monkeypatch.setattr(pull, "_sent", lambda *_: tuple(ROUNDS[name] for name in answers))
+    monkeypatch.setattr(exchange, "pull", pulled)
+    monkeypatch.setattr(exchange, "_sent", lambda *_: tuple(ROUNDS[name] for name in answers))
     return calls
 
 
 def test_what_one_round_refuses_keeps_none_of_the_others(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = StudioError("first"), MissingInput("second")
     sent_to(monkeypatch, {"judging": first, "adjudication": brought(row("j1", new=1)), "training": second})
-    found, refused = pull.pull_sent(ws, advance=quietly)
+    found, refused = exchange.pull_sent(ws, advance=quietly)
     assert ([one.assessor for one in found.assessors], refused) == (["j1"], (first,))
     sent_to(monkeypatch, {"judging": first, "training": second})
     with pytest.raises(StudioError, match="first"):
-        pull.pull_sent(ws, advance=quietly)
+        exchange.pull_sent(ws, advance=quietly)
 
 
 def test_deletions_are_accepted_in_rounds_that_know_them(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = sent_to(monkeypatch, {name: brought() for name in ROUNDS})
-    wishes = Wishes(accept_deletions=True)
-    pull.pull_sent(ws, advance=quietly, wishes=wishes)
+    wishes = RoundOptions(accept_deletions=True)
+    exchange.pull_sent(ws, advance=quietly, wishes=wishes)
     assert dict(calls) == {
-        name: wishes if "accept_deletions" in round.wishes else NO_WISHES for name, round in ROUNDS.items()
+        name: wishes if "accept_deletions" in round.wishes else NO_OPTIONS for name, round in ROUNDS.items()
     }
-    assert NO_WISHES in dict(calls).values()
+    assert NO_OPTIONS in dict(calls).values()
     calls.clear()
-    pull.pull_sent(ws, advance=quietly, wishes=wishes, named="adjudication")
+    exchange.pull_sent(ws, advance=quietly, wishes=wishes, named="adjudication")
     assert calls == [("adjudication", wishes)]
 
 
 def test_a_round_without_news_is_waited_for_if_another_has_some(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    round: Any = SimpleNamespace(after_pull=lambda _ws: Afterwards(open=7))
-    assert pull._with_open(ws, round, brought(open=2)).open == 2
-    assert pull._with_open(ws, round, brought(open=None)).open == 7
+    round: Any = SimpleNamespace(after_pull=lambda _ws: PullOutcome(open=7))
+    assert exchange._with_open(ws, round, brought(open=2)).open == 2
+    assert exchange._with_open(ws, round, brought(open=None)).open == 7
     for seen, news, expected in (({}, True, 40 * 2 + 1), ({}, False, 1), (None, True, 1)):
         quiet = brought(open=None)
         other = brought(row("j1", new=1), open=1) if news else brought(open=1)
         sent_to(monkeypatch, {"judging": quiet, "adjudication": other})
-        found, _ = pull.pull_sent(ws, advance=quietly, seen=seen)
+        found, _ = exchange.pull_sent(ws, advance=quietly, seen=seen)
         assert found.open == expected
 
 
 def test_without_anything_sent_the_judging_is_pulled(ws: Workspace) -> None:
-    assert pull._sent(ws, tuple(ROUNDS.values())) == (ROUNDS["judging"],)
+    assert exchange._sent(ws, tuple(ROUNDS.values())) == (ROUNDS["judging"],)
 
 
 # -- pushes ------------------------------------------------------------------------------------------------------------
@@ -193,5 +195,5 @@ def test_what_was_withdrawn_before_is_in_the_row_of_its_person() -> None:
     def of(name: str, withdrawn: int) -> SentProject:
         return SentProject(name, 10, 0, 0, withdrawn, 0, "")
 
-    found = push._with(Pushed((of("a1", 1), of("a2", 2)), (), ()), [of("a1", 4), of("a3", 5), of("a4", 0)])
+    found = exchange._with(PushResult((of("a1", 1), of("a2", 2)), (), ()), [of("a1", 4), of("a3", 5), of("a4", 0)])
     assert [(one.assessor, one.withdrawn) for one in found.projects] == [("a1", 5), ("a2", 2), ("a3", 5)]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.judging.exchange.outgoing import Outgoing, TaskForm
-from annot.judging.exchange.rounds import PARTS, Prepared
-from annot.judging.exchange.sending import Pushed, SentProject
+from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
+from annot.judging.exchange.rounds import PARTS, PreparedPush
+from annot.judging.exchange.sending import PushResult, SentProject
 from annot.judging.exchange.servers import Unreachable
-from annot.steps import push
-from annot.study.made import read_made
+from annot.steps import exchange
+from annot.study.provenance import read_made
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
@@ -37,36 +37,38 @@ class Sent:
         self.sent: list[tuple[str, list[str]]] = []
         self.begun: list[list[str]] = []
         self.checked = 0
-        outgoing = [Outgoing(TaskForm(part, "", ""), name, {}) for part in (FIRST, SECOND) for name in ("a1", "a2")]
-        self.prepared = Prepared(outgoing, ["a note"], **prepared)
-        patch.setattr(push, "round_of", lambda name: self)
-        patch.setattr(push, "check_outgoing", self._check)
-        patch.setattr(push, "send_outgoing", lambda ws, mine, **_: self._send(mine, away))
+        outgoing = [
+            OutgoingProject(TaskForm(part, "", ""), name, {}) for part in (FIRST, SECOND) for name in ("a1", "a2")
+        ]
+        self.prepared = PreparedPush(outgoing, ["a note"], **prepared)
+        patch.setattr(exchange, "round_of", lambda name: self)
+        patch.setattr(exchange, "check_outgoing", self._check)
+        patch.setattr(exchange, "send_outgoing", lambda ws, mine, **_: self._send(mine, away))
 
     name, wishes, parts, noted_as = "judging", frozenset[str](), (FIRST, SECOND), "push"
     makes_collection = True
 
-    def prepare(self, *_: object, dry_run: bool) -> Prepared:
+    def prepare(self, *_: object, dry_run: bool) -> PreparedPush:
         return self.prepared
 
-    def before_sending(self, _session: object, mine: Sequence[Outgoing]) -> None:
+    def before_sending(self, _session: object, mine: Sequence[OutgoingProject]) -> None:
         self.begun.append([one.assessor for one in mine])
 
-    def after_sending(self, pushed: Pushed) -> Pushed:
+    def after_sending(self, pushed: PushResult) -> PushResult:
         return pushed
 
     def _check(self, *_: object) -> None:
         self.checked += 1
 
-    def _send(self, mine: Sequence[Outgoing], away: Sequence[Unreachable]) -> Pushed:
+    def _send(self, mine: Sequence[OutgoingProject], away: Sequence[Unreachable]) -> PushResult:
         names = [one.assessor for one in mine]
         self.sent.append((mine[0].part.stored, names))
         gone = {one.assessor for one in away}
-        return Pushed(tuple(row(name) for name in names if name not in gone), ("sent",), tuple(away))
+        return PushResult(tuple(row(name) for name in names if name not in gone), ("sent",), tuple(away))
 
 
-def pushed(ws: Workspace, *, dry_run: bool = False) -> Pushed:
-    return push.push(ws, round="judging", dry_run=dry_run, advance=lambda done, total: None)
+def pushed(ws: Workspace, *, dry_run: bool = False) -> PushResult:
+    return exchange.push(ws, round="judging", dry_run=dry_run, advance=lambda done, total: None)
 
 
 def test_every_part_goes_to_everyone_and_is_noted(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +105,7 @@ def test_a_push_that_did_not_bring_everything_is_not_noted(
 
 def test_what_was_withdrawn_before_is_in_the_persons_row_or_in_one_of_its_own() -> None:
     before = [row("a1", withdrawn=3), row("a8", withdrawn=0), row("a9", withdrawn=2)]
-    found = push._with(Pushed((row("a1", withdrawn=1), row("a1", withdrawn=0), row("a2"))), before)
+    found = exchange._with(PushResult((row("a1", withdrawn=1), row("a1", withdrawn=0), row("a2"))), before)
     assert [(one.assessor, one.withdrawn) for one in found.projects] == [
         ("a1", 4), ("a1", 0), ("a2", 0), ("a9", 2),
     ]  # fmt: skip

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, Query
-from annot.steps import query, query_sample
+from annot.steps import query
 from annot.store import facet_labels, pools, runs
 from annot.store.paper_writing import PaperWriter
-from annot.store.queries import put_queries, read_queries
+from annot.store.pools import put_queries, read_queries
 from annot.study.workspace import Workspace
 from small_study import LABELS, QUERIES, Small
 from study_stages import copied
@@ -119,35 +119,35 @@ def test_what_two_folds_share_is_noted() -> None:
 
 
 def test_a_sample_without_a_paper_says_from_which_years_the_papers_are() -> None:
-    assert "has a year" in query_sample._nothing_drawn([(1, 2)], {}).message
-    found = query_sample._nothing_drawn([(1990, 1994), (1995, 1999)], {2003: 1, 2001: 4, 2002: 2})
+    assert "has a year" in query._nothing_drawn([(1, 2)], {}).message
+    found = query._nothing_drawn([(1990, 1994), (1995, 1999)], {2003: 1, 2001: 4, 2002: 2})
     assert "found no paper of 1990-1994, 1995-1999; the papers in the corpus are from 2001 to 2003" in found.message
 
 
 def test_papers_without_labels_are_not_drawn_if_others_have_some(ws: Workspace) -> None:
-    assert query_sample._unlabelled(ws) == frozenset()
+    assert query._unlabelled(ws) == frozenset()
     with PaperWriter(ws.corpus) as writer:
         writer.add(Paper("bare", "Without labels", ("One.",), 2001))
         writer.add(Paper("timeless", "Without a year", ("One.",), None))
-    assert query_sample._unlabelled(ws) == {"bare", "timeless"}
-    sampled, _ = query_sample._drawn(ws)
+    assert query._unlabelled(ws) == {"bare", "timeless"}
+    sampled, _ = query._drawn(ws)
     ids = {name for period in sampled.periods for name in period.paper_ids}
     assert ids
     assert not ids & {"bare", "timeless"}
     assert sampled.undated == 0
     with ws.writing() as session:
         facet_labels.replace_labels(session, [facet_labels.FacetLabels("bare", ("method",), "carried")])
-    assert "p1" in query_sample._unlabelled(ws)
+    assert "p1" in query._unlabelled(ws)
     with ws.writing() as session:
         facet_labels.replace_labels(session, [])
-    assert query_sample._unlabelled(ws) == frozenset()
+    assert query._unlabelled(ws) == frozenset()
 
 
 def test_a_chosen_query_is_new_unless_the_study_has_it(ws: Workspace) -> None:
-    chosen = query_sample.choose_unrated(ws, 5, dry_run=False)
+    chosen = query.choose_unrated(ws, 5, dry_run=False)
     known = {one.query_id for one in QUERIES}
     assert {one.query_id for one in chosen.chosen if not one.new} == known & {one.query_id for one in chosen.chosen}
     assert chosen.queries_before == len(known)
     assert chosen.added == len(stored(ws)) - len(known)
-    again = query_sample.choose_unrated(ws, 5, dry_run=True)
+    again = query.choose_unrated(ws, 5, dry_run=True)
     assert (again.added, {one.new for one in again.chosen}) == (0, {False})

@@ -10,9 +10,9 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, ScoredDoc
 from annot.judging.exchange import servers
-from annot.labelstudio import installing, server
-from annot.steps import assessor_effect, qrels, report, reusability, studio
-from annot.study.made import read_made
+from annot.labelstudio import server
+from annot.steps import agreement, evaluate, publish, qrels, setup
+from annot.study.provenance import read_made
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small, write_runs
 from study_stages import copied
@@ -31,12 +31,12 @@ def test_the_effect_of_the_assessors_is_measured_on_two_runs_or_more(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr(assessor_effect, "assessor_effect_of", lambda *_, **how: told.append(how) or how)
-    monkeypatch.setattr(assessor_effect, "keep", lambda *_, **__: None)
+    monkeypatch.setattr(agreement, "assessor_effect_of", lambda *_, **how: told.append(how) or how)
+    monkeypatch.setattr(agreement, "keep", lambda *_, **__: None)
 
     def measured(runs: int, name: str | None = None) -> None:
-        monkeypatch.setattr(assessor_effect, "read_run_files", lambda ws: {str(at): {} for at in range(runs)})
-        assessor_effect.measure(ws, convention="trec", measure_name=name, tell=lambda _: None)
+        monkeypatch.setattr(agreement, "read_run_files", lambda ws: {str(at): {} for at in range(runs)})
+        agreement.measure_assessor_effect(ws, convention="trec", measure_name=name, tell=lambda _: None)
 
     with pytest.raises(InputError, match="1 run, expected at least 2"):
         measured(1)
@@ -57,13 +57,13 @@ def test_pools_are_certified_in_the_order_of_the_convention_and_losses_over_all_
         scores.extend(given[5:7])
         raise InterruptedError
 
-    monkeypatch.setattr(reusability, "certify", certify)
+    monkeypatch.setattr(evaluate, "certify", certify)
     grades = {"a": 2, **{f"d{at:02}": 0 for at in range(14)}}
     monkeypatch.setattr(
-        reusability, "exported_qrels", lambda snapshot: tuple(Qrel("q", doc, grade) for doc, grade in grades.items())
+        evaluate, "exported_qrels", lambda snapshot: tuple(Qrel("q", doc, grade) for doc, grade in grades.items())
     )
     with pytest.raises(InterruptedError):
-        reusability.certificate(ws, tell=lambda _: None)
+        evaluate.certificate(ws, tell=lambda _: None)
     tied = {"run": {"q": tuple(ScoredDoc(doc, float(at < 3)) for at, doc in enumerate(grades))}}
     first, loss = scores
     assert first(tied) == {"run": {"q": 1.0}}
@@ -73,21 +73,21 @@ def test_pools_are_certified_in_the_order_of_the_convention_and_losses_over_all_
 
 def test_without_pools_there_is_no_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ws = copied(Small(), "queried", tmp_path / "study")
-    monkeypatch.setattr(reusability, "exported_qrels", lambda snapshot: ())
-    monkeypatch.setattr(reusability, "read_run_files", lambda ws: {})
+    monkeypatch.setattr(evaluate, "exported_qrels", lambda snapshot: ())
+    monkeypatch.setattr(evaluate, "read_run_files", lambda ws: {})
     with pytest.raises(MissingInput, match="no pools on record"):
-        reusability.certificate(ws, tell=lambda _: None)
+        evaluate.certificate(ws, tell=lambda _: None)
 
 
 def test_a_report_that_goes_elsewhere_is_not_noted_as_made(
     ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "report_files", lambda study: {"report.html": "<p>", "more/report.md": "text"})
-    elsewhere = report.write(ws, out=tmp_path)
+    monkeypatch.setattr(publish, "report_files", lambda study: {"report.html": "<p>", "more/report.md": "text"})
+    elsewhere = publish.write_report(ws, out=tmp_path)
     assert elsewhere.path == tmp_path / "report.html"
     assert (tmp_path / "more" / "report.md").read_text(encoding="utf-8") == "text"
     assert "report" not in read_made(ws)
-    assert report.write(ws).path == ws.exports / "report.html"
+    assert publish.write_report(ws).path == ws.exports / "report.html"
     assert "report" in read_made(ws)
 
 
@@ -99,11 +99,11 @@ def test_a_table_of_the_report_is_found_by_its_name(ws: Workspace, monkeypatch: 
             seen.append(name)
             yield SimpleNamespace(name=name)
 
-    monkeypatch.setattr(report, "tables", tables)
-    assert report.table(ws, "second").name == "second"
+    monkeypatch.setattr(publish, "tables", tables)
+    assert publish.table(ws, "second").name == "second"
     assert seen == ["first", "second"], "what comes later is not made"
     with pytest.raises(InputError, match="--table 'fourth'"):
-        report.table(ws, "fourth")
+        publish.table(ws, "fourth")
 
 
 # -- servers -----------------------------------------------------------------------------------------------------------
@@ -113,8 +113,8 @@ def test_a_table_of_the_report_is_found_by_its_name(ws: Workspace, monkeypatch: 
 def test_a_server_is_as_it_runs_here(ws: Workspace, monkeypatch: pytest.MonkeyPatch, healthy: bool | None) -> None:
     running = None if healthy is None else server.Server("http://here", 80, 1, healthy)
     monkeypatch.setattr(server, "status", lambda folder: running)
-    monkeypatch.setattr(installing, "installed", lambda environ: None if healthy is None else Path("there"))
-    (found,) = studio.status(ws)
+    monkeypatch.setattr(server, "installed", lambda environ: None if healthy is None else Path("there"))
+    (found,) = setup.status(ws)
     assert (found.running, found.healthy) == (healthy is not None, healthy is True)
     assert (found.url, found.installed) == ("" if healthy is None else "http://here", healthy is not None)
     assert (found.assessor, found.here) == (None, True)
@@ -124,7 +124,7 @@ def test_of_a_server_elsewhere_the_address_is_known(ws: Workspace, monkeypatch: 
     own = ws.replaced("judging", isolation="server")
     monkeypatch.setattr(server, "status", lambda folder: pytest.fail("it does not run here"))
     servers.keep_address(own, "a1", url="http://ann", token="t")
-    (found,) = studio.status(own)
+    (found,) = setup.status(own)
     assert (found.assessor, found.url, found.running, found.healthy, found.here) == (
         "a1", "http://ann", False, False, False,
     )  # fmt: skip

@@ -11,9 +11,9 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.formats.trec import write_run
-from annot.measuring.evaluation.against import Beside
-from annot.measuring.evaluation.averages import PLAIN, TEST, TEST_FOLD
+from annot.measuring.evaluation.evaluated import PLAIN, TEST, TEST_FOLD
 from annot.measuring.evaluation.measures import CONVENTIONS
+from annot.measuring.evaluation.other_figures import ComparedFigure
 from annot.steps import evaluate, qrels
 from annot.store.runs import StoredRun
 from annot.study.workspace import Workspace, write_file
@@ -135,13 +135,13 @@ def test_a_way_to_treat_ties_or_to_average_that_there_is_not_is_refused(ws: Work
         evaluated(ws, **changed)
 
 
-def figure(run: str, *, same: bool, misprint: bool = False, ours: float = 50.0) -> Beside:
-    return Beside("aim", run, "AP", ours, 50.0, same, misprint)
+def figure(run: str, *, same: bool, misprint: bool = False, ours: float = 50.0) -> ComparedFigure:
+    return ComparedFigure("aim", run, "AP", ours, 50.0, same, misprint)
 
 
-def against(*figures: Beside, averages: Sequence[str] = (TEST,), **more: Any) -> evaluate.Against:
+def against(*figures: ComparedFigure, averages: Sequence[str] = (TEST,), **more: Any) -> evaluate.PublishedComparison:
     usual: dict[str, Any] = {"left_out": False, "same_collection": None}
-    return evaluate.Against("A paper", "Table 2", "trec", "", figures, tuple(averages), **{**usual, **more})
+    return evaluate.PublishedComparison("A paper", "Table 2", "trec", "", figures, tuple(averages), **{**usual, **more})
 
 
 def test_figures_are_counted_by_run_and_misprints_do_not_differ() -> None:

@@ -13,10 +13,9 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Draw, Pool, PoolEntry, Query, ScoredDoc, Source
 from annot.formats.trec import write_run
 from annot.ranking.submission import SubmissionRules
-from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.system import RankedPools
+from annot.ranking.systems.system import PooledQuery, RankedPools
 from annot.steps import run
-from annot.store import pools, queries, runs
+from annot.store import pools, runs
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, Small, pool_of
 from study_stages import copied, quietly
@@ -28,7 +27,7 @@ def ws(tmp_path: Path) -> Workspace:
     """Pools for the queries of p1 to p4; p1 has one for its whole abstract, too."""
     ws = copied(Small(), "pooled", tmp_path / "study")
     with ws.writing() as session:
-        queries.put_queries(session, [Query("p1-result", "p1", "result", (0, 1, 2))])
+        pools.put_queries(session, [Query("p1-result", "p1", "result", (0, 1, 2))])
     return ws
 
 
@@ -65,7 +64,7 @@ def made(ws: Workspace, *names: str, **of: Any) -> list[run.MadeRun]:
 def test_each_system_ranks_the_pool_of_every_query_that_has_one(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     systems = Systems(monkeypatch)
     with ws.writing() as session:
-        queries.put_queries(session, [Query("d99-method", "d99", "method", (1,))])
+        pools.put_queries(session, [Query("d99-method", "d99", "method", (1,))])
     told: list[tuple[int, int | None]] = []
     found = run.make(ws, systems=("ours",), advance=lambda done, total: told.append((done, total)))
     assert set(systems.given) == {*(one.query_id for one in QUERIES), "p1-result"}, "d99 has no pool"

@@ -13,17 +13,16 @@ from statistics import stdev
 import pytest
 from annot.base.errors import InputError, SettingsError
 from annot.base.records import Judgement
-from annot.measuring.evaluation.evaluated import Evaluated
-from annot.measuring.evaluation.graded_pools import ByOpinion
+from annot.measuring.evaluation.evaluated import EvaluatedRuns
+from annot.measuring.evaluation.measures import OpinionEffect
 from annot.measuring.sampled_study import drawn_pairs
-from annot.publishing.release.sampled import sample_files
-from annot.steps import backup, datasheet, evaluate, plan, release, report, restore
+from annot.publishing.release.parts import sample_files
+from annot.steps import backup, evaluate, plan, publish
 from annot.store import judgements, opinions
-from annot.store.judging_models import AskedModel, ModelCall, PoolSample
+from annot.store.judgements import Ruling, TextRuling, add_rulings
+from annot.store.models import AskedModel, ModelCall, PoolSample
 from annot.store.shown import as_json, hash_of_text, keep_contents, record_versions, version
-from annot.store.text_rulings import Ruling, TextRuling, add_rulings
-from annot.study.exports import exported_qrels
-from annot.study.snapshot import read_snapshot
+from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
 from command_line import annot
 from sampled_study import DOCUMENTS, grade_of, judged, pooled, rankings
@@ -71,13 +70,13 @@ def asked(
             opinions.note_answer(session, call._replace(state="read", grade=says(*pair), reason="r", answer="a"))
 
 
-def measured(ws: Workspace) -> Evaluated:
+def measured(ws: Workspace) -> EvaluatedRuns:
     return evaluate.evaluate(
         ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=True, tell=print
     )
 
 
-def opinion_of(found: Evaluated) -> ByOpinion:
+def opinion_of(found: EvaluatedRuns) -> OpinionEffect:
     assert found.sampled is not None
     assert found.sampled.opinion is not None
     return found.sampled.opinion
@@ -158,8 +157,8 @@ def test_both_estimates_are_printed_and_which_interval_is_narrower(made: Workspa
     ]
     written = json.loads((made.exports / "evaluation.json").read_text(encoding="utf-8"))
     assert written["sample"]["opinion"]["means"] == {tag: list(of) for tag, of in one.means.items()}
-    report.write(made)
-    datasheet.write(made)
+    publish.write_report(made)
+    publish.write_datasheet(made)
     for name in ("report.md", "datasheet.md"):
         assert f"{one.told[0].upper()}{one.told[1:]}." in (made.exports / name).read_text(encoding="utf-8")
 
@@ -186,11 +185,11 @@ def test_by_how_much_the_interval_is_narrower_is_that_of_the_scatter_over_topics
     ],
 )
 def test_what_the_opinion_brings_is_told_in_a_sentence(by: tuple[float | None, ...], told: str) -> None:
-    found = ByOpinion("small", "tiny", 9, *by, {})
+    found = OpinionEffect("small", "tiny", 9, *by, {})
     assert found.told == f"with the opinion of small as prediction, {told}"
-    nothing = ByOpinion("small", "", 0, None, None, {})
+    nothing = OpinionEffect("small", "", 0, None, None, {})
     assert nothing.told.startswith("the opinion of small predicts nothing, because the model was not asked in time")
-    assert ByOpinion("small", "tiny", 9, None, None, {}).told == "the opinion of small and the rankings predict"
+    assert OpinionEffect("small", "tiny", 9, None, None, {}).told == "the opinion of small and the rankings predict"
 
 
 def test_the_page_of_the_release_gives_the_same_figures_and_says_what_predicts(made: Workspace, tmp_path: Path) -> None:
@@ -209,7 +208,7 @@ def test_the_page_of_the_release_gives_the_same_figures_and_says_what_predicts(m
         assert (convention, name) == (found.convention, found.measure)
         assert float(value) == pytest.approx(found.evaluations[tag][convention].mean[name], abs=1e-9)
     out = tmp_path / "release"
-    release.release(
+    publish.release(
         made, out, with_text=None, licence=None, published=None, allowed=(), draft=True, dry_run=False
     )  # fmt: skip
     told = opinion_of(found).told
@@ -341,7 +340,7 @@ def test_what_cannot_predict_is_refused_where_the_plan_is_made(tmp_path: Path) -
 
 def test_a_study_from_a_backup_has_the_same_estimates_in_another_process(made: Workspace, tmp_path: Path) -> None:
     backup.backup(made, tmp_path / "study.zip", dry_run=False, advance=quietly)
-    restore.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
+    backup.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
     assert sample_of(Workspace.open(tmp_path / "again")) == sample_of(made)
     done = subprocess.run(
         [sys.executable, "-c", "from annot.cli.main import run; run()", "evaluate", "--json"],

@@ -11,13 +11,12 @@ from statistics import mean
 import annot
 import pytest
 from annot.base.records import Qrel
-from annot.formats.spreadsheet import SHEET
+from annot.formats.input_files import SHEET
 from annot.formats.trec import write_qrels
 from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.publishing.report.study import Study
-from annot.steps import assessor_effect, browse, errors, evaluate, qrels, report, reusability
-from annot.study.exports import exported_qrels
-from annot.study.snapshot import read_snapshot
+from annot.steps import agreement, evaluate, publish, qrels
+from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
 from sampled_study import WHOLE, judged, pooled, rankings
 
@@ -72,7 +71,7 @@ def of_two_qrels(ws: Workspace) -> float:
 
 
 def by_each_assessor(ws: Workspace) -> float:
-    found = assessor_effect.measure(ws, convention="trec", measure_name="nDCG", tell=print)
+    found = agreement.measure_assessor_effect(ws, convention="trec", measure_name="nDCG", tell=print)
     of = {one.name: one.means[RUN] for one in found.rankings}
     assert {"final", "A", "B"} < of.keys()
     assert len(set(of.values())) == 1
@@ -81,8 +80,8 @@ def by_each_assessor(ws: Workspace) -> float:
 
 
 def in_the_page(ws: Workspace) -> float:
-    browse.write(ws, partial=False)
-    text = (ws.exports / browse.BROWSE_FILE).read_text(encoding="utf-8")
+    publish.write_browse_page(ws, partial=False)
+    text = (ws.exports / publish.BROWSE_FILE).read_text(encoding="utf-8")
     data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
     assert data["standings"][-1] == "not drawn"
     drawn = sum(1 for _ in exported_qrels(read_snapshot(ws)))
@@ -94,7 +93,7 @@ def in_the_page(ws: Workspace) -> float:
 
 def in_the_report(ws: Workspace) -> float:
     found = Study(read_snapshot(ws)).evaluated
-    report.write(ws)
+    publish.write_report(ws)
     (value,) = (one.values["nDCG"] for one in found.lines if (one.convention, one.run) == ("trec", RUN))
     assert f"{100 * value:.1f}" in (ws.exports / "report.md").read_text(encoding="utf-8")
     return float(value)
@@ -128,9 +127,9 @@ def test_it_is_the_estimate_that_is_printed_where_what_was_judged_is_a_tenth_off
 
 
 def test_what_a_method_alone_found_is_estimated_and_its_pairs_are_all_of_them(half: Workspace) -> None:
-    found, page = reusability.certificate(half, tell=print)
+    found, page = evaluate.certificate(half, tell=print)
     ws = judged(pooled(half.root.parent / "all"), share=1.0)
-    whole, _ = reusability.certificate(ws, tell=print)
+    whole, _ = evaluate.certificate(ws, tell=print)
     of_whole = {one.method: one for one in whole.losses}
     assert len(found.losses) == 2
     for one in found.losses:
@@ -144,13 +143,13 @@ def test_what_a_method_alone_found_is_estimated_and_its_pairs_are_all_of_them(ha
 
 
 def test_only_drawn_pairs_are_errors_and_the_command_says_so(half: Workspace) -> None:
-    errors.write(half)
+    evaluate.write_error_sheet(half)
     drawn = {(one.query_id, one.doc_id) for one in exported_qrels(read_snapshot(half))}
     with (half.root / SHEET).open(encoding="utf-8-sig", newline="") as lines:
         found = {(row["query_id"], row["doc_id"]) for row in csv.DictReader(lines)}
     assert found
     assert found <= drawn
-    assert [note.split(":")[0] for note in errors.notes(half)] == [
+    assert [note.split(":")[0] for note in evaluate.error_sheet_notes(half)] == [
         f"only the {len(drawn)} drawn pairs of the {len(WHOLE)} in the pools can be in it"
     ]
 
@@ -166,6 +165,6 @@ def test_final_grades_in_python_stay_what_was_judged_and_a_note_says_so(half: Wo
 
 def test_no_query_of_a_study_in_progress_is_measured_on_nothing(tmp_path: Path) -> None:
     ws = judged(pooled(tmp_path), share=0.3, leave=20)
-    page = browse.write(ws, partial=True)
+    page = publish.write_browse_page(ws, partial=True)
     assert page.graded
-    assert report.write(ws).path.is_file()
+    assert publish.write_report(ws).path.is_file()

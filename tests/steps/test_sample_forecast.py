@@ -8,11 +8,10 @@ import pytest
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.forecast import sample_certainty
-from annot.measuring.forecast.sample_certainty import Certainty
-from annot.measuring.forecast.sample_shares import Expected, SharesForecast, assumed
-from annot.pools.pair_sample import ACROSS, expected_pairs, frozen_ranks, probabilities, ranks_on_record
-from annot.pools.pair_sample import SampleRule as Rule
+from annot.measuring.forecast import sample
+from annot.measuring.forecast.sample import Certainty, ExpectedStudy, SharesForecast, assumed
+from annot.pools.pooling import ACROSS, expected_pairs, frozen_ranks, probabilities, ranks_on_record
+from annot.pools.pooling import SampleRule as Rule
 from annot.steps import plan, sample_forecast
 from annot.steps.sample_forecast import ShareFound, share_for, shares
 from annot.store import judgements, people
@@ -115,7 +114,7 @@ def graded(rank: int, query: int) -> int:
 @pytest.fixture
 def judged(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A sample of all pairs, which both people judged alike in 30 and in 60 seconds."""
-    monkeypatch.setattr(sample_certainty, "MOST_REDRAWS", 5)
+    monkeypatch.setattr(sample, "MOST_REDRAWS", 5)
     make(ws, 1.0)
     with ws.writing() as session:
         plan = people.read_assignments(session)
@@ -149,7 +148,7 @@ def test_shares_without_a_pilot_are_those_of_simulated_studies(ws: Workspace) ->
     assert (whole.pairs.value, whole.difference.value, whole.bias, whole.advised) == (240, 0.0, 0.0, True)
     assert any("any number of relevant papers per query" in note for note in found.notes)
     # Pools of 60 on a scale from 0 to 3: between those of 50 and of 100 that were simulated.
-    expected_here = Expected("NDCG%20", highest=3, topics=4, pairs=60.0, relevant=5.0, level=0.95)
+    expected_here = ExpectedStudy("NDCG%20", highest=3, topics=4, pairs=60.0, relevant=5.0, level=0.95)
     with_number = shares(ws, shares=(0.33,), seconds=90.0, relevant=5.0, advance=quietly)
     assert with_number.rows[0].difference == assumed(0.33, expected_here).difference
     assert any("60 pairs and 5 relevant papers per query" in note for note in with_number.notes)

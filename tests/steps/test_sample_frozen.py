@@ -10,8 +10,8 @@ from annot.base.records import Draw, Pool, PoolEntry
 from annot.judging.plan_on_record import MANIFEST_FILE, check
 from annot.judging.pool_samples import sample_of
 from annot.store import pools
-from annot.store.judging_models import PoolSample
-from annot.store.queries import read_queries
+from annot.store.models import PoolSample
+from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
 from sampled_study import pooled
 from test_sample_grown import grow, of_batch

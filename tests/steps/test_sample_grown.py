@@ -16,16 +16,15 @@ from annot.judging.pool_samples import sample_of
 from annot.judging.stage import Stage
 from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.measuring.sampled.estimates import estimates, pools_of
-from annot.pools.pair_sample import LEAST
-from annot.pools.pooling import extended
-from annot.publishing.release.sampled import sample_files
-from annot.steps import browse, plan, pool_growth, report, reusability
-from annot.steps.assessor_leaving import leave
-from annot.steps.plan import Planned
+from annot.pools.pooling import LEAST, extended
+from annot.publishing.release.parts import sample_files
+from annot.steps import evaluate, plan, pool, publish
+from annot.steps.changes import leave
+from annot.steps.plan import PlanSummary
 from annot.steps.query import remove
 from annot.steps.status import status
 from annot.store import people, pools
-from annot.store.judging_models import PoolSample, SampleDesign
+from annot.store.models import PoolSample, SampleDesign
 from annot.store.pools import read_sample
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -56,7 +55,7 @@ def top_up(ws: Workspace, *topic_ids: str) -> None:
         pools.replace_pools(session, after.values(), rankings_sha256=dict.fromkeys(after, "abc"))
 
 
-def grow(ws: Workspace, sample: float | None = None, *, only_new: bool = False, dry_run: bool = False) -> Planned:
+def grow(ws: Workspace, sample: float | None = None, *, only_new: bool = False, dry_run: bool = False) -> PlanSummary:
     return plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=dry_run, sample=sample, only_new=only_new)
 
 
@@ -176,10 +175,10 @@ def test_what_is_made_of_a_study_after_a_top_up_has_its_estimates(ws: Workspace,
     top_up(ws, "p1", "p2", "p3", "p4")
     judged(ws, share=0.5, only_new=whole)
     of_new = values(measure(ws), "trec", "nDCG")["new"]
-    assert browse.write(ws, partial=False).graded
-    report.write(ws)
+    assert publish.write_browse_page(ws, partial=False).graded
+    publish.write_report(ws)
     assert f"| {100 * of_new:.2f} [" in (ws.exports / "report.md").read_text(encoding="utf-8")
-    losses, _ = reusability.certificate(ws, tell=print)
+    losses, _ = evaluate.certificate(ws, tell=print)
     (late,) = (one for one in losses.losses if one.method == "new")
     assert late.alone == len(PAIRS)
     rows = [line.split("\t") for line in sample_files(read_snapshot(ws))["sample.tsv"].splitlines()[1:]]
@@ -191,11 +190,9 @@ def test_what_is_made_of_a_study_after_a_top_up_has_its_estimates(ws: Workspace,
 def test_topping_up_says_what_the_plan_will_draw(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     make(ws, 0.5)
     apart = SimpleNamespace(texts=(), of_same_title=lambda ids: dict.fromkeys(ids, ()))
-    monkeypatch.setattr(pool_growth, "near_duplicates", lambda ws, *, keep, advance: apart)
-    monkeypatch.setattr(pool_growth, "read_rankings", lambda ws, wanted: {})
-    added = pool_growth.add(
-        ws, "p1", ("d99",), reason="found by hand", by="me", grow=False, dry_run=False, advance=quietly
-    )
+    monkeypatch.setattr(pool, "near_duplicates", lambda ws, *, keep, advance: apart)
+    monkeypatch.setattr(pool, "read_rankings", lambda ws, wanted: {})
+    added = pool.add(ws, "p1", ("d99",), reason="found by hand", by="me", grow=False, dry_run=False, advance=quietly)
     assert "a sample of the pools is judged: `annot plan` draws from the new pairs as before, with a share of 0.5" in (
         added.notes
     )

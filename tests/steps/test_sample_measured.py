@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.measuring.evaluation.averages import TOGETHER
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.measuring.evaluation.measures import evaluate as plainly
-from annot.measuring.results import EVALUATION_FILE
+from annot.measuring.measured import EVALUATION_FILE
 from annot.steps import evaluate
-from annot.study.exports import exported_qrels
-from annot.study.snapshot import read_snapshot
+from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
 from sampled_study import WHOLE, judged, pooled, rankings
 
 
-def measure(ws: Workspace, *, convention: str | None = None, so_far: bool = False, **of: tuple[str, ...]) -> Evaluated:
+def measure(
+    ws: Workspace, *, convention: str | None = None, so_far: bool = False, **of: tuple[str, ...]
+) -> EvaluatedRuns:
     given = {"runs": (), "measures": ()} | of
     return evaluate.evaluate(
         ws, convention=convention, ties="order", average="plain", at_least_two=False, tell=print, so_far=so_far, **given
     )
 
 
-def values(found: Evaluated, convention: str, measure: str) -> dict[str, float]:
+def values(found: EvaluatedRuns, convention: str, measure: str) -> dict[str, float]:
     return {line.run: line.values[measure] for line in found.lines if line.convention == convention}
 
 

@@ -11,11 +11,11 @@ from annot.base.records import Draw, PoolEntry
 from annot.judging.plan_on_record import check
 from annot.judging.stage import Stage
 from annot.steps import plan
-from annot.steps.plan import Planned
+from annot.steps.plan import PlanSummary
 from annot.steps.status import status
 from annot.steps.trace import trace
 from annot.store import people, pools
-from annot.store.judging_models import PoolSample
+from annot.store.models import PoolSample
 from annot.store.pools import read_sample, replace_sample
 from annot.study.workspace import Workspace
 from command_line import annot_done
@@ -28,7 +28,7 @@ def ws(tmp_path: Path) -> Workspace:
     return pooled(tmp_path)
 
 
-def make(ws: Workspace, sample: float | None = None, *queries: str, dry_run: bool = False) -> Planned:
+def make(ws: Workspace, sample: float | None = None, *queries: str, dry_run: bool = False) -> PlanSummary:
     return plan.make(ws, queries=queries, shares={}, seed=None, grow=False, dry_run=dry_run, sample=sample)
 
 

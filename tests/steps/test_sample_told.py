@@ -13,21 +13,20 @@ from annot.base.records import Judgement
 from annot.base.stats.values import Interval
 from annot.formats.trec import write_qrels
 from annot.judging.progress import running_agreement
-from annot.measuring.agreement.pooled import agreement_between
+from annot.measuring.agreement.estimates import agreement_between
 from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.evaluation.evaluated import Evaluated
+from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.measured import agreement_of, assessors_of
 from annot.measuring.sampled_study import grade_counts
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections.agreement import adjudicated, glance, headline
-from annot.publishing.report.sections.grades import final_grades
+from annot.publishing.report.sections.collection import final_grades
 from annot.publishing.report.sections.whole import COUNTING, ESTIMATING
 from annot.publishing.report.study import Study
-from annot.steps import datasheet, evaluate, qrels, report
+from annot.steps import evaluate, publish, qrels
 from annot.store import judgements, trials
-from annot.store.judging_models import Gold
-from annot.study.exports import exported_qrels
-from annot.study.snapshot import read_snapshot
+from annot.store.models import Gold
+from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
 from sampled_study import WHOLE, grade_of, judged, pooled
 from small_study import QUERIES, RECORDED, sourced
@@ -38,14 +37,14 @@ def half(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return judged(pooled(tmp_path_factory.mktemp("half")), share=0.5)
 
 
-def measure(ws: Workspace) -> Evaluated:
+def measure(ws: Workspace) -> EvaluatedRuns:
     return evaluate.evaluate(
         ws, runs=(), convention="trec", measures=(), ties="order", average="test", at_least_two=True, tell=print
     )
 
 
 def test_the_report_says_of_what_it_counts(half: Workspace) -> None:
-    report.write(half)
+    publish.write_report(half)
     text = (half.exports / "report.md").read_text(encoding="utf-8")
     drawn = len(exported_qrels(read_snapshot(half)))
     assert f"Of the {len(WHOLE)} pairs of the pools, {drawn} were drawn for judging" in text
@@ -83,7 +82,7 @@ def test_grades_are_those_of_the_whole_pools_wherever_they_are_counted(half: Wor
     table = qrels.grade_columns(written).of(written.grades.items())
     assert table.headings[1:] == (*(f"drawn, grade {grade}" for grade in range(4)), "relevant in the pool")
     assert any("are estimated from the probabilities of the draw" in note for note in written.notes)
-    datasheet.write(half)
+    publish.write_datasheet(half)
     text = (half.exports / "datasheet.md").read_text(encoding="utf-8")
     assert "These are counts of the drawn pairs. Of all pairs of the pools, the grades are estimated" in text
     assert str(row["0"]) in text
@@ -140,7 +139,7 @@ def test_the_datasheet_has_pooled_agreement_and_counts_queries_without_figures_o
     ws = judged(pooled(tmp_path), share=0.3)
     study = Study(read_snapshot(ws))
     assert study.agreement.too_thin > 0
-    datasheet.write(ws)
+    publish.write_datasheet(ws)
     text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
     assert "| coefficient | pairs of the pools together" in text
     assert f"{study.agreement.too_thin} queries had too few for a figure of their own" in " ".join(text.split())

@@ -14,7 +14,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.corpus.facets.crf import shipped_model
+from annot.corpus.labelling import shipped_model
 from annot.steps import facets
 from annot.store import facet_labels, papers
 from annot.store.paper_writing import PaperWriter
@@ -104,7 +104,7 @@ def ws(tmp_path: Path) -> Workspace:
     return copied(Small(), "labelled", tmp_path / "study")
 
 
-def label(ws: Workspace, model: Path | None = None) -> facets.Labelled:
+def label(ws: Workspace, model: Path | None = None) -> facets.LabellingResult:
     return facets.label(ws.replaced("machine", processes=1), model=model, dry_run=False, advance=quietly)
 
 

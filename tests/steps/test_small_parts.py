@@ -10,11 +10,11 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
 from annot.formats.judgements_file import FileJudgement
-from annot.formats.submitted_run import SubmittedRun
+from annot.formats.trec import SubmittedRun
 from annot.labelstudio import server
-from annot.measuring.evaluation.analyses import FAR_DOWN, NEAR_TOP, ErrorCase
-from annot.ranking.systems.training.loop import Length, Point
-from annot.steps import answers, encoder_train, errors, imports, index, run, studio
+from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
+from annot.ranking.systems.training_loop import Length, Point
+from annot.steps import changes, encoder_training, evaluate, imports, run, setup, vectors
 from annot.store.runs import StoredRun
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
@@ -36,20 +36,20 @@ from study_stages import copied
     ],
 )
 def test_bytes_are_said_in_the_largest_unit_of_which_there_is_one(size: int, words: str) -> None:
-    assert index.in_words(size) == words
+    assert vectors.in_words(size) == words
 
 
 @pytest.mark.parametrize(
     ("text", "size"), [("1K", 1024), ("2m", 2 * 1024**2), ("0.5G", 2**29), ("1T", 2**40), ("12K", 12 * 1024)]
 )
 def test_memory_is_a_number_with_a_unit(text: str, size: int) -> None:
-    assert index.parsed_memory(text) == size
+    assert vectors.parsed_memory(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "4", "4X", "G", "4GB", "infG"])
 def test_memory_without_a_number_or_a_unit_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="expected a number with a unit"):
-        index.parsed_memory(text)
+        vectors.parsed_memory(text)
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
@@ -125,8 +125,8 @@ def test_systems_are_named_with_the_rank_of_the_document() -> None:
         ErrorCase(name, "q", "d", error, 0, rank)
         for name, error, rank in (("a", NEAR_TOP, 3), ("b", FAR_DOWN, None), ("c", FAR_DOWN, 40))
     ]
-    assert errors._systems(cases, NEAR_TOP) == "a (3)"
-    assert errors._systems(cases, FAR_DOWN) == "b (left out), c (40)"
+    assert evaluate._systems(cases, NEAR_TOP) == "a (3)"
+    assert evaluate._systems(cases, FAR_DOWN) == "b (left out), c (40)"
 
 
 @pytest.mark.parametrize(
@@ -142,17 +142,17 @@ def test_answers_are_named_by_pair_and_person_or_all(
     ws: Workspace, query: str | None, doc: str | None, who: str | None, every: bool
 ) -> None:
     with pytest.raises(InputError, match="expected QUERY DOC --assessor NAME, or --all"):
-        answers.restore(ws, query, doc, assessor=who, every=every, dry_run=False)
+        changes.restore(ws, query, doc, assessor=who, every=every, dry_run=False)
 
 
 def test_an_answer_that_counts_stays_and_one_that_is_not_there_is_refused(ws: Workspace) -> None:
     for who, doc in (("a1", "d00"), ("j1", "d08")):
-        found = answers.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
-        assert found == answers.Restored((), ())
-    assert answers.restore(ws, None, None, assessor=None, every=True, dry_run=False) == answers.Restored((), ())
+        found = changes.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
+        assert found == changes.RestoredAnswers((), ())
+    assert changes.restore(ws, None, None, assessor=None, every=True, dry_run=False) == changes.RestoredAnswers((), ())
     for who, doc in (("j1", "d00"), ("a1", "d99")):
         with pytest.raises(InputError, match=f"{who}: no answer to p1-method {doc}"):
-            answers.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
+            changes.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
 
 
 @pytest.fixture(scope="module")
@@ -169,31 +169,31 @@ def point(step: int, train_loss: float | None) -> Point:
 
 def test_a_look_at_the_dev_examples_is_one_line() -> None:
     first = "step 0 of 2,000: dev loss 0.2500, dev accuracy 87.5%"
-    assert encoder_train.line(point(0, None), 2000) == first
+    assert encoder_training.line(point(0, None), 2000) == first
     later = "step 1,000 of 2,000: loss 0.5000, dev loss 0.2500, dev accuracy 87.5%"
-    assert encoder_train.line(point(1000, 0.5), 2000) == later
+    assert encoder_training.line(point(1000, 0.5), 2000) == later
 
 
 @pytest.mark.parametrize(("warm_up", "notes"), [(9, 0), (10, 1), (11, 1)])
 def test_a_warm_up_that_takes_all_steps_is_noted(warm_up: int, notes: int) -> None:
     length = Length(steps=10, per_epoch=10, warm_up=warm_up, check_every=1)
-    assert len(encoder_train._notes(length)) == notes
+    assert len(encoder_training._notes(length)) == notes
 
 
 def test_weights_of_another_training_are_not_written_over(tmp_path: Path) -> None:
     out, facts = tmp_path / "weights", {"system": "s", "settings": {"batch": 8}}
-    assert encoder_train._record(out, facts) is None
+    assert encoder_training._record(out, facts) is None
     out.mkdir()
     with pytest.raises(InputError, match="weights of another training"):
-        encoder_train._record(out, facts)
+        encoder_training._record(out, facts)
     curve = [asdict(point(at, None)) for at in (0, 10)]
     record = {"facts": facts, "curve": curve, "best": curve[0]}
-    (out / encoder_train.RECORD).write_text(json.dumps(record), encoding="utf-8")
-    found = encoder_train._record(out, facts)
+    (out / encoder_training.RECORD).write_text(json.dumps(record), encoding="utf-8")
+    found = encoder_training._record(out, facts)
     assert found is not None
     assert (found.step, found.curve, found.best) == (10, [point(0, None), point(10, None)], point(0, None))
     with pytest.raises(InputError, match="weights of another training"):
-        encoder_train._record(out, {**facts, "system": "t"})
+        encoder_training._record(out, {**facts, "system": "t"})
 
 
 # -- servers -----------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_weights_of_another_training_are_not_written_over(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("cores", "servers"), [(None, 1), (1, 1), (2, 1), (3, 1), (4, 2), (9, 4)])
 def test_half_of_the_cores_start_servers_and_one_at_least(cores: int | None, servers: int) -> None:
-    assert studio.at_once(cores) == servers
+    assert setup.at_once(cores) == servers
 
 
 @pytest.mark.parametrize(("free", "fits"), [(None, True), (2 * 10**9, True), (2 * 10**9 - 1, False)])
@@ -213,13 +213,13 @@ def test_servers_are_started_only_if_their_memory_is_free(
     monkeypatch.setattr(server, "SERVER_BYTES", 10**9)
     monkeypatch.setattr(server, "free_bytes", lambda: free)
     said: list[str] = []
-    studio._check_memory([running], said.append)
+    setup._check_memory([running], said.append)
     assert said == []
     folders = [running, Path("one"), Path("other")]
     each = "up to 1.0 GB of memory each, 2.0 GB in all"
     if fits:
-        studio._check_memory(folders, said.append)
+        setup._check_memory(folders, said.append)
         assert said == [f"starting 2 servers, with {each}{'' if free is None else '; 2.0 GB are free'}"]
         return
     with pytest.raises(InputError, match=f"2 servers need {each}; 2.0 GB are free"):
-        studio._check_memory(folders, said.append)
+        setup._check_memory(folders, said.append)

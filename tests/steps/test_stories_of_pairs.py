@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Draw, Paper, Returned
+from annot.base.records import Draw, PairKey, PairReturn, Paper
 from annot.formats.trec import write_run
 from annot.steps import qrels, trace
 from annot.store import judgements, people, projects
@@ -33,7 +33,7 @@ def sent(ws: Workspace, round: projects.StoredRound, name: str, *doc_ids: str) -
         made = projects.open_project(
             session, round=round, assessor=name, server="s", url="u", version="1", account_id=1
         )
-        projects.record_tasks(session, made.project, {Asked(P1, doc): at for at, doc in enumerate(doc_ids, 1)})
+        projects.record_tasks(session, made.project, {PairKey(P1, doc): at for at, doc in enumerate(doc_ids, 1)})
 
 
 def test_an_agreed_pair_has_its_people_places_and_ranks(ws: Workspace) -> None:
@@ -42,8 +42,8 @@ def test_an_agreed_pair_has_its_people_places_and_ranks(ws: Workspace) -> None:
     sent(ws, "adjudicate", "j1", "d00")
     sent(ws, "train", "a2", "d00")
     with ws.writing() as session:
-        judgements.add_returned(session, Returned(P1, "d01", "a1", 3, "Look again.", RECORDED))
-        judgements.add_returned(session, Returned(P1, "d02", "a1", 3, "Look again.", RECORDED))
+        judgements.add_returned(session, PairReturn(P1, "d01", "a1", 3, "Look again.", RECORDED))
+        judgements.add_returned(session, PairReturn(P1, "d02", "a1", 3, "Look again.", RECORDED))
     qrels.write(ws, partial=True)
     found = trace.trace(ws, P1, "d01")
     assert found.given_to == (("a1", 2, 1), ("a2", 2, 1))

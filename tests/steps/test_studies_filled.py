@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.parallel import Engine
 from annot.base.records import Decision, Judgement, Paper, Query, Source
-from annot.base.shards import Engine
-from annot.corpus.files_read import files_below, formats_of
-from annot.corpus.rejects import Rejects
-from annot.formats.corpora.cutting import Piece
-from annot.formats.corpora.semantic_scholar import SEMANTIC_SCHOLAR
-from annot.steps import citations, corpus, import_csfcube
-from annot.steps.init import FOLDERS, init
+from annot.corpus.adding import Rejects, files_below, formats_of
+from annot.formats.corpora.datasets import SEMANTIC_SCHOLAR
+from annot.formats.corpora.pieces import Piece
+from annot.steps import corpus, imports
+from annot.steps.setup import FOLDERS, init
 from annot.store import adjudications, facet_labels, judgements, people
-from annot.store.runs import Imported, put_import, read_imports, read_runs
+from annot.store.runs import ImportedSource, put_import, read_imports, read_runs
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
 from small_study import Small, pool_of
 from study_stages import copied, quietly
@@ -93,7 +92,7 @@ def test_the_scratch_folder_is_empty_and_gone_at_the_end(tmp_path: Path) -> None
 def test_files_are_remembered_once(tmp_path: Path) -> None:
     ws = copied(Small(), "made", tmp_path / "study")
     with ws.writing() as session:
-        put_import(session, Imported(Source.UNRATED, "b", {}))
+        put_import(session, ImportedSource(Source.UNRATED, "b", {}))
     for content in ("a", "a", "b"):
         corpus._remember(ws, content, {"read": len(content), "rejected": {}})
     with ws.reading() as session:
@@ -142,8 +141,8 @@ def ws(tmp_path: Path) -> Workspace:
     return copied(Small(), "labelled", tmp_path / "study").replaced("machine", processes=1)
 
 
-def cited(ws: Workspace, *files: Path, dry_run: bool = False) -> citations.AddedCitations:
-    return citations.add(ws, files, dry_run=dry_run, advance=quietly)
+def cited(ws: Workspace, *files: Path, dry_run: bool = False) -> corpus.AddedCitations:
+    return corpus.add_citations(ws, files, dry_run=dry_run, advance=quietly)
 
 
 def edge(citing: object, cited: object) -> dict[str, object]:
@@ -168,7 +167,7 @@ def test_citations_of_papers_of_the_corpus_are_kept_and_the_others_counted(ws: W
     records = [json.loads(line) for line in Path(rejected).read_text(encoding="utf-8").splitlines()]
     assert [record["place"] for record in records] == list(range(4, 16))
     assert cited(ws, file).known == (str(file),)
-    assert not (ws.corpus / citations.SCRATCH).exists()
+    assert not (ws.corpus / corpus.CITATIONS_SCRATCH).exists()
 
 
 def test_two_columns_and_lists_of_papers_are_cut_in_their_own_ways(tmp_path: Path) -> None:
@@ -176,19 +175,19 @@ def test_two_columns_and_lists_of_papers_are_cut_in_their_own_ways(tmp_path: Pat
     columns.write_text("citing,cited\nd00,d01\n", encoding="utf-8")
     edges = lines_of(tmp_path / "edges.jsonl", edge("d00", "d01"))
     for path in (columns, edges):
-        assert [Path(piece.path).name for piece in citations._pieces(str(path))] == [path.name]
+        assert [Path(piece.path).name for piece in corpus._pieces(str(path))] == [path.name]
 
 
 def test_a_piece_read_for_a_look_writes_nothing(ws: Workspace, tmp_path: Path) -> None:
     file = lines_of(tmp_path / "edges.jsonl", edge("d00", "d01"), edge("y", "d00"), {"citingcorpusid": 1})
-    (piece,) = citations._pieces(str(file))
+    (piece,) = corpus._pieces(str(file))
     assert isinstance(piece, Piece)
-    found = citations.EdgeReader(ws.corpus, "sha", None, None)(piece)
+    found = corpus.EdgeReader(ws.corpus, "sha", None, None)(piece)
     assert (found.citations, found.kept, found.read.read, found.read.places) == (2, 1, 2, 3)
     assert list(found.read.broken.values()) == [1]
     folder = tmp_path / "out"
     folder.mkdir()
-    written = citations.EdgeReader(ws.corpus, "sha", None, folder)(piece)
+    written = corpus.EdgeReader(ws.corpus, "sha", None, folder)(piece)
     assert written.rejected.is_file()
     assert len(list(folder.glob("edges.jsonl-*.parquet"))) == 1
 
@@ -202,7 +201,7 @@ def judged(doc_id: str, who: str) -> Judgement:
 
 def test_pairs_of_a_release_are_planned_in_its_order_for_each_person() -> None:
     release: Any = SimpleNamespace(judgements=[judged("a", "x"), judged("a", "y"), judged("b", "x"), judged("c", "x")])
-    plan = import_csfcube._plan_of(release)
+    plan = imports._plan_of(release)
     assert [(one.doc_id, one.assessor, one.position) for one in plan] == [
         ("a", "x", 1), ("a", "y", 1), ("b", "x", 2), ("c", "x", 3)
     ]  # fmt: skip
@@ -215,7 +214,7 @@ def test_a_release_is_counted_by_kind() -> None:
         papers=[1] * 5, queries=queries, pools=[1], decisions=decisions, judgements=[1] * 7,
         facts=SimpleNamespace(missing_ratings=4), splits={}, runs=[1, 2],
     )  # fmt: skip
-    found = import_csfcube._counts(release)
+    found = imports._counts(release)
     assert (found["papers"], found["query papers"], found["queries"], found["pairs"]) == (5, 1, 2, 3)
     assert (found["adjudicated pairs"], found["missing judgements"], found["runs"]) == (1, 4, 2)
 
@@ -224,26 +223,26 @@ def test_a_missing_rating_counts_as_zero_from_then_on(tmp_path: Path) -> None:
     file = tmp_path / "annot.toml"
     for text in ("", '[judging]\nmissing = "out"  # why\n'):
         file.write_text(text, encoding="utf-8")
-        import_csfcube._set_missing_policy(file)
+        imports._set_missing_policy(file)
         assert 'missing = "zero"' in file.read_text(encoding="utf-8")
     before = file.stat().st_mtime_ns
-    import_csfcube._set_missing_policy(file)
+    imports._set_missing_policy(file)
     assert file.stat().st_mtime_ns == before
 
 
 def test_a_release_fills_an_empty_study_or_its_own(tmp_path: Path) -> None:
     empty = copied(Small(), "made", tmp_path / "empty")
-    import_csfcube._refuse_other_work(empty, "abc")
-    (empty.corpus / import_csfcube.CORPUS_FILE).write_bytes(b"")
-    import_csfcube._refuse_other_work(empty, "abc")
+    imports._refuse_other_work(empty, "abc")
+    (empty.corpus / imports.CORPUS_FILE).write_bytes(b"")
+    imports._refuse_other_work(empty, "abc")
     (empty.corpus / "other.parquet").write_bytes(b"")
     with pytest.raises(InputError, match="found another study, expected an empty one"):
-        import_csfcube._refuse_other_work(empty, "abc")
+        imports._refuse_other_work(empty, "abc")
     with empty.writing() as session:
-        put_import(session, Imported(Source.CSFCUBE, "abc", {}))
-    import_csfcube._refuse_other_work(empty, "abc")
+        put_import(session, ImportedSource(Source.CSFCUBE, "abc", {}))
+    imports._refuse_other_work(empty, "abc")
     with pytest.raises(InputError, match="found another study"):
-        import_csfcube._refuse_other_work(empty, "def")
+        imports._refuse_other_work(empty, "def")
 
 
 def test_a_corpus_is_counted_and_its_near_duplicates_are_remembered(tmp_path: Path) -> None:
@@ -268,13 +267,11 @@ def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: P
         decisions=decisions, splits={}, facts=SimpleNamespace(corrected_queries=["p1"]),
     )  # fmt: skip
     with ws.writing() as session:
-        import_csfcube._store(
-            session, release, {"run": "text"}, "abc", settings=ws.settings.model_copy(update={"seed": 3})
-        )
+        imports._store(session, release, {"run": "text"}, "abc", settings=ws.settings.model_copy(update={"seed": 3}))
         origins = {one.paper_id: one.origin for one in facet_labels.read_labels(session, ["p1", "d00", "d01"])}
         assert origins == {"p1": Source.CORRECTED, "d00": Source.CARRIED}
         roles = {one.assessor: (one.adjudicator, one.account) for one in people.read_assessors(session)}
-        assert roles == {"x": (False, None), "y": (False, None), import_csfcube.ADJUDICATOR: (True, None)}
+        assert roles == {"x": (False, None), "y": (False, None), imports.ADJUDICATOR: (True, None)}
         settled = adjudications.read_adjudications(session)
         assert [(one.doc_id, one.grade) for one in settled] == [("d00", 2)]
         assert [(one.tag, one.facts) for one in read_runs(session)] == [("run", {"imported": True})]

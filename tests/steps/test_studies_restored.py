@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.steps import backup, restore
-from annot.study.archive import BACKUPS
-from annot.study.backups import keep_backup
+from annot.steps import backup
+from annot.study.backups import BACKUPS, keep_backup
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied, files_of, quietly
@@ -30,11 +29,11 @@ def kept(ws: Workspace) -> Path:
     return path
 
 
-def restored(path: Path, root: Path, *, replaced: bool = False, dry_run: bool = False) -> restore.RestoredStudy:
-    return restore.restore(path, root, replace=replaced, wait_seconds=1, dry_run=dry_run)
+def restored(path: Path, root: Path, *, replaced: bool = False, dry_run: bool = False) -> backup.RestoredStudy:
+    return backup.restore(path, root, replace=replaced, wait_seconds=1, dry_run=dry_run)
 
 
-def rows(found: restore.RestoredStudy) -> tuple[int, int]:
+def rows(found: backup.RestoredStudy) -> tuple[int, int]:
     return found.rows["judgement"], found.rows["adjudication"]
 
 
@@ -113,7 +112,7 @@ def test_part_of_a_study_goes_into_its_folder(ws: Workspace, tmp_path: Path) -> 
 def test_what_was_moved_goes_back(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a", encoding="utf-8")
     (tmp_path / "b").write_text("b", encoding="utf-8")
-    moves = restore._Moves()
+    moves = backup._Moves()
     moves.move(tmp_path / "a", tmp_path / "new" / "deep" / "a")
     moves.move(tmp_path / "b", tmp_path / "new" / "deep" / "b")
     moves.move(tmp_path / "new" / "deep" / "b", tmp_path / "c")
@@ -134,7 +133,7 @@ def test_a_move_to_another_disk_copies_and_any_other_error_is_raised(
     monkeypatch.setattr(Path, "rename", rename)
     copies: list[tuple[str, str]] = []
     monkeypatch.setattr(shutil, "move", lambda source, target: copies.append((source.name, target.name)))
-    moves = restore._Moves()
+    moves = backup._Moves()
     moves.move(tmp_path / "a", tmp_path / "b")
     assert copies == [("a", "b")]
     number = errno.EACCES
@@ -149,7 +148,7 @@ def test_the_settings_move_in_last(tmp_path: Path) -> None:
     old, new, aside = tmp_path / "old", tmp_path / "new", tmp_path / "aside"
     outgoing = [old / "annot.toml", old / "notes", old / "annot.toml", tmp_path / "elsewhere" / "annot.db"]
     study: Any = SimpleNamespace(root=new)
-    restore._exchange(restore._Moves(), outgoing, [Path("annot.toml"), Path("notes")], aside, study, old)
+    backup._exchange(backup._Moves(), outgoing, [Path("annot.toml"), Path("notes")], aside, study, old)
     assert {name: path.decode() for name, path in files_of(tmp_path).items()} == {
         "old/notes": "new/notes",
         "new/annot.toml": "new/annot.toml",
@@ -167,32 +166,32 @@ def holding(*files: str) -> Any:
 
 
 def test_the_database_is_a_file_of_the_study_and_not_in_the_backup(ws: Workspace) -> None:
-    restore._check_database(ws, holding("annot.toml"))
+    backup._check_database(ws, holding("annot.toml"))
     with pytest.raises(InputError, match=r"annot\.db in the backup: found a file"):
-        restore._check_database(ws, holding("annot.db", "annot.toml"))
+        backup._check_database(ws, holding("annot.db", "annot.toml"))
     inside = ws.replaced("store", database=f"{BACKUPS}/annot.db")
     with pytest.raises(InputError, match="expected a file in the folder of the study"):
-        restore._check_database(inside, holding())
+        backup._check_database(inside, holding())
 
 
 def test_a_database_that_the_environment_names_may_be_anywhere(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANNOT_DATABASE", "elsewhere.db")
-    restore._check_database(ws, holding("annot.db"))
+    backup._check_database(ws, holding("annot.db"))
 
 
 def test_a_database_on_a_server_is_no_file(ws: Workspace) -> None:
     away: Any = SimpleNamespace(root=ws.root, database_file=None, settings=ws.settings)
-    restore._check_database(away, holding("annot.db"))
+    backup._check_database(away, holding("annot.db"))
     outside: Any = SimpleNamespace(root=ws.root, database_file=ws.root.parent / "o.db", settings=ws.settings)
-    restore._check_database(outside, holding("annot.db"))
+    backup._check_database(outside, holding("annot.db"))
 
 
 def test_rows_of_another_number_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     contents: Any = SimpleNamespace(database=SimpleNamespace(rows={"judgement": 3, "paper": 2, "query": 1}))
-    unpacked = restore._Unpacked(contents, Path("x"), contents)
+    unpacked = backup._Unpacked(contents, Path("x"), contents)
     session: Any = SimpleNamespace(connection=lambda: None)
-    monkeypatch.setattr(restore, "load", lambda *_: None)
-    monkeypatch.setattr(restore, "row_counts", lambda _: {"judgement": 2, "query": 1})
+    monkeypatch.setattr(backup, "load", lambda *_: None)
+    monkeypatch.setattr(backup, "row_counts", lambda _: {"judgement": 2, "query": 1})
     with pytest.raises(InputError) as error:
         unpacked.load(session)
     text = "; ".join([error.value.message, *error.value.faults])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.labelstudio import installing, server
-from annot.steps import studio
+from annot.labelstudio import server
+from annot.steps import setup
 from annot.store import people
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small
@@ -20,10 +20,10 @@ def ports(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The ports with which servers are started."""
     found: list[Any] = []
     monkeypatch.setattr(server, "up", lambda _folder, *, port, **_: found.append(port))
-    monkeypatch.setattr(installing, "ensure_installed", lambda *_, **__: None)
-    monkeypatch.setattr(studio, "open_accounts", lambda *_, **__: None)
-    monkeypatch.setattr(studio, "connect", lambda *_, **__: Opened())
-    monkeypatch.setattr(studio, "_check_memory", lambda *_: None)
+    monkeypatch.setattr(server, "ensure_installed", lambda *_, **__: None)
+    monkeypatch.setattr(setup, "open_accounts", lambda *_, **__: None)
+    monkeypatch.setattr(setup, "connect", lambda *_, **__: Opened())
+    monkeypatch.setattr(setup, "_check_memory", lambda *_: None)
     return found
 
 
@@ -37,7 +37,7 @@ class Opened:
 
 def up(ws: Workspace, *, port: int | None = None, per_assessor: bool = False, isolation: str = "project") -> Any:
     own = ws.replaced("judging", isolation=isolation)
-    return studio.up(own, port=port, per_assessor=per_assessor, tell=lambda _: None)
+    return setup.up(own, port=port, per_assessor=per_assessor, tell=lambda _: None)
 
 
 def test_one_server_for_all_takes_the_port_that_is_named(tmp_path: Path, ports: list[Any]) -> None:

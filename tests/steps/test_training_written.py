@@ -13,10 +13,9 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.ranking.encoding import weights_folder
-from annot.ranking.systems.training.examples import DEV, TRAIN
-from annot.ranking.systems.training.loop import Point, TrainingState
-from annot.ranking.systems.training.recipes import recipe_of
-from annot.steps import encoder_train
+from annot.ranking.systems.training_examples import DEV, TRAIN, recipe_of
+from annot.ranking.systems.training_loop import Point, TrainingState
+from annot.steps import encoder_training
 from annot.study.workspace import Workspace
 
 CURVE = [Point(0, 0.0, 0.0, None, 0.5, 0.25), Point(10, 1.0, 2.0, 0.75, 0.25, 0.875)]
@@ -56,13 +55,13 @@ class Machine:
         self.facts: list[dict[str, Any]] = []
         self.losses: list[dict[str, Any]] = []
         loaded = SimpleNamespace(model=Saved("model"), tokenizer=Saved("tokenizer"), mix=mix)
-        patch.setattr(encoder_train, "load", lambda folder, device: loaded)
-        patch.setattr(encoder_train, "Examples", self._examples)
-        patch.setattr(encoder_train, "sha256_of", lambda path: f"of {path.name}")
-        patch.setattr(encoder_train, "digest_of", lambda path: f"of {path.name}")
-        patch.setattr(encoder_train, "open_text_encoder", lambda *_, device: "an aligner")
-        patch.setattr(encoder_train, "Training", self._training)
-        patch.setattr(encoder_train, "learning_curve", self._drawing)
+        patch.setattr(encoder_training, "load", lambda folder, device: loaded)
+        patch.setattr(encoder_training, "Examples", self._examples)
+        patch.setattr(encoder_training, "sha256_of", lambda path: f"of {path.name}")
+        patch.setattr(encoder_training, "digest_of", lambda path: f"of {path.name}")
+        patch.setattr(encoder_training, "open_text_encoder", lambda *_, device: "an aligner")
+        patch.setattr(encoder_training, "Training", self._training)
+        patch.setattr(encoder_training, "learning_curve", self._drawing)
 
     def _examples(self, path: Path) -> Given:
         return Given(path, self.checked)
@@ -79,14 +78,14 @@ class Machine:
         return SimpleNamespace(wide="<svg/>")
 
 
-def made(system: str, folder: Path, *, ws: Workspace | None = None, **of: Any) -> encoder_train.EncoderTraining:
+def made(system: str, folder: Path, *, ws: Workspace | None = None, **of: Any) -> encoder_training.EncoderTraining:
     (folder / "start").mkdir(parents=True, exist_ok=True)
     (folder / "align").mkdir(exist_ok=True)
     usual: dict[str, Any] = {
         "data": folder / "data", "start": str(folder / "start"), "align": str(folder / "align"),
         "out": folder / "deep" / "weights", "device": None, "dry_run": False,
     }  # fmt: skip
-    return encoder_train.make(
+    return encoder_training.make(
         ws, recipe_of(system), **(usual | of), advance=lambda done, total: None, tell=lambda *_: None
     )
 
@@ -163,8 +162,8 @@ def test_weights_are_a_folder_or_those_of_a_system(tmp_path: Path, monkeypatch: 
     for folder in (own, plain):
         folder.mkdir()
     (own / "modules.json").write_text("[]", encoding="utf-8")
-    assert encoder_train._weights(str(own), None) == (own, "own")
-    assert encoder_train._weights(str(plain), None) == (plain, "cls")
+    assert encoder_training._weights(str(own), None) == (own, "own")
+    assert encoder_training._weights(str(plain), None) == (plain, "cls")
     asked: list[Path] = []
 
     def system(weights: object) -> Sequence[Any]:
@@ -175,12 +174,12 @@ def test_weights_are_a_folder_or_those_of_a_system(tmp_path: Path, monkeypatch: 
         return folder / "found"
 
     monkeypatch.setattr(
-        encoder_train, "systems_of", lambda names, **_: system(SimpleNamespace(find=find, reading="document"))
+        encoder_training, "systems_of", lambda names, **_: system(SimpleNamespace(find=find, reading="document"))
     )
-    assert encoder_train._weights("specter", None) == (Path("weights") / "found", "document")
+    assert encoder_training._weights("specter", None) == (Path("weights") / "found", "document")
     ws = Workspace(tmp_path, Settings())
-    encoder_train._weights("specter", ws)
+    encoder_training._weights("specter", ws)
     assert asked == [Path("weights"), weights_folder(ws)]
-    monkeypatch.setattr(encoder_train, "systems_of", lambda names, **_: system(None))
+    monkeypatch.setattr(encoder_training, "systems_of", lambda names, **_: system(None))
     with pytest.raises(InputError, match="a system without weights"):
-        encoder_train._weights("tfidf", None)
+        encoder_training._weights("tfidf", None)

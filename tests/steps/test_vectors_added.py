@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Topic
-from annot.pools.topics import left_out_of
+from annot.pools.pool_design import left_out_of
 from annot.ranking.given_vectors import Coverage, Form
-from annot.ranking.systems.abstracts import SYSTEMS
-from annot.ranking.systems.weights import digest_of
+from annot.ranking.systems.papers import VECTOR_SYSTEMS
+from annot.ranking.systems.system import digest_of
 from annot.steps import vectors
-from annot.store.queries import put_topics, remove_topic
+from annot.store.pools import put_topics, remove_topic
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, Small
 from study_stages import copied, quietly
@@ -164,7 +164,7 @@ def test_the_name_of_a_known_encoder_is_not_given_to_another_model(
 
 
 def test_the_known_encoders_are_the_systems_that_have_weights() -> None:
-    assert vectors.KNOWN.keys() == {one.name for one in SYSTEMS if one.weights}
+    assert vectors.KNOWN.keys() == {one.name for one in VECTOR_SYSTEMS if one.weights}
     assert "specter" in vectors.KNOWN
 
 

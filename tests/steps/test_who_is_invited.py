@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor, Assignment
-from annot.steps import invite
-from annot.steps.invite import Addressee, Letter, Workload, _chosen, addressees, spoken_time
+from annot.steps import people as invite
+from annot.steps.people import Addressee, Letter, Workload, _chosen, addressees, spoken_time
 from annot.store import people, projects, trials
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small

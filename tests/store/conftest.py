@@ -9,7 +9,7 @@ import pytest
 from annot.base.records import Assessor, Query
 from annot.store.database import Store, open_store
 from annot.store.people import put_assessors
-from annot.store.queries import put_queries
+from annot.store.pools import put_queries
 
 FROZEN = Path(__file__).parent / "frozen"
 QUERIES = (

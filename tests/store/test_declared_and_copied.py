@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from annot.store import judging_models, models
+from annot.store import models
 from annot.store.models import BIG, column, columns_of, numbered, to
 from sqlalchemy import BigInteger, Column, MetaData, Table
 from sqlalchemy.dialects import postgresql
@@ -58,8 +58,8 @@ def test_the_counts_of_an_answer_are_from_one_on() -> None:
         return {str(rule.name) for rule in table.constraints if str(rule.name).endswith("_from_1")}
 
     counts = {"judgement_occasion_from_1", "judgement_revision_from_1"}
-    assert rules(judging_models.JUDGEMENT_TABLE) == counts
-    assert rules(judging_models.ADJUDICATION_TABLE) == {"adjudication_revision_from_1"}
+    assert rules(models.JUDGEMENT_TABLE) == counts
+    assert rules(models.ADJUDICATION_TABLE) == {"adjudication_revision_from_1"}
 
 
 class Refused(Exception):

@@ -10,13 +10,21 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.parallel import map_shards
 from annot.base.records import Paper
-from annot.base.settings.sections import MachineSettings
-from annot.base.shards import map_shards
-from annot.store import files_at_url
-from annot.store.files_at_url import fetch_file, local_copy, put_files, sha256_of
+from annot.base.settings import MachineSettings
+from annot.store import papers
 from annot.store.paper_writing import PaperWriter
-from annot.store.papers import RowGroups, groups_for, groups_of, read_columns
+from annot.store.papers import (
+    RowGroups,
+    fetch_file,
+    groups_for,
+    groups_of,
+    local_copy,
+    put_files,
+    read_columns,
+    sha256_of,
+)
 from local_cluster import local_cluster
 
 fsspec = pytest.importorskip("fsspec")
@@ -167,8 +175,8 @@ def test_a_file_is_fetched_by_one_worker_of_a_machine_while_the_others_wait(
         flock(*lock)
 
     flock = fcntl.flock
-    monkeypatch.setattr(files_at_url.fcntl, "flock", told)
-    monkeypatch.setattr(files_at_url, "fetch_file", lambda *_: pytest.fail("fetched twice"))
+    monkeypatch.setattr(papers.fcntl, "flock", told)
+    monkeypatch.setattr(papers, "fetch_file", lambda *_: pytest.fail("fetched twice"))
     with ThreadPoolExecutor(1) as pool:
         with place.with_name(f"{place.name}.part").open("ab") as fetched:
             flock(fetched, fcntl.LOCK_EX)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError, StoreError
-from annot.store import study_lock
-from annot.store.study_lock import Holder, alone, lock_file, read_holder
+from annot.store import database
+from annot.store.database import Holder, hold_study, lock_file, read_holder
 
 ME = Holder("push", "17", "2031-01-01T00:00:00Z", "host.example")
 
@@ -27,13 +27,13 @@ def test_one_who_waits_is_told_once_whom_they_wait_for(monkeypatch: pytest.Monke
     naps: list[float] = []
     monkeypatch.setattr(time, "sleep", naps.append)
     told: list[str] = []
-    queue = study_lock._Queue(time.monotonic() + 60, told.append)
+    queue = database._Queue(time.monotonic() + 60, told.append)
     queue.wait(ME)
     queue.wait(ME)
     message = "`annot push` is changing this study: process 17 on host.example, since 2031-01-01T00:00:00Z"
     assert told == [f"{message}; waiting until it ends"]
     assert naps == [0.1, 0.1]
-    late = study_lock._Queue(time.monotonic() - 1, told.append)
+    late = database._Queue(time.monotonic() - 1, told.append)
     with pytest.raises(BusyError, match="`annot push` is changing this study"):
         late.wait(ME)
     with pytest.raises(BusyError, match="another command is changing this study"):
@@ -46,7 +46,7 @@ def test_the_file_names_its_holder_for_as_long_as_it_is_held(tmp_path: Path) -> 
     path = lock_file(database)
     path.write_text("what a killed process left, which is longer than what comes " * 9)
     path.chmod(0o600)
-    with alone(f"sqlite:///{database}", command="pull|x", wait_seconds=0):
+    with hold_study(f"sqlite:///{database}", command="pull|x", wait_seconds=0):
         held = read_holder(path.read_text())
         assert held is not None
         assert (held.command, held.process) == ("pull x", str(os.getpid()))
@@ -55,15 +55,15 @@ def test_the_file_names_its_holder_for_as_long_as_it_is_held(tmp_path: Path) -> 
 
 def test_a_new_file_of_the_lock_is_its_owners_alone(tmp_path: Path) -> None:
     (tmp_path / "annot.db").write_bytes(b"")
-    with alone(f"sqlite:///{tmp_path / 'annot.db'}", command="x", wait_seconds=0):
+    with hold_study(f"sqlite:///{tmp_path / 'annot.db'}", command="x", wait_seconds=0):
         assert lock_file(tmp_path / "annot.db").stat().st_mode & 0o777 == 0o600
-    with alone(f"sqlite:///{tmp_path / 'none.db'}", command="x", wait_seconds=0):
+    with hold_study(f"sqlite:///{tmp_path / 'none.db'}", command="x", wait_seconds=0):
         assert not lock_file(tmp_path / "none.db").exists()
     lock_file(tmp_path / "annot.db").unlink()
     lock_file(tmp_path / "annot.db").symlink_to(tmp_path / "other")
     with (
         pytest.raises(StoreError, match="found a link, expected the lock of this study"),
-        alone(f"sqlite:///{tmp_path / 'annot.db'}", command="x", wait_seconds=0),
+        hold_study(f"sqlite:///{tmp_path / 'annot.db'}", command="x", wait_seconds=0),
     ):
         pass
 
@@ -72,12 +72,12 @@ def test_a_study_that_is_held_is_held_for_everyone_else(tmp_path: Path) -> None:
     (tmp_path / "annot.db").write_bytes(b"")
     url = f"sqlite:///{tmp_path / 'annot.db'}"
     with (
-        alone(url, command="push", wait_seconds=0),
+        hold_study(url, command="push", wait_seconds=0),
         pytest.raises(BusyError, match=f"`annot push` is changing this study: process {os.getpid()}"),
-        alone(url, command="pull", wait_seconds=0),
+        hold_study(url, command="pull", wait_seconds=0),
     ):
         pass
-    with alone(url, command="pull", wait_seconds=0):
+    with hold_study(url, command="pull", wait_seconds=0):
         pass
 
 
@@ -106,7 +106,7 @@ class Connection:
 )
 def test_a_session_says_who_it_is_in_the_63_bytes_that_the_server_keeps(command: str, host: str, name: str) -> None:
     connection = Connection()
-    study_lock._present(connection, Holder(command, "17", "2031", host))
+    database._present(connection, Holder(command, "17", "2031", host))
     (_, said), *kept_alive = connection.asked
     assert said == (name,)
     # A machine that has gone is noticed after a minute: 30 seconds of silence, then three questions 10 seconds apart.
@@ -119,10 +119,10 @@ def test_a_session_says_who_it_is_in_the_63_bytes_that_the_server_keeps(command:
 def test_the_holder_is_looked_up_by_both_halves_of_the_locks_number() -> None:
     """PostgreSQL shows the high 32 bits as `classid` and the low ones as `objid`; the number is "annot" plus 1."""
     connection = Connection((ME.written(),))
-    assert study_lock._session_holder(connection) == ME
+    assert database._session_holder(connection) == ME
     ((_, halves),) = connection.asked
     assert halves == (0x61, 0x6E6E6F75)
-    assert study_lock._session_holder(Connection()) is None
+    assert database._session_holder(Connection()) is None
 
 
 class Engine:
@@ -154,9 +154,9 @@ def test_on_postgresql_the_lock_is_a_session_of_its_own(monkeypatch: pytest.Monk
         engine.given = given
         return engine
 
-    monkeypatch.setattr(study_lock, "create_engine", create)
+    monkeypatch.setattr(database, "create_engine", create)
     monkeypatch.setattr(time, "sleep", lambda _: None)
-    with alone("postgresql://u:p@h/x", command="pull", wait_seconds=60, tell=told.append):
+    with hold_study("postgresql://u:p@h/x", command="pull", wait_seconds=60, tell=told.append):
         assert (engine.looks, engine.closed) == ([], False)
     assert engine.closed
     assert engine.given["hide_parameters"]

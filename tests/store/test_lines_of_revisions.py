@@ -13,11 +13,10 @@ from annot.base.settings import Settings
 from annot.store import facet_labels
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
-from annot.store.hashes import hash_of, read_states, state
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
 from annot.store.pools import read_pools
-from annot.store.revisions import Line
-from annot.store.runs import Imported, put_import
+from annot.store.revisions import AnnotationHistory, hash_of, read_states, state
+from annot.store.runs import ImportedSource, put_import
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace
 from sqlalchemy import text
@@ -30,7 +29,7 @@ def given(grade: int | None, *flags: str, payload: object = None) -> SourcedJudg
     return SourcedJudgement(one, "label-studio", "7", {"grade": grade} if payload is None else payload)  # type: ignore[arg-type]
 
 
-def line(session: Session) -> Line[Judgement]:
+def line(session: Session) -> AnnotationHistory[Judgement]:
     (found,) = JUDGEMENTS.lines(session)
     return found
 
@@ -133,6 +132,6 @@ def test_a_snapshot_says_whether_judgements_come_from_elsewhere(
     study: Store, tmp_path: Path, what: str, elsewhere: bool
 ) -> None:
     with study.begin() as session:
-        put_import(session, Imported(what, "1" * 64, {}))
+        put_import(session, ImportedSource(what, "1" * 64, {}))
         found = snapshot_of(session, Workspace(tmp_path, Settings()))
     assert found.judged_elsewhere is elsewhere

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
 from annot.base.records import Judgement
-from annot.store import database, judgements, schema
-from annot.store.database import Store, connect_store, in_words, open_store, parse_url, place_of
-from annot.store.dump import Dumped, dump, load
-from annot.store.files_at_url import FolderAtUrl, fetch_file, local_copy, put_files, sha256_of
+from annot.store import database, judgements
+from annot.store.database import MIGRATIONS, Store, connect_store, in_words, open_store, parse_url, place_of
+from annot.store.dump import DumpFacts, dump, load
 from annot.store.models import TABLES, in_chunks
-from annot.store.schema import MIGRATIONS
+from annot.store.papers import FolderAtUrl, fetch_file, local_copy, put_files, sha256_of
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from stored import NOW
@@ -90,7 +89,7 @@ def test_an_older_database_is_opened_only_as_it_is_asked_for(tmp_path: Path, mon
     with open_store(url), open_store(url, create=False) as same:
         assert same.version() == len(MIGRATIONS)
         assert same._engine.hide_parameters
-    monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
+    monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
     with pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(MIGRATIONS)}\)"):
         open_store(url, create=False)
     with open_store(url, create=False, older=True) as older:
@@ -106,10 +105,10 @@ def test_a_migration_that_another_process_made_is_not_made_again(
     first, second = len(MIGRATIONS) + 1, len(MIGRATIONS) + 2
     later = [lambda _connection, at=at: made.append(at) for at in (first, second)]
     with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store:
-        monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, *later])
+        monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, *later])
         for number in (len(MIGRATIONS), first, first, second, first):
             with store.begin() as session:
-                schema.migrate(session.connection(), number)
+                database.migrate(session.connection(), number)
         assert made == [first, second]
         with store.read() as session:
             versions = session.connection().execute(text("SELECT version FROM annot_schema ORDER BY version"))
@@ -242,13 +241,13 @@ def test_the_first_tables_of_another_program_are_named(tmp_path: Path) -> None:
 # -- dumps
 
 
-def dumped_rows(store: Store, folder: Path) -> tuple[Dumped, Path]:
+def dumped_rows(store: Store, folder: Path) -> tuple[DumpFacts, Path]:
     folder.mkdir()
     with store.read() as session:
         return dump(session.connection(), folder), folder
 
 
-def loaded(folder: Path, dumped: Dumped, tmp_path: Path) -> None:
+def loaded(folder: Path, dumped: DumpFacts, tmp_path: Path) -> None:
     with connect_store(f"sqlite:///{tmp_path / 'again.db'}", create=True) as store, store.begin() as session:
         load(session.connection(), dumped, folder)
 
@@ -297,10 +296,10 @@ def test_a_dump_has_all_its_rows(study: Store, tmp_path: Path) -> None:
     dumped, folder = dumped_rows(study, tmp_path / "dump")
     assert (dumped.rows["assessor"], dumped.rows["judgement"], dumped.version) == (3, 0, len(MIGRATIONS))
     assert set(dumped.rows) == set(TABLES.tables)
-    fewer = Dumped(dumped.version, {**dumped.rows, "assessor": 4})
+    fewer = DumpFacts(dumped.version, {**dumped.rows, "assessor": 4})
     with pytest.raises(InputError, match="assessor: 3 rows in the backup, expected 4"):
         loaded(folder, fewer, tmp_path)
-    without = Dumped(dumped.version, {name: n for name, n in dumped.rows.items() if name != "split"})
+    without = DumpFacts(dumped.version, {name: n for name, n in dumped.rows.items() if name != "split"})
     (folder / "split.jsonl").unlink()
     loaded(folder, without, tmp_path)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
-from annot.store import opinions, queries
+from annot.store import opinions, pools
 from annot.store.database import Store, connect_store
 from annot.store.dump import drop_tables, dump, load
 from annot.store.opinions import AskedModel, ModelCall, Opinion
@@ -97,9 +97,9 @@ def test_a_grade_is_kept_with_an_answer_that_was_read_and_with_no_other(study: S
 def test_a_query_that_a_model_was_asked_stays(study: Store) -> None:
     written(study, [call("d1", 1, 1)])
     with study.begin() as session, pytest.raises(InputError, match="1 question to a model"):
-        queries.remove_query(session, "p1-method")
+        pools.remove_query(session, "p1-method")
     with study.begin() as session, pytest.raises(InputError, match="1 question to a model"):
-        queries.replace_queries(session, [one for one in queries.read_queries(session) if one.topic_id == "p2"])
+        pools.replace_queries(session, [one for one in pools.read_queries(session) if one.topic_id == "p2"])
 
 
 def test_a_name_that_was_never_asked_is_an_error_that_names_the_like(study: Store) -> None:

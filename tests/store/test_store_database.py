@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import MissingInput, StoreError
-from annot.store import schema
+from annot.store import database
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
 from sqlalchemy import Connection, inspect, text
@@ -38,7 +38,7 @@ def tables(store: Store) -> set[str]:
 def test_a_new_database_has_the_current_version_and_opens_again(url: str) -> None:
     for _ in range(2):
         with open_store(url) as store:
-            assert store.version() == len(schema.MIGRATIONS)
+            assert store.version() == len(database.MIGRATIONS)
 
 
 def test_sqlite_uses_the_write_ahead_log_and_foreign_keys(tmp_path: Path) -> None:
@@ -84,11 +84,11 @@ def test_a_failed_migration_leaves_nothing_behind(url: str, monkeypatch: pytest.
         connection.execute(text("SELECT * FROM no_such_table"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, fails])
+        patch.setattr(database, "MIGRATIONS", [*database.MIGRATIONS, fails])
         with pytest.raises(StoreError, match="no_such_table"):
             open_store(url)
     with open_store(url) as store:
-        assert store.version() == len(schema.MIGRATIONS)
+        assert store.version() == len(database.MIGRATIONS)
         assert "half_done" not in tables(store)
         assert paper_ids(store) == set()
 
@@ -100,9 +100,9 @@ def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.Mon
     def adds(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE facet_labels ADD COLUMN note TEXT"))
 
-    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, adds])
+    monkeypatch.setattr(database, "MIGRATIONS", [*database.MIGRATIONS, adds])
     with open_store(url) as store:
-        assert store.version() == len(schema.MIGRATIONS)
+        assert store.version() == len(database.MIGRATIONS)
         assert paper_ids(store) == {"p0", "p1"}
 
 
@@ -114,10 +114,10 @@ def test_a_new_database_is_at_the_last_version_without_its_migrations(
     def adds(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE facet_labels ADD COLUMN origin TEXT"))
 
-    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, adds])
+    monkeypatch.setattr(database, "MIGRATIONS", [*database.MIGRATIONS, adds])
     for _ in range(2):
         with open_store(url) as store:
-            assert store.version() == len(schema.MIGRATIONS)
+            assert store.version() == len(database.MIGRATIONS)
 
 
 def test_a_newer_database_is_refused(url: str) -> None:
@@ -276,7 +276,7 @@ def test_processes_that_open_a_new_database_at_once_all_succeed(url: str) -> Non
     results = [outcome.get(timeout=600) for _ in processes]
     for process in processes:
         process.join()
-    assert results == [len(schema.MIGRATIONS)] * 3
+    assert results == [len(database.MIGRATIONS)] * 3
 
 
 def _counts_up(url: str, times: int) -> None:
@@ -312,10 +312,10 @@ def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:
 KILLED = """
 import sys
 from annot.store.database import open_store
-from annot.store.queries import put_queries, read_queries
+from annot.store.pools import put_queries, read_queries
 from annot.base.records import Query
 from annot.store.facet_labels import FacetLabels, replace_labels
-from annot.store.queries import put_queries
+from annot.store.pools import put_queries
 from annot.base.records import Query
 with open_store(sys.argv[1]) as store, store.begin() as session:
     replace_labels(session, (FacetLabels(f"p{n}", ("method",), "carried") for n in range(20_000)))

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import Adjudication, Judgement, Query
-from annot.store import adjudications, facet_labels, judgements, queries
-from annot.store.database import Store, connect_store, open_store
-from annot.store.dump import Dumped, drop_tables, dump, load, row_counts
-from annot.store.hashes import unsound_revisions
-from annot.store.schema import MIGRATIONS
+from annot.store import adjudications, facet_labels, judgements, pools
+from annot.store.database import MIGRATIONS, Store, connect_store, open_store
+from annot.store.dump import DumpFacts, drop_tables, dump, load, row_counts
+from annot.store.revisions import unsound_revisions
 from sqlalchemy import text
 
 NOW = "2026-03-01T10:00:00+00:00"
@@ -60,13 +59,13 @@ def content(store: Store) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-def dumped_from(store: Store, folder: Path) -> Dumped:
+def dumped_from(store: Store, folder: Path) -> DumpFacts:
     folder.mkdir()
     with store.read() as session:
         return dump(session.connection(), folder)
 
 
-def loaded(dumped: Dumped, folder: Path, url: str) -> None:
+def loaded(dumped: DumpFacts, folder: Path, url: str) -> None:
     with connect_store(url, create=True) as store, store.begin() as session:
         load(session.connection(), dumped, folder)
 
@@ -107,7 +106,7 @@ def works_on(store: Store) -> None:
         standing = [one for one in judgements.read_sourced(session) if one.record.lead_time != 4]
         again = judgements.record_judgements(session, standing, recorded_at="2026-04-01T00:00:00+00:00")
         assert (again.added, again.revised) == (0, 0)
-        queries.put_queries(session, [Query("p9-method", "p9", "method", (0,))])
+        pools.put_queries(session, [Query("p9-method", "p9", "method", (0,))])
     with pytest.raises(StoreError, match="append-only"), store.begin() as session:
         session.connection().execute(text("UPDATE judgement SET grade = 0"))
 
@@ -131,9 +130,9 @@ def test_a_dump_that_the_database_cannot_hold_is_refused(store: Store, url: str,
     with store.begin() as session:
         drop_tables(session.connection())
     with pytest.raises(StoreError, match="version 99"):
-        loaded(Dumped(99, dumped.rows), tmp_path / "dump", url)
+        loaded(DumpFacts(99, dumped.rows), tmp_path / "dump", url)
     with pytest.raises(InputError, match="assessor: 0 rows in the backup, expected 3"):
-        loaded(Dumped(dumped.version, {**dumped.rows, "assessor": 3}), tmp_path / "dump", url)
+        loaded(DumpFacts(dumped.version, {**dumped.rows, "assessor": 3}), tmp_path / "dump", url)
     with connect_store(url, create=True) as empty:
         assert empty.version() == 0, "a refused dump leaves nothing"
 
@@ -147,7 +146,7 @@ def test_an_unsound_revision_is_found(filled: Store, tmp_path: Path) -> None:
     left = [row for row in rows if (row["doc_id"], row["assessor"], row["revision"]) != ("d2", "a1", 1)]
     path.write_text("".join(json.dumps(row) + "\n" for row in left), encoding="utf-8")
     url = f"sqlite:///{tmp_path / 'spoilt.db'}"
-    loaded(Dumped(dumped.version, {**dumped.rows, "judgement": len(left)}), tmp_path / "dump", url)
+    loaded(DumpFacts(dumped.version, {**dumped.rows, "judgement": len(left)}), tmp_path / "dump", url)
     with open_store(url, create=False) as store, store.read() as session:
         found = list(unsound_revisions(session.connection()))
     assert found == [

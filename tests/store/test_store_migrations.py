@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from annot.base.errors import StoreError
-from annot.store import judgements, schema
-from annot.store.database import Store, open_store
-from annot.store.schema import MIGRATIONS
+from annot.store import database, judgements
+from annot.store.database import MIGRATIONS, Store, open_store
 from sqlalchemy import Connection, text
 
 
 def migrated_by(added: Callable[[Connection], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, added])
+    monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, added])
 
 
 def test_a_migration_can_fill_a_column_of_the_judgements(

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Assessor, Assignment, Judgement, Returned
+from annot.base.records import Assessor, Assignment, Judgement, PairKey, PairReturn
 from annot.store import adjudications, judgements, people, projects, runs, trials
 from annot.store.database import Store
-from annot.store.hashes import read_states
 from annot.store.people import Notice
 from annot.store.projects import open_project, record_tasks
-from annot.store.revisions import Sourced
-from annot.store.runs import Imported
+from annot.store.revisions import SourcedAnswer, read_states
+from annot.store.runs import ImportedSource
 from sqlmodel import Session
 from stored import NOW, PLAN, judge
 
@@ -90,7 +89,7 @@ def test_a_pair_that_was_sent_may_change_hands_and_not_leave(study: Store) -> No
     one, two = Assignment(*PAIR, "a1", 1), Assignment("p1-method", "d2", "a1", 2)
     with study.begin() as session:
         people.replace_plan(session, [one, two], plan=PLAN)
-        record_tasks(session, project_of(session, "a1"), {Asked(*PAIR): 7})
+        record_tasks(session, project_of(session, "a1"), {PairKey(*PAIR): 7})
     with study.begin() as session:
         people.replace_plan(session, [Assignment(*PAIR, "a2", 1)], plan=PLAN._replace(sha256="x"))
         assert [one.assessor for one in people.read_assignments(session)] == ["a2"]
@@ -142,7 +141,7 @@ def test_a_notice_is_noted_if_it_says_something_new(study: Store) -> None:
 
 
 def test_a_returned_pair_is_taken_back_by_itself(study: Store) -> None:
-    first = Returned(*PAIR, "a1", 2, "Look again.", NOW)
+    first = PairReturn(*PAIR, "a1", 2, "Look again.", NOW)
     others = [replace(first, occasion=3), replace(first, assessor="a2"), replace(first, doc_id="d2")]
     others.append(replace(first, query_id="p2-method"))
     with study.begin() as session:
@@ -170,9 +169,9 @@ def test_what_a_task_showed_is_noted_where_it_changes(study: Store) -> None:
             ("2024-05-03T12:00:00+00:00", "z2", shown),
             ("2024-05-04T12:00:00+00:00", "z1", shown[::-1]),
         ):
-            adjudications.note_opinions(session, who, {Asked(*PAIR): opinions}, sent_at=at)
-        adjudications.note_opinions(session, "z1", {Asked("p1-method", "d2"): shown}, sent_at="2024-05-01T12:00:00Z")
-        adjudications.note_opinions(session, "z1", {Asked("p2-method", "d1"): shown}, sent_at="2024-05-01T12:00:00Z")
+            adjudications.note_opinions(session, who, {PairKey(*PAIR): opinions}, sent_at=at)
+        adjudications.note_opinions(session, "z1", {PairKey("p1-method", "d2"): shown}, sent_at="2024-05-01T12:00:00Z")
+        adjudications.note_opinions(session, "z1", {PairKey("p2-method", "d1"): shown}, sent_at="2024-05-01T12:00:00Z")
         found = adjudications.read_opinions(session, *PAIR)
         last = adjudications.last_opinions(session)
     assert [(one.adjudicator, one.sent_at[:10]) for one in found] == [
@@ -199,15 +198,15 @@ def test_what_a_task_showed_is_noted_where_it_changes(study: Store) -> None:
 def test_what_was_sent_is_found_by_round_and_person_without_hidden_gold(study: Store) -> None:
     with study.begin() as session:
         trials.replace_assignments(session, "hidden-gold", [Assignment("p2-method", "g", "a1", 1)])
-        record_tasks(session, project_of(session, "a1", "train"), {Asked(*PAIR): 5})
+        record_tasks(session, project_of(session, "a1", "train"), {PairKey(*PAIR): 5})
         assert not projects.was_sent(session)
-        numbers = {Asked(*PAIR): 7, Asked(*PAIR, 2): 8, Asked("p2-method", "g"): 9}
+        numbers = {PairKey(*PAIR): 7, PairKey(*PAIR, 2): 8, PairKey("p2-method", "g"): 9}
         record_tasks(session, project_of(session, "a1"), numbers)
-        record_tasks(session, project_of(session, "a2"), {Asked("p2-method", "g"): 9})
+        record_tasks(session, project_of(session, "a2"), {PairKey("p2-method", "g"): 9})
         assert projects.was_sent(session)
         assert projects.read_sent(session) == {
-            "a1": {Asked(*PAIR), Asked(*PAIR, 2)},
-            "a2": {Asked("p2-method", "g")},
+            "a1": {PairKey(*PAIR), PairKey(*PAIR, 2)},
+            "a2": {PairKey("p2-method", "g")},
         }
 
 
@@ -215,7 +214,7 @@ def test_an_adjudication_that_was_sent_counts_as_sent(study: Store) -> None:
     with study.begin() as session:
         project_of(session, "z1", "adjudicate")
         assert not projects.was_sent(session)
-        record_tasks(session, project_of(session, "z1", "adjudicate"), {Asked(*PAIR): 7})
+        record_tasks(session, project_of(session, "z1", "adjudicate"), {PairKey(*PAIR): 7})
         assert projects.was_sent(session)
 
 
@@ -242,7 +241,7 @@ def test_the_first_secret_is_kept(study: Store) -> None:
 def test_answers_of_trials_are_found_by_source_and_person(study: Store) -> None:
     with study.begin() as session:
         given = [
-            Sourced(said(who, 1), source, f"{who}{source}", {})
+            SourcedAnswer(said(who, 1), source, f"{who}{source}", {})
             for who in ("a1", "a2")
             for source in ("train", "substudy-full")
         ]
@@ -262,7 +261,7 @@ def test_answers_of_trials_are_found_by_source_and_person(study: Store) -> None:
 def test_judgements_made_elsewhere_are_known_by_their_import(study: Store, what: str, elsewhere: bool) -> None:
     with study.begin() as session:
         assert not runs.judgements_imported(session)
-        runs.put_import(session, Imported(what, "1" * 64, {}))
+        runs.put_import(session, ImportedSource(what, "1" * 64, {}))
         assert runs.judgements_imported(session) is elsewhere
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Assessor, Assignment
+from annot.base.records import Assessor, Assignment, PairKey
 from annot.store import people, projects, runs
 from annot.store.database import Store
 from sqlmodel import Session
@@ -93,8 +93,8 @@ def test_a_plan_names_every_unknown_query_and_assessor(study: Store) -> None:
 
 
 def test_projects_and_tasks_map_pairs_to_the_server(study: Store) -> None:
-    first, second = Asked("p1-method", "d1"), Asked("p1-method", "d2")
-    again = Asked("p1-method", "d1", 2)
+    first, second = PairKey("p1-method", "d1"), PairKey("p1-method", "d2")
+    again = PairKey("p1-method", "d1", 2)
     with study.begin() as session:
         project = opened(session)
         assert opened(session) == project
@@ -109,7 +109,7 @@ def test_projects_and_tasks_map_pairs_to_the_server(study: Store) -> None:
         projects.record_tasks(session, project.project, swapped)
         assert projects.read_tasks(session, project.project) == swapped
         assert projects.read_tasks(session, other.project) == {}
-        projects.forget_tasks(session, project.project, [first, Asked("p1-method", "d9")])
+        projects.forget_tasks(session, project.project, [first, PairKey("p1-method", "d9")])
         assert projects.read_tasks(session, project.project) == {second: 1, again: 3}
 
 
@@ -129,13 +129,13 @@ def test_a_server_at_another_address_is_the_same_server(study: Store) -> None:
 def test_a_task_that_would_stand_for_two_pairs_is_refused(study: Store) -> None:
     with study.begin() as session:
         project = opened(session).project
-        projects.record_tasks(session, project, {Asked("p1-method", "d1"): 1})
+        projects.record_tasks(session, project, {PairKey("p1-method", "d1"): 1})
         with pytest.raises(InputError, match="several pairs"):
-            projects.record_tasks(session, project, {Asked("p1-method", "d2"): 1})
+            projects.record_tasks(session, project, {PairKey("p1-method", "d2"): 1})
 
 
 def test_an_id_that_a_restored_server_gives_again_is_another_project(study: Store) -> None:
-    asked = Asked("p1-method", "d1")
+    asked = PairKey("p1-method", "d1")
     with study.begin() as session:
         first, second = opened(session).project, opened(session, "a2").project
         for project, remote_id in ((first, 40), (second, 41)):
@@ -153,7 +153,7 @@ def test_an_id_that_a_restored_server_gives_again_is_another_project(study: Stor
 
 
 def test_tasks_are_noted_anew_with_the_numbers_that_the_server_gives_again(study: Store) -> None:
-    first, second, third = (Asked("p1-method", name) for name in ("d1", "d2", "d3"))
+    first, second, third = (PairKey("p1-method", name) for name in ("d1", "d2", "d3"))
     with study.begin() as session:
         project = opened(session).project
         projects.record_tasks(session, project, {first: 1, second: 2, third: 3})
@@ -162,7 +162,7 @@ def test_tasks_are_noted_anew_with_the_numbers_that_the_server_gives_again(study
 
 
 def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: Store) -> None:
-    tasks = {Asked("p1-method", "d1"): 1}
+    tasks = {PairKey("p1-method", "d1"): 1}
     with study.begin() as session:
         project = opened(session).project
         projects.set_remote_project(session, project, 40)
@@ -201,7 +201,7 @@ def test_runs_and_imports_come_back(store: Store) -> None:
         runs.put_runs(session, [first, second])
         runs.put_runs(session, [first, second._replace(sha256="h3")])
         assert runs.read_runs(session) == (second._replace(sha256="h3"), first)
-        source = runs.Imported("csfcube", "h", {"papers": 3})
+        source = runs.ImportedSource("csfcube", "h", {"papers": 3})
         for facts in ({"papers": 3}, {"papers": 4}):
             runs.put_import(session, source._replace(facts=facts))
         assert runs.read_imports(session) == (source._replace(facts={"papers": 4}),)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
 from annot.base.records import Addition, Assignment, Draw, Pool, PoolEntry, Query, Source
-from annot.store import facet_labels, people, pools, queries
+from annot.store import facet_labels, people, pools
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
 from hypothesis import HealthCheck, given, settings
@@ -87,32 +87,32 @@ def test_any_labels_come_back(store: Store, labels: dict[str, list[str]]) -> Non
 
 def test_queries_come_back_by_id(study: Store) -> None:
     with study.begin() as session:
-        before = queries.read_queries(session)
+        before = pools.read_queries(session)
         assert [query.query_id for query in before] == ["p1-background", "p1-method", "p2-method"]
-        queries.replace_queries(session, before)
+        pools.replace_queries(session, before)
         longer = Query("p2-method", "p2", "method", (1, 3, 4))
-        queries.put_queries(session, [longer])
-        queries.replace_queries(session, [longer, Query("p3-result", "p3", "result", (0,))])
-        assert queries.read_queries(session) == (longer, Query("p3-result", "p3", "result", (0,)))
+        pools.put_queries(session, [longer])
+        pools.replace_queries(session, [longer, Query("p3-result", "p3", "result", (0,))])
+        assert pools.read_queries(session) == (longer, Query("p3-result", "p3", "result", (0,)))
 
 
 def test_two_queries_of_one_paper_and_facet_are_refused(store: Store) -> None:
     with pytest.raises(InputError, match="given twice"), store.begin() as session:
-        queries.put_queries(session, [Query("a", "p1", "method", (0,)), Query("b", "p1", "method", (1,))])
+        pools.put_queries(session, [Query("a", "p1", "method", (0,)), Query("b", "p1", "method", (1,))])
 
 
 def test_judged_queries_neither_go_nor_change(study: Store) -> None:
     judge(study, "p1-method", "d1")
     judge(study, "p1-method", "d1", "a2")
     with study.read() as session:
-        before = queries.read_queries(session)
+        before = pools.read_queries(session)
     with pytest.raises(InputError, match="2 judgements") as caught, study.begin() as session:
-        queries.replace_queries(session, [query for query in before if query.query_id != "p1-method"])
+        pools.replace_queries(session, [query for query in before if query.query_id != "p1-method"])
     assert caught.value.faults == ("p1-method: 2 judgements",)
     with pytest.raises(InputError, match="would change"), study.begin() as session:
-        queries.put_queries(session, [Query("p1-method", "p1", "method", (0,))])
+        pools.put_queries(session, [Query("p1-method", "p1", "method", (0,))])
     with study.read() as session:
-        assert queries.read_queries(session) == before
+        assert pools.read_queries(session) == before
 
 
 def test_the_type_of_a_paper_is_kept_and_may_be_set_when_the_query_is_judged(study: Store) -> None:
@@ -120,9 +120,9 @@ def test_the_type_of_a_paper_is_kept_and_may_be_set_when_the_query_is_judged(stu
     plain = Query("p1-method", "p1", "method", (2,))
     for query in (replace(plain, paper_type="data-driven approach"), plain):
         with study.begin() as session:
-            queries.put_queries(session, [query])
+            pools.put_queries(session, [query])
         with study.read() as session:
-            types = {one.query_id: one.paper_type for one in queries.read_queries(session)}
+            types = {one.query_id: one.paper_type for one in pools.read_queries(session)}
         assert types == {"p1-background": None, "p1-method": "data-driven approach", "p2-method": None}
 
 
@@ -130,7 +130,7 @@ def test_planned_queries_do_not_go(study: Store) -> None:
     with study.begin() as session:
         people.replace_plan(session, [Assignment("p2-method", "d1", "a1", 1)], plan=PLAN)
     with pytest.raises(InputError, match="1 planned assignment"), study.begin() as session:
-        queries.replace_queries(session, [])
+        pools.replace_queries(session, [])
 
 
 # Pools

@@ -12,7 +12,7 @@ from annot.store import adjudications, judgements
 from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication
 from annot.store.database import Store
 from annot.store.judgements import JUDGEMENTS, SourcedJudgement
-from annot.store.revisions import Line, RecordedCount
+from annot.store.revisions import AnnotationHistory, RecordedCount
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +89,7 @@ def test_two_annotations_of_one_pair_are_two_lines_of_revisions(study: Store) ->
         assert [one.grade for one in judgements.read_judgements(session)] == [3, 2, 1]
 
 
-def line_of(store: Store, annotation: str = "7", server: str = "") -> Line[Judgement]:
+def line_of(store: Store, annotation: str = "7", server: str = "") -> AnnotationHistory[Judgement]:
     with store.read() as session:
         (found,) = [
             line
@@ -105,7 +105,7 @@ def gone(store: Store, annotation: str = "7", server: str = "") -> RecordedCount
         return JUDGEMENTS.record_gone(session, [(current, "lost")], recorded_at=LATER)
 
 
-def withdraw(store: Store, line: Line[Judgement]) -> int:
+def withdraw(store: Store, line: AnnotationHistory[Judgement]) -> int:
     with store.begin() as session:
         return JUDGEMENTS.withdraw(session, [(line.current, "lost")], recorded_at=LATER)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 from annot.base.errors import StoreError
-from annot.base.records import Asked
+from annot.base.records import PairKey
 from annot.store import projects, shown
 from annot.store.database import Store
 from annot.store.projects import open_project, record_tasks, renew_tasks
@@ -23,7 +23,7 @@ from annot.store.shown import (
 )
 from sqlalchemy import text
 
-ASKED = [Asked("p1-method", "d1"), Asked("p1-method", "d2"), Asked("p1-background", "d1")]
+ASKED = [PairKey("p1-method", "d1"), PairKey("p1-method", "d2"), PairKey("p1-background", "d1")]
 DAY = "2026-03-{:02}T00:00:00.000+00:00"
 NOON = "2026-03-{:02}T12:00:00.123456Z"
 """Noon as Label Studio writes it."""
@@ -66,7 +66,7 @@ def note(store: Store, project: int, day: int, **guidelines: str) -> None:
         note_shown(session, project, displays, since=DAY.format(day))
 
 
-def seen(store: Store, project: int, asked: Asked, days: Sequence[int]) -> list[str | None]:
+def seen(store: Store, project: int, asked: PairKey, days: Sequence[int]) -> list[str | None]:
     """The guidelines that the task displayed on these days, by the record alone."""
     with store.begin() as session:
         tasks = read_shown(session, project)
@@ -112,7 +112,7 @@ def test_what_a_killed_push_did_not_note_down_follows_from_the_versions_in_force
     project = a_project(study, "a1")
     record(study, "guidelines", "method", (1, "m1"), (3, "m2"))
     assert seen(study, project, ASKED[0], (2, 4)) == [sha("m1"), sha("m2")]
-    assert seen(study, project, Asked("p1-method", "d9"), (2, 4)) == [sha("m1"), sha("m2")]
+    assert seen(study, project, PairKey("p1-method", "d9"), (2, 4)) == [sha("m1"), sha("m2")]
     assert seen(study, project, ASKED[2], (2, 4)) == [None, None]
     # Noted later, as by the push after a restore, it is the same.
     note(study, project, 9, method=sha("m2"), background="b1")

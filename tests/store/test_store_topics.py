@@ -6,7 +6,7 @@ import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import WHOLE, Query, Topic
 from annot.store.database import Store
-from annot.store.queries import put_queries, put_topics, read_topics, remove_topic, replace_queries
+from annot.store.pools import put_queries, put_topics, read_topics, remove_topic, replace_queries
 from stored import judge, pool, write_pools
 
 FULL = Topic("T1", "naïve retrieval", "What is it?\nAnd why?", "Not of images.", {"num": "1", "desc": "é"})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Asked, Assignment, Judgement
+from annot.base.records import Assignment, Judgement, PairKey
 from annot.store import judgements, people, projects, trials
 from annot.store.database import Store
 from annot.store.projects import read_hidden
-from annot.store.revisions import Sourced
+from annot.store.revisions import SourcedAnswer
 from annot.store.trials import Gold
 
 AT = "2026-01-01T00:00:00+00:00"
@@ -48,11 +48,13 @@ def test_a_round_has_its_own_pairs_and_feedback_shows_those_of_training(study: S
 def test_answers_are_kept_by_revision_and_never_among_judgements(study: Store) -> None:
     said = Judgement("p1-method", "d1", "a1", 2, lead_time=4.0)
     with study.begin() as session:
-        trials.record_answers(session, [Sourced(said, "train", "7", {"id": 7}, server="one")], recorded_at=AT)
+        trials.record_answers(session, [SourcedAnswer(said, "train", "7", {"id": 7}, server="one")], recorded_at=AT)
         changed = Judgement("p1-method", "d1", "a1", 3)
-        recorded = trials.record_answers(session, [Sourced(changed, "train", "7", {}, server="one")], recorded_at=AT)
+        recorded = trials.record_answers(
+            session, [SourcedAnswer(changed, "train", "7", {}, server="one")], recorded_at=AT
+        )
         assert (recorded.added, recorded.revised) == (0, 1)
-        trials.record_answers(session, [Sourced(said, "substudy-full", "7", {}, server="one")], recorded_at=AT)
+        trials.record_answers(session, [SourcedAnswer(said, "substudy-full", "7", {}, server="one")], recorded_at=AT)
     with study.read() as session:
         (answer,) = trials.read_answers(session, "train")
         assert (answer.record.grade, answer.record.revision) == (3, 2)
@@ -67,7 +69,7 @@ def test_gold_that_was_sent_keeps_its_grade_and_the_rest_may_change(study: Store
         project = projects.open_project(
             session, round="train", assessor="a1", server="one", url="http://one", version="1", account_id=1
         )
-        projects.record_tasks(session, project.project, {Asked("p1-method", "d1"): 5})
+        projects.record_tasks(session, project.project, {PairKey("p1-method", "d1"): 5})
     reworded = gold[0]._replace(why="better", position=2)
     other = Gold("p2-method", "d2", 1, "", 1)
     with study.begin() as session:

@@ -19,17 +19,16 @@ from types import SimpleNamespace
 
 import pytest
 from annot.base.errors import BusyError, StoreError
-from annot.store import study_lock
-from annot.store.database import open_store
+from annot.store import database
+from annot.store.database import hold_study, lock_file, open_store, read_holder
 from annot.store.facet_labels import FacetLabels, replace_labels
-from annot.store.study_lock import alone, lock_file, read_holder
 
 GUARD = 600.0
 """Seconds that nothing takes, however busy the machine is."""
 SPAWN = multiprocessing.get_context("spawn")
 HOLDS = """
 import sys
-from annot.store.study_lock import alone
+from annot.store.database import alone
 with alone(sys.argv[1], command="push adjudication", wait_seconds=0):
     print("held", flush=True)
     sys.stdin.read()
@@ -58,11 +57,11 @@ def held_elsewhere(url: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_the_second_learns_at_once_who_holds_it(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_lock, "time", SimpleNamespace(monotonic=time.monotonic, sleep=pytest.fail))
+    monkeypatch.setattr(database, "time", SimpleNamespace(monotonic=time.monotonic, sleep=pytest.fail))
     with (
         held_elsewhere(made) as holder,
         pytest.raises(BusyError) as caught,
-        alone(made, command="push", wait_seconds=0),
+        hold_study(made, command="push", wait_seconds=0),
     ):
         pass
     message = caught.value.message
@@ -76,22 +75,22 @@ def test_a_holder_that_is_killed_holds_it_no_more(made: str) -> None:
     with held_elsewhere(made) as holder:
         os.kill(holder.pid, signal.SIGKILL)
         holder.wait()
-        with alone(made, command="push", wait_seconds=GUARD):
+        with hold_study(made, command="push", wait_seconds=GUARD):
             pass
 
 
 def test_it_is_free_after_the_context_and_after_an_error(made: str) -> None:
     for _ in range(2):
-        with alone(made, command="push", wait_seconds=0):
+        with hold_study(made, command="push", wait_seconds=0):
             pass
 
     def fails() -> None:
-        with alone(made, command="push", wait_seconds=0):
+        with hold_study(made, command="push", wait_seconds=0):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fails()
-    with alone(made, command="push", wait_seconds=0):
+    with hold_study(made, command="push", wait_seconds=0):
         pass
 
 
@@ -101,14 +100,14 @@ def test_who_waits_gets_it_when_the_holder_ends(made: str) -> None:
 
     def waits() -> None:
         waiting.set()
-        with alone(made, command="pull", wait_seconds=GUARD):
+        with hold_study(made, command="pull", wait_seconds=GUARD):
             order.append("second")
 
-    with alone(made, command="push", wait_seconds=0):
+    with hold_study(made, command="push", wait_seconds=0):
         thread = threading.Thread(target=waits)
         thread.start()
         waiting.wait()
-        with pytest.raises(BusyError), alone(made, command="plan", wait_seconds=0.3):
+        with pytest.raises(BusyError), hold_study(made, command="plan", wait_seconds=0.3):
             pass
         order.append("first")
     thread.join()
@@ -119,7 +118,7 @@ def _adds(url: str, folder: str, number: int) -> None:
     """Count on in a file, like a command that reads a server and then writes to it."""
     counter = Path(folder) / "counter"
     for _ in range(number):
-        with alone(url, command="push", wait_seconds=GUARD):
+        with hold_study(url, command="push", wait_seconds=GUARD):
             counter.write_text(str(int(counter.read_text()) + 1))
 
 
@@ -146,10 +145,10 @@ def test_others_read_and_write_while_it_is_held(made: str) -> None:
 def test_what_stands_in_the_file_is_private_and_goes_with_the_holder(tmp_path: Path) -> None:
     database = tmp_path / "annot.db"
     url = f"sqlite:///{database}"
-    with alone(url, command="push", wait_seconds=0):
+    with hold_study(url, command="push", wait_seconds=0):
         assert not list(tmp_path.iterdir()), "nothing is locked where no study is"
     open_store(url).close()
-    with alone(url, command="push", wait_seconds=0):
+    with hold_study(url, command="push", wait_seconds=0):
         holder = read_holder(lock_file(database).read_text())
         assert holder is not None
         assert holder[:2] == ("push", str(os.getpid()))
@@ -164,7 +163,7 @@ def test_a_holder_that_has_not_said_its_name_yet_is_told_without_one(tmp_path: P
         fcntl.flock(file, fcntl.LOCK_EX)
         with (
             pytest.raises(BusyError, match="another command"),
-            alone(f"sqlite:///{database}", command="x", wait_seconds=0),
+            hold_study(f"sqlite:///{database}", command="x", wait_seconds=0),
         ):
             pass
 
@@ -179,7 +178,7 @@ def test_a_file_system_that_cannot_lock_is_named(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(fcntl, "flock", refuses)
     words = "cannot be locked here: No locks available"
-    with pytest.raises(StoreError, match=words) as caught, alone(url, command="push", wait_seconds=0):
+    with pytest.raises(StoreError, match=words) as caught, hold_study(url, command="push", wait_seconds=0):
         pass
     assert "local disk" in (caught.value.hint or "")
 
@@ -199,6 +198,9 @@ def test_a_holder_on_postgres_keeps_no_transaction_open(postgres_url: str) -> No
 @pytest.mark.postgres
 def test_an_unreachable_server_is_told_without_the_password(postgres_server) -> None:  # type: ignore[no-untyped-def]
     url = postgres_server.url("postgres", password="wrong-secret")
-    with pytest.raises(StoreError, match="cannot be reached") as caught, alone(url, command="push", wait_seconds=0):
+    with (
+        pytest.raises(StoreError, match="cannot be reached") as caught,
+        hold_study(url, command="push", wait_seconds=0),
+    ):
         pass
     assert "wrong-secret" not in str(caught.value)

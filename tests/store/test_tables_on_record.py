@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.store import judging_models, models, shown
+from annot.store import models, shown
 from sqlalchemy import Dialect
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -28,5 +28,5 @@ def test_the_tables_are_those_on_record(dialect: Dialect) -> None:
 
 
 def test_the_tables_of_the_judging_are_among_them() -> None:
-    ours = {judging_models.JUDGEMENT_TABLE, judging_models.TASK_TABLE, shown.SHOWN_VERSION_TABLE}
+    ours = {models.JUDGEMENT_TABLE, models.TASK_TABLE, shown.SHOWN_VERSION_TABLE}
     assert ours <= set(models.TABLES.sorted_tables)

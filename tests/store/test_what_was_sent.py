@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.base.records import Asked, Assessor, Assignment, Query
-from annot.store import people, projects, queries, trials
+from annot.base.records import Assessor, Assignment, PairKey, Query
+from annot.store import people, pools, projects, trials
 from annot.store.database import Store, open_store
 
 
@@ -14,7 +14,7 @@ from annot.store.database import Store, open_store
 def store(tmp_path: Path) -> Store:
     opened = open_store(f"sqlite:///{tmp_path / 'annot.db'}")
     with opened.begin() as session:
-        queries.put_queries(session, [Query("q1", "p1", "method", (0,))])
+        pools.put_queries(session, [Query("q1", "p1", "method", (0,))])
         people.put_assessors(session, [Assessor(name, None, False) for name in ("a1", "a2")])
     return opened
 
@@ -25,7 +25,7 @@ def sent(store: Store, round: projects.StoredRound, assessor: str, *doc_ids: str
         project = projects.open_project(
             session, round=round, assessor=assessor, server="one", url="u", version="1", account_id=1
         ).project
-        tasks = {Asked("q1", doc_id): 10 * project + at for at, doc_id in enumerate(doc_ids)}
+        tasks = {PairKey("q1", doc_id): 10 * project + at for at, doc_id in enumerate(doc_ids)}
         projects.record_tasks(session, project, tasks)
     return project
 
@@ -57,8 +57,8 @@ def test_hidden_gold_is_not_among_what_was_sent_to_judge(store: Store) -> None:
         # What the plan asks for by now is hidden no more.
         assert projects.read_hidden(session) == {"a1": (("q1", "d2"),)}
         assert projects.read_sent(session) == {
-            "a1": {Asked("q1", "d1"), Asked("q1", "d3")},
-            "a2": {Asked("q1", "d2")},
+            "a1": {PairKey("q1", "d1"), PairKey("q1", "d3")},
+            "a2": {PairKey("q1", "d2")},
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.store.database import Store, open_store
-from annot.store.hashes import read_states, written_mark
+from annot.store.revisions import read_states, written_mark
 from conftest import PEOPLE, QUERIES
 from sqlalchemy import text
 
@@ -26,7 +26,7 @@ def mark(store: Store) -> str:
 )
 def test_a_row_that_is_written_by_hand_changes_the_mark(postgres_url: str, change: str) -> None:
     from annot.store.people import put_assessors
-    from annot.store.queries import put_queries
+    from annot.store.pools import put_queries
 
     with open_store(postgres_url) as store:
         with store.begin() as session:

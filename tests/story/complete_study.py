@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import httpx
 from annot.base.records import Assessor
 from annot.judging.exchange.servers import task_keys
-from annot.steps import pull, push
+from annot.steps import exchange
 from annot.store import people
 from annot.store import projects as projects_on_record
 from annot.store.database import open_store
@@ -39,7 +39,7 @@ class Complete(NamedTuple):
 def complete_study(folder: Path, memory: StudioOfMemory) -> Complete:
     """Everything judged, every dispute settled, all of it pulled."""
     study = make_study(folder, memory, name="evidence", per_method=1)
-    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = study.planned()["a1"]
     half = len(pairs) // 2
     first = study.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs)})
@@ -48,10 +48,10 @@ def complete_study(folder: Path, memory: StudioOfMemory) -> Complete:
     study.judge("a2", dict.fromkeys(pairs[half:], 1))
     with study.as_person("a1") as person:
         person.change_annotation(first[pairs[CHANGED]], rating("3"))
-    pull.pull(study.workspace, round="judging", advance=quietly)
-    push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
+    exchange.pull(study.workspace, round="judging", advance=quietly)
+    exchange.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
     study.judge("j1", dict.fromkeys(in_dispute(study), 2), "adjudicate")
-    pull.pull(study.workspace, round="adjudication", advance=quietly)
+    exchange.pull(study.workspace, round="adjudication", advance=quietly)
     found = counting(study)
     assert len(found) == 2 * len(pairs) + len(in_dispute(study))
     return Complete(study, found, last_night, memory.server.kept())

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Literal
 
 import httpx
-from annot.labelstudio.door import PatientClient
+from annot.labelstudio.http_client import PatientClient
 from fixtures_studio import GUARD
 
 Kind = Literal[

@@ -22,10 +22,10 @@ from typing import Any
 import httpx
 from annot.judging.exchange.servers import task_keys
 from annot.labelstudio.accounts import make_accounts
-from annot.labelstudio.annotations import write_result
-from annot.labelstudio.delivery import deliver
+from annot.labelstudio.gateway import deliver
+from annot.labelstudio.studio_records import write_result
 from annot.pools.pool_design import DesignOverrides
-from annot.steps import assessor as assessors
+from annot.steps import people as assessors
 from annot.steps import pool
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
@@ -218,7 +218,7 @@ def add_people(ws: Workspace, named: Iterable[tuple[str, bool]]) -> None:
 
 # -- commands in a process of their own, which can be killed -----------------------------------------------------------
 
-WARM = ("annot.cli.main", "annot.steps.push", "annot.steps.pull", "label_studio_sdk")
+WARM = ("annot.cli.main", "annot.steps.exchange", "annot.steps.exchange", "label_studio_sdk")
 """Loaded once; each command's process is forked from there, so that a kill falls into the work and not the start."""
 
 

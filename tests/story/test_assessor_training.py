@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.judging.exchange.rounds import Wishes
+from annot.judging.exchange.rounds import RoundOptions
 from annot.publishing.report.terminal import rendered
-from annot.steps import pull, push, training
+from annot.steps import exchange, training
 from annot.steps import training as gold_pairs
 from annot.store import trials
 from annot.store.database import open_store
@@ -23,13 +23,15 @@ NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
 
 
 def send(study: Study, *names: str) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
-    pushed = push.push(study.workspace, round="training", wishes=Wishes(assessor=names), dry_run=False, advance=quietly)
+    pushed = exchange.push(
+        study.workspace, round="training", wishes=RoundOptions(assessor=names), dry_run=False, advance=quietly
+    )
     rows = [(one.part, (one.assessor, one.there, one.sent)) for one in pushed.projects]
     return [row for part, row in rows if part == "training"], [row for part, row in rows if part != "training"]
 
 
 def fetch(study: Study) -> tuple[tuple[int, int, int, int], tuple[str, ...]]:
-    pulled = pull.pull(study.workspace, round="training", advance=quietly)
+    pulled = exchange.pull(study.workspace, round="training", advance=quietly)
     (one,) = pulled.assessors
     return (one.assigned, one.judged, one.new, one.changed), pulled.notes
 
@@ -67,7 +69,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: 
     assert "both name the same sensor" in {one.why for one in gold.values()}
 
     # Those who have the pairs in the plan would learn their grade: nothing for them. a3 is new.
-    pushed = push.push(ws, round="training", wishes=Wishes(assessor=()), dry_run=False, advance=quietly)
+    pushed = exchange.push(ws, round="training", wishes=RoundOptions(assessor=()), dry_run=False, advance=quietly)
     assert pushed.projects == ()
     assert len(pushed.notes) == 2
     add_people(ws, [("a3", False)])

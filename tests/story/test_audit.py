@@ -11,15 +11,14 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.base.records import Asked
-from annot.judging.exchange import audit, findings
-from annot.judging.exchange.findings import Audited, of_project
+from annot.base.records import PairKey
+from annot.judging.exchange import audit
+from annot.judging.exchange.audit import AuditedProject, of_project
+from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.rounds import own_tasks
 from annot.judging.exchange.servers import connect
-from annot.judging.exchange.shown import changed_tasks
-from annot.labelstudio.annotations import write_result
-from annot.labelstudio.studio_records import PulledTask
-from annot.steps import pull, push
+from annot.labelstudio.studio_records import PulledTask, write_result
+from annot.steps import exchange
 from annot.store import projects
 from annot.store.database import open_store
 from annot.store.projects import StoredRound
@@ -34,15 +33,15 @@ from test_killed import grades_of
 def settled(memory: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Judged by both, with changed minds, and settled."""
     study = make_study(tmp_path_factory.mktemp("audit") / "study", memory, name="audited", per_method=3)
-    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     ids = {name: study.judge(name, grades_of(name, study.planned()[name])) for name in ("a1", "a2")}
     first = study.planned()["a1"][0]
     with study.as_person("a1") as person:
         person.change_annotation(ids["a1"][first], write_result({}, grade=3))
-    pull.pull(study.workspace, round="judging", advance=quietly)
-    push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
+    exchange.pull(study.workspace, round="judging", advance=quietly)
+    exchange.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
     study.judge("j1", dict.fromkeys(disputed(study), 2), "adjudicate")
-    pull.pull(study.workspace, round="adjudication", advance=quietly)
+    exchange.pull(study.workspace, round="adjudication", advance=quietly)
     return study
 
 
@@ -122,10 +121,10 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     # Another account from now on, as the lead says: what the person answered under the first one stays theirs.
     another = settled.studio.account("audited-another")
     annot_done("assessor", "change", "a2", "--account", another.email, folder=settled.folder)
-    push.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
     assert found(settled) == {}
     annot_done("assessor", "change", "a2", "--account", address_of("a2"), folder=settled.folder)
-    push.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
     said = annot_done("check", "server", folder=settled.folder).stdout
     assert "3 projects" in said
     assert "no problems found" in said
@@ -195,7 +194,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert "changed back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
     assert "project changed" not in kinds
-    assert kinds["project set back"] == [f"a1: {findings.SET_BACK.what}: {changed}"]
+    assert kinds["project set back"] == [f"a1: {audit.SET_BACK.what}: {changed}"]
     on_the_server(settled, "DELETE", f"/api/projects/{made['a2']}/")
     result = annot("check", "server", "--json", folder=settled.folder)
     assert result.exit_code == 1
@@ -223,8 +222,8 @@ def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:
     answer = {"id": 1, "completed_by": 7, "updated_by": 7, "updated_at": "2031-01-02T00:00:00Z", "lead_time": 9.0}
     settled_at = {("q", "d"): "2031-01-01T00:00:00Z"}
     for occasion, expected in ((1, ["after adjudication"]), (2, [])):
-        own = {"key": Asked("q", "d", occasion)}
-        met = Audited(
+        own = {"key": PairKey("q", "d", occasion)}
+        met = AuditedProject(
             person="a1",
             push="annot push",
             accounts=[7],

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.base.records import Asked
-from annot.labelstudio.annotations import write_result
-from annot.publishing.release.protocol import protocol_of
-from annot.steps import pull, push
+from annot.base.records import PairKey
+from annot.labelstudio.studio_records import write_result
+from annot.publishing.release.parts import protocol_of
+from annot.steps import exchange
 from annot.store import judgements
 from annot.store.database import open_store
 from annot.store.projects import read_projects
@@ -26,13 +26,13 @@ from study_stages import quietly
 
 def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Path) -> None:
     study = make_study(tmp_path / "study", memory, name="guided", per_method=4)
-    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = study.planned()["a1"]
     of_method = [pair for pair in pairs if pair[0].endswith("method")]
     early, late = of_method[:5], [pair for pair in pairs if pair not in of_method[:5]]
     study.judge("a2", {pair: at % 4 for at, pair in enumerate(early)})
     ids = study.judge("a1", {pair: at % 4 for at, pair in enumerate(early)})
-    pull.pull(study.workspace, round="judging", advance=quietly)
+    exchange.pull(study.workspace, round="judging", advance=quietly)
     assert "no guidelines were changed" in annot_done("agreement", "--by", "guidelines", folder=study.folder).stdout
     page = study.folder / "guidelines" / "method.md"
     text = guidelines.read(study.workspace, "method").text
@@ -66,7 +66,7 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     open_of_method = len(of_method) - len(early)
     assert finding["what"] == f"a1: {open_of_method} open tasks with older guidelines than were sent last"
     # Nothing is left to say: the same push again asks for no word.
-    pull.pull(study.workspace, round="judging", advance=quietly)
+    exchange.pull(study.workspace, round="judging", advance=quietly)
     assert not opens()
     annot_done("push", folder=study.folder)
     assert not opens(), "the same instructions"
@@ -77,7 +77,7 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     # By the new version the two agree on every second pair.
     study.judge("a1", {pair: at % 4 for at, pair in enumerate(late)})
     study.judge("a2", {pair: (at + at % 2) % 4 for at, pair in enumerate(late)})
-    pull.pull(study.workspace, round="judging", advance=quietly)
+    exchange.pull(study.workspace, round="judging", advance=quietly)
     found = annot_done("agreement", "--by", "guidelines", "--json", folder=study.folder).data
     assert [(version["facet"], version["number"], version["why"]) for version in found] == [
         ("method", 1, None),
@@ -106,7 +106,7 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     by_a1 = [one.shown_sha256 for one in history if one.record.assessor == "a1"]
     assert [displays[sha256]["guidelines"] for sha256 in by_a1 if sha256] == [old, new]
     for pair in (early[0], of_method[-1]):
-        assert [displays[sha256]["guidelines"] for _, sha256 in tasks[Asked(*pair)]] == [old, new]
+        assert [displays[sha256]["guidelines"] for _, sha256 in tasks[PairKey(*pair)]] == [old, new]
     assert annot_done("check", "server", "--json", folder=study.folder).data["server"]["findings"] == []
     annot_done("check", "files", folder=study.folder)
     with closing(sqlite3.connect(study.folder / "annot.db")) as connection, connection:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from annot.base.errors import StudioError
 from annot.base.records import Assessor
-from annot.judging.exchange.rounds import Wishes
-from annot.labelstudio.annotations import write_result
-from annot.steps import plan, pull, push
+from annot.judging.exchange.rounds import RoundOptions
+from annot.labelstudio.studio_records import write_result
+from annot.steps import exchange, plan
 from annot.store import judgements, people
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
@@ -39,15 +39,15 @@ def pushed(planned: Study, tmp_path: Path, request: pytest.FixtureRequest) -> St
     return study
 
 
-def send(study: Study) -> push.Pushed:
-    return push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+def send(study: Study) -> exchange.PushResult:
+    return exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
 
 
-def fetch(study: Study) -> pull.Pulled:
-    return pull.pull(study.workspace, round="judging", advance=quietly)
+def fetch(study: Study) -> exchange.PullResult:
+    return exchange.pull(study.workspace, round="judging", advance=quietly)
 
 
-def row(pulled: pull.Pulled, name: str) -> Any:
+def row(pulled: exchange.PullResult, name: str) -> Any:
     (found,) = [one for one in pulled.assessors if one.assessor == name]
     return found
 
@@ -114,7 +114,9 @@ def test_a_deleted_answer_counts_until_the_lead_accepts_the_deletion(pushed: Stu
     assert first.record.grade == 2
     assert (gone.record.revision, gone.record.grade, gone.payload) == (2, None, None)
     assert gone.record.flags == ("gone from the server: its annotation was deleted",)
-    accepted = pull.pull(pushed.workspace, round="judging", wishes=Wishes(accept_deletions=True), advance=quietly)
+    accepted = exchange.pull(
+        pushed.workspace, round="judging", wishes=RoundOptions(accept_deletions=True), advance=quietly
+    )
     assert (row(accepted, "a1").judged, row(accepted, "a1").changed) == (1, 1)
     assert accepted.finding("annot pull") is None
     assert exported(pushed)[(*pair, "a1")]["flags"] == ["withdrawn: its annotation was deleted"]
@@ -215,7 +217,7 @@ def test_of_deleted_tasks_those_without_an_answer_are_sent_again(pushed: Study) 
     assert [key for key in after if after[key] != before[key]] == ["/".join(unanswered)]
     assert pushed.in_store("a1") == after
     # Once the lead has the deletion count, the person is asked again.
-    pull.pull(pushed.workspace, round="judging", wishes=Wishes(accept_deletions=True), advance=quietly)
+    exchange.pull(pushed.workspace, round="judging", wishes=RoundOptions(accept_deletions=True), advance=quietly)
     assert {one.assessor: one.sent for one in send(pushed).projects} == {"a1": 1, "a2": 0}
     pushed.judge("a1", {answered: 3})
     assert row(fetch(pushed), "a1").judged == 2

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import WHOLE, Advance
-from annot.demo import packaged, whole_way
+from annot.demo import simulated_people, whole_way
 from annot.store.papers import known_ids
-from annot.store.queries import read_queries, read_topics
+from annot.store.pools import read_queries, read_topics
 from annot.study.workspace import Workspace
 from memory_studio import StudioOfMemory, studio_of_memory
 from study_stages import files_of, quietly
@@ -55,7 +55,7 @@ def test_questions_are_topics_and_no_papers_and_everything_is_judged(demonstrati
     ws, _, _ = demonstration
     with ws.reading() as session:
         topics, queries = read_topics(session), read_queries(session)
-    assert list(topics.values()) == [one.topic for one in packaged.questions()]
+    assert list(topics.values()) == [one.topic for one in simulated_people.questions()]
     assert {query.facet for query in queries} == {WHOLE}
     assert not known_ids(ws.corpus, topics)
     qrels = [line.split() for line in (ws.exports / "qrels.txt").read_text(encoding="utf-8").splitlines()]

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 from annot.base.records import Query
-from annot.corpus.facets.query_sentences import facet_sentences
+from annot.corpus.query_sentences import facet_sentences
 from annot.judging.exchange import audit
-from annot.judging.exchange.rounds import Wishes
+from annot.judging.exchange.rounds import RoundOptions
 from annot.judging.rounds.labels import PulledLabels
 from annot.labelstudio.accounts import read_passwords
-from annot.steps import assessor as assessors
-from annot.steps import pull, push
+from annot.steps import exchange
+from annot.steps import people as assessors
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
-from annot.store.queries import read_queries
+from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
 from complete_study import http
 from fixtures_studio import Studio, written
@@ -29,13 +29,13 @@ HALT = "fic0802"
 
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
-    wishes = Wishes(assessor=names)
-    pushed = push.push(study.workspace, round="labels", wishes=wishes, dry_run=False, advance=quietly)
+    wishes = RoundOptions(assessor=names)
+    pushed = exchange.push(study.workspace, round="labels", wishes=wishes, dry_run=False, advance=quietly)
     return [(one.assessor, one.there, one.sent) for one in pushed.projects]
 
 
 def fetch(study: Study) -> tuple[list[tuple[str, int, int, int]], tuple[str, ...]]:
-    pulled = pull.pull(study.workspace, round="labels", advance=quietly)
+    pulled = exchange.pull(study.workspace, round="labels", advance=quietly)
     rows = [one for one in pulled.assessors if isinstance(one, PulledLabels)]
     return [(one.assessor, one.judged, one.sentences, one.queries) for one in rows], pulled.notes
 
@@ -139,7 +139,7 @@ def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
         put_corrections(session, [FacetLabels("fic0802", tuple(wanted), "corrected", "2000-01-01T00:00:00Z")])
 
     # Assessors get the corrected labels; what comes back after that is told, and not taken.
-    push.push(ws, round="judging", dry_run=False, advance=quietly)
+    exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     (shown, *_) = [task["data"]["pair_html"] for task in study.on_server("a1") if task["data"]["facet"] == "background"]
     assert "a-fixed" not in shown
     with study.as_person("a1") as person:

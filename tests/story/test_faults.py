@@ -16,8 +16,8 @@ from typing import get_args
 
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import delivery, door, gateway
-from annot.steps import pull, push
+from annot.labelstudio import gateway, http_client
+from annot.steps import exchange
 from annot.store import adjudications, judgements
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
@@ -36,12 +36,12 @@ def on(ws: Workspace, url: str, key: str) -> Workspace:
 
 Step = Callable[[Workspace, str, str], object]
 STEPS: dict[str, Step] = {
-    "push": lambda ws, url, key: push.push(on(ws, url, key), round="judging", dry_run=False, advance=quietly),
-    "pull": lambda ws, url, key: pull.pull(on(ws, url, key), round="judging", advance=quietly),
-    "push adjudication": lambda ws, url, key: push.push(
+    "push": lambda ws, url, key: exchange.push(on(ws, url, key), round="judging", dry_run=False, advance=quietly),
+    "pull": lambda ws, url, key: exchange.pull(on(ws, url, key), round="judging", advance=quietly),
+    "push adjudication": lambda ws, url, key: exchange.push(
         on(ws, url, key), round="adjudication", dry_run=False, advance=quietly
     ),
-    "pull adjudication": lambda ws, url, key: pull.pull(on(ws, url, key), round="adjudication", advance=quietly),
+    "pull adjudication": lambda ws, url, key: exchange.pull(on(ws, url, key), round="adjudication", advance=quietly),
 }
 
 
@@ -54,10 +54,10 @@ CLEAN: dict[str, tuple[list[str] | None, tuple[str, ...]]] = {}
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pages and batches, and no long waits, so that a small study meets what a large one does."""
-    monkeypatch.setattr(delivery, "_WAITS", (0.05, 0.1, 0.2))
+    monkeypatch.setattr(gateway, "_WAITS", (0.05, 0.1, 0.2))
     monkeypatch.setattr(gateway, "PAGE_SIZE", 8)
-    assert delivery.deliver.__kwdefaults__ is not None
-    monkeypatch.setitem(delivery.deliver.__kwdefaults__, "batch_size", 8)
+    assert gateway.deliver.__kwdefaults__ is not None
+    monkeypatch.setitem(gateway.deliver.__kwdefaults__, "batch_size", 8)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_run_again_it_ends_in_the_planned_state(
     with faulty_proxy(at_a_socket.url, kind, at) as (url, plan):
         with monkeypatch.context() as patch, suppress(StudioError):
             if kind == "late":
-                patch.setattr(door, "PatientClient", impatient_client(plan))
+                patch.setattr(http_client, "PatientClient", impatient_client(plan))
             step(study.workspace, url, at_a_socket.token)
         assert at < len(plan.seen) <= len(requests) + MOST_MORE
     if expected is not None:

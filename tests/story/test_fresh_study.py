@@ -14,21 +14,8 @@ from annot.base.records import Query
 from annot.demo import simulated_people
 from annot.measuring.agreement.tables import TOGETHER
 from annot.pools.pool_design import DesignOverrides
-from annot.steps import (
-    agreement,
-    corpus,
-    evaluate,
-    facets,
-    plan,
-    pool,
-    pull,
-    push,
-    qrels,
-    query,
-    report,
-    run,
-)
-from annot.steps.init import init
+from annot.steps import agreement, corpus, evaluate, exchange, facets, plan, pool, publish, qrels, query, run
+from annot.steps.setup import init
 from annot.store import papers
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
@@ -106,9 +93,9 @@ def judged(drawn: Drawn, memory: StudioOfMemory) -> Study:
     ws = drawn.ws
     add_people(ws, PEOPLE)
     plan.make(ws, queries=JUDGED, shares={}, seed=None, grow=False, dry_run=False)
-    push.push(ws, round="judging", dry_run=False, advance=quietly)
+    exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     simulated_people.judge(ws, seed=SEED, truth=truth(ws), advance=quietly)
-    pull.pull(ws, round="judging", advance=quietly)
+    exchange.pull(ws, round="judging", advance=quietly)
     return Study(ws.root, memory)
 
 
@@ -116,9 +103,9 @@ def judged(drawn: Drawn, memory: StudioOfMemory) -> Study:
 def settled(judged: Study) -> Study:
     """The disputes sent, settled by a simulated adjudicator, pulled."""
     ws = judged.workspace
-    push.push(ws, round="adjudication", dry_run=False, advance=quietly)
+    exchange.push(ws, round="adjudication", dry_run=False, advance=quietly)
     simulated_people.settle(ws, seed=SEED, truth=truth(ws), advance=quietly)
-    pull.pull(ws, round="adjudication", advance=quietly)
+    exchange.pull(ws, round="adjudication", advance=quietly)
     return judged
 
 
@@ -231,17 +218,17 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     # Queries without judgements are not counted as zero.
     counts = {line["facet"]: line["queries"] for line in evaluation["lines"]}
     assert (counts["background"], counts["method"]) == (2, 2)
-    page = report.write(ws).path.read_text(encoding="utf-8")
+    page = publish.write_report(ws).path.read_text(encoding="utf-8")
     assert all(query_id in page for query_id in JUDGED)
 
 
 def test_sending_and_pulling_again_changes_nothing(settled: Study) -> None:
     files = {path: path.read_bytes() for path in settled.workspace.exports.glob("*.jsonl")}
-    pushed = push.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
-    again = push.push(settled.workspace, round="adjudication", dry_run=False, advance=quietly)
+    pushed = exchange.push(settled.workspace, round="judging", dry_run=False, advance=quietly)
+    again = exchange.push(settled.workspace, round="adjudication", dry_run=False, advance=quietly)
     assert [(one.sent, one.withdrawn) for one in (*pushed.projects, *again.projects)] == [(0, 0)] * 3
-    pulled = pull.pull(settled.workspace, round="judging", advance=quietly)
-    rulings = pull.pull(settled.workspace, round="adjudication", advance=quietly)
+    pulled = exchange.pull(settled.workspace, round="judging", advance=quietly)
+    rulings = exchange.pull(settled.workspace, round="adjudication", advance=quietly)
     assert [(one.new, one.changed) for one in (*pulled.assessors, *rulings.assessors)] == [(0, 0)] * 3
     assert {path: path.read_bytes() for path in files} == files
 

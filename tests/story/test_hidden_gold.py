@@ -10,7 +10,7 @@ from annot.judging import plan_on_record
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import connect
 from annot.publishing.report.terminal import rendered
-from annot.steps import assessor_leaving, plan, pull, push, query, status
+from annot.steps import changes, exchange, plan, query, status
 from annot.steps import training as gold_pairs
 from annot.store import people
 from annot.store.database import open_store
@@ -50,7 +50,7 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(m
     assert {hidden["a1"].added, hidden["a2"].added} == {0}
     assert [one.added for one in gold_pairs.hide(ws, share=0.5, dry_run=False)] == [0, 0, 0]
 
-    sent = {one.assessor: one for one in push.push(ws, round="judging", dry_run=False, advance=quietly).projects}
+    sent = {one.assessor: one for one in exchange.push(ws, round="judging", dry_run=False, advance=quietly).projects}
     assert sent["a3"].sent == len(own) + wanted
     tasks = study.on_server("a3")
     stream = [tuple(task["data"]["pair_id"].split("/")) for task in tasks]
@@ -68,11 +68,11 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(m
     *answered, waiting = gold
     study.judge("a3", {pair: final.get(pair, 1) for pair in stream if pair != waiting})
     for _ in range(2):
-        pulled = pull.pull(ws, round="judging", advance=quietly)
+        pulled = exchange.pull(ws, round="judging", advance=quietly)
         (mine,) = [one for one in pulled.assessors if one.assessor == "a3"]
         assert (mine.assigned, mine.judged) == (len(own), len(own))
     in_the_record_beside_the_collection(study, own, final, answered=len(answered), wanted=wanted)
-    again = push.push(ws, round="judging", dry_run=False, advance=quietly).projects[-1]
+    again = exchange.push(ws, round="judging", dry_run=False, advance=quietly).projects[-1]
     assert (again.assessor, again.sent, again.withdrawn, again.updated) == ("a3", 0, 0, 0)
 
     assert {one.kind for one in audit.audit(ws, advance=quietly).findings} == set()
@@ -90,16 +90,18 @@ def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(
         query.add(ws, paper_id, facet="background", sentences=None, dry_run=False)
     draw_pools(ws, per_method=5)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
-    push.push(ws, round="judging", dry_run=False, advance=quietly)
+    exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     first = [tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("a3")]
     done = len(first) // 4
     study.judge("a3", {pair: at % 4 for at, pair in enumerate(first[:done])})
-    pull.pull(ws, round="judging", advance=quietly)
+    exchange.pull(ws, round="judging", advance=quietly)
     # One more is answered, and is not pulled yet.
     study.judge("a3", {first[done]: 1})
     gold_pairs.hide(ws, share=0.3, dry_run=False)
     for again in (False, True):
-        pushed = {one.assessor: one for one in push.push(ws, round="judging", dry_run=False, advance=quietly).projects}
+        pushed = {
+            one.assessor: one for one in exchange.push(ws, round="judging", dry_run=False, advance=quietly).projects
+        }
         hidden = round(0.3 * len(first))
         assert (pushed["a3"].sent, pushed["a3"].updated > 0) == ((0, False) if again else (hidden, True))
         tasks = study.on_server("a3")
@@ -114,7 +116,7 @@ def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(
         assert places == sorted(places)
         assert places[-1] == len(stream)
         assert set(stream[-3:]) <= set(first)
-    assert pull.pull(ws, round="judging", advance=quietly).lost == ()
+    assert exchange.pull(ws, round="judging", advance=quietly).lost == ()
 
 
 def in_the_record_beside_the_collection(
@@ -140,19 +142,19 @@ def gone_from_the_server(study: Study, pair: Pair) -> None:
     ids = {task["data"]["pair_id"]: task["id"] for task in study.on_server("a3")}
     with connect(study.workspace) as gateway:
         gateway.delete_task(ids["/".join(pair)])
-    pulled = pull.pull(study.workspace, round="judging", advance=quietly)
+    pulled = exchange.pull(study.workspace, round="judging", advance=quietly)
     assert pulled.lost == ()
-    again = push.push(study.workspace, round="judging", dry_run=False, advance=quietly).projects[-1]
+    again = exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly).projects[-1]
     assert (again.assessor, again.sent, again.known) == ("a3", 0, 1)
 
 
 def leaving_with_a_hidden_pair_open(study: Study, own: set[Pair], answered: set[Pair]) -> None:
     """Hidden gold holds nobody who leaves, goes to nobody else, and stands in nobody's plan."""
     ws = study.workspace
-    left = assessor_leaving.leave(ws, "a3", successor=None, contest=False, offline=False, dry_run=False)
+    left = changes.leave(ws, "a3", successor=None, contest=False, offline=False, dry_run=False)
     assert (left.open, left.kept) == (0, len(own))
     for withdrawn in (1, 0):
-        pushed = push.push(ws, round="judging", dry_run=False, advance=quietly)
+        pushed = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
         assert sum(one.withdrawn for one in pushed.projects) == withdrawn
         assert not [note for note in pushed.notes if note.startswith("a3")]
         there = {tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("a3")}

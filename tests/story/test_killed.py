@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from annot.judging.exchange.rounds import Wishes
-from annot.steps import pull, push
+from annot.judging.exchange.rounds import RoundOptions
+from annot.steps import exchange
 from annot.store import judgements
 from annot.store.database import open_store
 from annot.store.projects import StoredRound
@@ -34,10 +34,10 @@ def planned(at_a_socket: Studio, tmp_path_factory: pytest.TempPathFactory) -> St
 def judged(planned: Study, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Pushed, 12 pairs judged by both and pulled; then 5 more, 4 changed, 2 deleted, none of which is pulled."""
     study = planned.copy(tmp_path_factory.mktemp("judged") / "judged", "judged")
-    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = study.planned()["a1"]
     ids = {name: study.judge(name, grades_of(name, pairs[:12])) for name in ("a1", "a2")}
-    pull.pull(study.workspace, round="judging", advance=quietly)
+    exchange.pull(study.workspace, round="judging", advance=quietly)
     for name in ("a1", "a2"):
         study.judge(name, grades_of(name, pairs[12:17]))
         with study.as_person(name) as person:
@@ -97,7 +97,7 @@ def assert_each_task_once(study: Study, round: StoredRound, expected: dict[str, 
 def test_a_push_killed_at_any_moment_sends_each_task_once(planned: Study, tmp_path: Path) -> None:
     expected = planned.planned()
     for study in killed(planned, tmp_path, ["push"], batch_size=8, kills=PUSH_KILLS):
-        again = push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+        again = exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
         assert [one.planned for one in again.projects] == [len(pairs) for pairs in expected.values()]
         assert_each_task_once(study, "judge", expected)
 
@@ -112,7 +112,7 @@ def test_a_pull_killed_at_any_moment_takes_each_judgement_once(judged: Study, tm
     assert new != old
     for study in studies:
         assert exported(study) in (old, new)
-        pull.pull(study.workspace, round="judging", wishes=Wishes(accept_deletions=True), advance=quietly)
+        exchange.pull(study.workspace, round="judging", wishes=RoundOptions(accept_deletions=True), advance=quietly)
         assert exported(study) == new
         assert history(study.workspace) == expected
 
@@ -120,7 +120,7 @@ def test_a_pull_killed_at_any_moment_takes_each_judgement_once(judged: Study, tm
 def test_an_adjudication_push_killed_at_any_moment_sends_each_dispute_once(judged: Study, tmp_path: Path) -> None:
     disputed = [pair for at, pair in enumerate(judged.planned()["a1"][:12]) if at % 2 == 0]
     for study in killed(judged, tmp_path, ["push", "adjudication"], batch_size=2, kills=OTHER_KILLS):
-        push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
+        exchange.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
         assert_each_task_once(study, "adjudicate", {"j1": disputed})
 
 

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import tomlkit
-from annot.demo import packaged
+from annot.demo import simulated_people
 from annot.study.workspace import Workspace
 from command_line import Result, annot
 from complete_study import rating
@@ -145,7 +145,7 @@ def test_what_is_next_leads_from_the_first_command_to_the_last(memory: StudioOfM
     begun = lead.types("annot init study --name next-story", folder=tmp_path)
     (folder / ".annot").mkdir()
     (folder / ".annot" / "studio").symlink_to(memory.folder)
-    (folder / "papers.jsonl").write_text(packaged.corpus_text(), encoding="utf-8")
+    (folder / "papers.jsonl").write_text(simulated_people.corpus_text(), encoding="utf-8")
     sets(folder, "pool", per_method=1, methods=["title_tfidf", "abs_tfidf", "cited"])
     sets(folder, "word_vectors", epochs=1, dimensions=10)
     sets(folder, "queries", per_period=3, two_facet_share=0.0)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from annot.base.errors import MissingInput, StudioError
 from annot.base.records import Assessor
-from annot.steps import assessor as assessors
+from annot.steps import people as assessors
 from annot.store import people
 from annot.store.database import open_store
 from complete_study import http

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from annot.formats.trec import read_qrels, read_run
-from annot.publishing.release.questions import answer_sheet, questions
+from annot.publishing.release.prose import answer_sheet, questions
 from command_line import annot_done
 from memory_studio import StudioOfMemory
 from studies import PEOPLE, Study, add_people

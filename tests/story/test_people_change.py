@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Assessor
-from annot.steps import pull
+from annot.steps import exchange
 from annot.store import judgements, people
 from annot.store.database import open_store
 from command_line import annot, annot_done, difference, snapshot
@@ -195,7 +195,7 @@ def test_the_account_of_a_person_with_answers_changes_by_its_own_command(study: 
     push(copied)
     pair: Pair = tuple(sequence(copied, "a3")[0].split("/"))
     copied.judge("a3", {pair: 2})
-    pull.pull(copied.workspace, round="judging", advance=quietly)
+    exchange.pull(copied.workspace, round="judging", advance=quietly)
     before = snapshot(copied.folder)
     refused = annot("assessor", "add", "a3", "--account", "a3-new@story.example.org", folder=copied.folder)
     assert refused.exit_code == 2

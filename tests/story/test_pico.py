@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.csfcube import is_release_file, read_release
-from annot.labelstudio import controls
-from annot.publishing.release.questions import answer_sheet, questions
-from annot.steps import corpus, facets, plan, pull, push, qrels, query, release, report
-from annot.steps.init import init
+from annot.labelstudio import studio_records
+from annot.publishing.release.prose import answer_sheet, questions
+from annot.steps import corpus, exchange, facets, plan, publish, qrels, query
+from annot.steps.setup import init
 from annot.store import facet_labels
 from annot.store.database import open_store
 from annot.store.projects import StoredRound
@@ -127,14 +127,14 @@ def settled(planned: Study) -> Study:
     for page, says in PAGES.items():
         rest = f"Facets: people, treatment, outcome.\n\n{rows}" if page == "general" else criteria
         write_file(ws.root / "guidelines" / f"{page}.md", f"# {page}\n\n{says}\n\n{rest}\n")
-    push.push(ws, round="judging", dry_run=False, advance=quietly)
+    exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     planned.judge("a1", {pair: at % 4 for at, pair in enumerate(pairs(planned))})
     planned.judge("a2", {pair: at % 4 if at % 3 else (at + 1) % 4 for at, pair in enumerate(pairs(planned))})
-    pull.pull(ws, round="judging", advance=quietly)
-    push.push(ws, round="adjudication", dry_run=False, advance=quietly)
+    exchange.pull(ws, round="judging", advance=quietly)
+    exchange.push(ws, round="adjudication", dry_run=False, advance=quietly)
     disputed = [pair for at, pair in enumerate(pairs(planned)) if not at % 3]
     planned.judge("j1", dict.fromkeys(disputed, 2), "adjudicate")
-    pull.pull(ws, round="adjudication", advance=quietly)
+    exchange.pull(ws, round="adjudication", advance=quietly)
     return planned
 
 
@@ -169,7 +169,7 @@ def test_the_screens_offer_the_labels_and_the_tasks_carry_them(settled: Study) -
     for name, phase in people:
         (project,) = settled.projects(phase)[name]
         screen = listed[project]["label_config"]
-        for keyed in controls.label_keys(PICO):
+        for keyed in studio_records.label_keys(PICO):
             assert f'<Label value="{keyed.value}" hotkey="{keyed.key}"' in screen
         assert "background" not in listed[project]["expert_instruction"]
     task = next(task for task in settled.on_server("a1") if task["data"]["facet"] == "treatment")
@@ -179,7 +179,7 @@ def test_the_screens_offer_the_labels_and_the_tasks_carry_them(settled: Study) -
 def test_the_study_is_reported_and_released_and_the_release_read_back(settled: Study, tmp_path: Path) -> None:
     ws = settled.workspace
     assert qrels.write(ws, partial=False).pairs == len(pairs(settled))
-    assert "population" in report.write(ws).path.read_text(encoding="utf-8")
+    assert "population" in publish.write_report(ws).path.read_text(encoding="utf-8")
     write_file(ws.root / "datasheet.toml", answer_sheet({one.id: "Made up." for one in questions()}))
     made = released(ws, tmp_path / "release")
     lines = (made / "csfcube" / "abstracts-csfcube-preds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -198,4 +198,4 @@ def test_the_study_is_reported_and_released_and_the_release_read_back(settled: S
 
 def released(ws: Workspace, folder: Path, **options: Any) -> Path:
     given = {"with_text": None, "licence": None, "published": None, "allowed": (), "draft": False, "dry_run": False}
-    return release.release(ws, folder, **{**given, **options}).folder
+    return publish.release(ws, folder, **{**given, **options}).folder

@@ -11,8 +11,8 @@ import pytest
 from annot.base.errors import StudioError
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
-from annot.steps import pull, push
-from annot.steps.pull import watch
+from annot.steps import exchange
+from annot.steps.exchange import watch
 from annot.store import judgements
 from annot.store.database import open_store
 from annot.store.revisions import GONE
@@ -31,7 +31,7 @@ def planned(memory: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
 def study(planned: Study, tmp_path: Path, request: pytest.FixtureRequest) -> Study:
     """The study of this test alone, sent to the server."""
     sent = planned.copy(tmp_path / "study", request.node.name.removeprefix("test_")[:40])
-    push.push(sent.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(sent.workspace, round="judging", dry_run=False, advance=quietly)
     return sent
 
 
@@ -54,10 +54,10 @@ class Enough(Exception):
     """Ends a watch."""
 
 
-def watched(study: Study, *events: Callable[[], object]) -> tuple[list[pull.Pulled], list[str]]:
+def watched(study: Study, *events: Callable[[], object]) -> tuple[list[exchange.PullResult], list[str]]:
     """What a watch shows and tells while one event happens after each of its pulls."""
     coming = list(events)
-    shown: list[pull.Pulled] = []
+    shown: list[exchange.PullResult] = []
     told: list[str] = []
 
     def happens(_seconds: float) -> None:
@@ -65,8 +65,8 @@ def watched(study: Study, *events: Callable[[], object]) -> tuple[list[pull.Pull
             raise Enough
         coming.pop(0)()
 
-    def pulls(seen: Any) -> pull.Pulled:
-        return pull.pull(study.workspace, round="judging", advance=quietly, seen=seen)
+    def pulls(seen: Any) -> exchange.PullResult:
+        return exchange.pull(study.workspace, round="judging", advance=quietly, seen=seen)
 
     with suppress(Enough):
         watch(pulls, every=60, wait=happens, show=shown.append, tell=told.append, after=lambda news, trouble: None)
@@ -74,12 +74,12 @@ def watched(study: Study, *events: Callable[[], object]) -> tuple[list[pull.Pull
     return shown, told
 
 
-def news(shown: Sequence[pull.Pulled]) -> list[list[tuple[str, int, int]]]:
+def news(shown: Sequence[exchange.PullResult]) -> list[list[tuple[str, int, int]]]:
     return [[(row.assessor, row.new, row.changed) for row in one.assessors] for one in shown]
 
 
 def assert_a_full_pull_finds_nothing_new(study: Study) -> None:
-    pulled = pull.pull(study.workspace, round="judging", advance=quietly)
+    pulled = exchange.pull(study.workspace, round="judging", advance=quietly)
     assert [(row.new, row.changed) for row in pulled.assessors] == [(0, 0), (0, 0)]
 
 

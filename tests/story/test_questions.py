@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from annot.labelstudio.accounts import make_accounts
-from annot.steps import push
+from annot.steps import exchange
 from annot.study.workspace import Workspace
 from fixtures_studio import Studio
 from memory_studio import StudioOfMemory
@@ -69,7 +69,7 @@ def test_every_pair_of_a_question_and_a_document_is_a_task_on_a_real_server(
     addresses = {name: account_of(name) for name, _ in PEOPLE}
     with studio.gateway() as gateway:
         make_accounts(studio.url, addresses, invitation=gateway.invitation, passwords=studio.passwords)
-    pushed = push.push(ws, round="judging", dry_run=False, advance=quietly)
+    pushed = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     assert [project.sent for project in pushed.projects] == [PAIRS, PAIRS]
     there = Study(ws.root, studio)
     for name, pairs in there.planned().items():

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from annot.judging.exchange import servers
-from annot.judging.planning.drawing import FEWEST_BETWEEN
-from annot.judging.rounds import adjudication
+from annot.judging.planning import FEWEST_BETWEEN
+from annot.judging.rounds import judging
 from annot.labelstudio.gateway import Gateway
-from annot.steps import agreement, pull, push, qrels
+from annot.steps import agreement, exchange, qrels
 from annot.store import people
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
@@ -35,7 +35,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory
         plan = people.read_assignments(session)
     repeats = {name: [one.asked for one in plan if one.assessor == name and one.occasion == 2] for name in ("a1", "a2")}
     assert all(repeats.values())
-    sent = push.push(ws, round="judging", dry_run=False, advance=quietly)
+    sent = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == Counter(one.assessor for one in plan)
 
     # What the person sees of a repeat is what they saw the first time, but for its place in the sequence.
@@ -60,17 +60,17 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory
     for name in ("a1", "a2"):
         study.judge(name, {one.asked.pair: 2 for one in plan if one.assessor == name and one.occasion == 1})
         study.judge(name, {(*asked.pair, "2"): 0 if name == "a1" else 2 for asked in repeats[name]})
-    pulled = pull.pull(ws, round="judging", advance=quietly)
+    pulled = exchange.pull(ws, round="judging", advance=quietly)
     assert {one.assessor: (one.assigned, one.judged) for one in pulled.assessors} == {
         one.assessor: (one.planned, one.planned) for one in sent.projects
     }
-    assert pull.pull(ws, round="judging", advance=quietly).assessors[0].new == 0
+    assert exchange.pull(ws, round="judging", advance=quietly).assessors[0].new == 0
 
     with open_store(ws.database_url) as store, store.read() as session:
         outcome = outcome_of(session, ws.settings)
     assert not outcome.settlement.disputed
     assert {one.grade for one in outcome.decisions} == {2}
-    assert adjudication.outgoing_of(ws) == []
+    assert judging.adjudication_outgoing_of(ws) == []
     assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=print)
     assert {group.n_pairs for group in table.groups if group.name == "together"} == {
@@ -97,7 +97,7 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     ws, pairs = study.workspace, study.planned()["a1"]
     with monkeypatch.context() as earlier:
         earlier.setattr(servers, "Gateway", lambda url, api_key, keys: Gateway(url, api_key))
-        push.push(ws, round="judging", dry_run=False, advance=quietly)
+        exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     plain = ["/".join(pair) for pair in pairs]
     assert [task["data"]["pair_id"] for task in study.as_exported("a1")] == plain
     study.judge("a1", {pairs[0]: 2})
@@ -105,11 +105,11 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     # Deleted, a task is sent again, under a key that says nothing; no other is sent twice.
     with memory.gateway() as gateway:
         gateway.delete_task(study.in_store("a1")[plain[1]])
-    sent = push.push(ws, round="judging", dry_run=False, advance=quietly)
+    sent = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == {"a1": 1, "a2": 0}
     assert [task["data"]["pair_id"] in plain for task in study.as_exported("a1")] == [True] * (len(pairs) - 1) + [False]
     study.judge("a1", {pairs[1]: 0})
-    pulled = {one.assessor: one.judged for one in pull.pull(ws, round="judging", advance=quietly).assessors}
+    pulled = {one.assessor: one.judged for one in exchange.pull(ws, round="judging", advance=quietly).assessors}
     assert pulled == {"a1": 2, "a2": 0}
     with open_store(ws.database_url) as store, store.read() as session:
         assert {one.asked.pair: one.grade for one in outcome_of(session, ws.settings).judgements} == {
@@ -120,9 +120,9 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
 
 def test_a_database_made_anew_still_reads_the_keys_that_were_sent(memory: Studio, tmp_path: Path) -> None:
     study = make_study(tmp_path / "study", memory, name="new-secret", per_method=3)
-    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     with open_store(study.workspace.database_url) as store, store.begin() as session:
         session.connection().execute(text("UPDATE task_secret SET secret = '00ff'"))
-    sent = push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    sent = exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     assert [one.sent for one in sent.projects] == [0, 0]
     assert (study.folder / ".annot" / "task-keys").stat().st_mode & 0o077 == 0

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import pytest
 from annot.base.errors import InputError
 from annot.judging import plan_on_record
-from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, release, run
+from annot.steps import evaluate, exchange, plan, publish, qrels, run
+from annot.steps import pool as pool_growth
 from annot.store import pools
 from annot.store.projects import StoredRound
 from fixtures_studio import Studio
@@ -43,13 +44,13 @@ def planned(study: Study, sample: float | None, *, grow: bool) -> None:
 
 def judged(study: Study) -> dict[str, Tasks]:
     """Send what is planned, judge what is new, settle what is disputed; by person, each pair's task and annotation."""
-    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     for name in ("a1", "a2"):
         study.judge(name, {pair: grade(name, pair) for pair in unanswered(study, name)})
-    pull.pull(study.workspace, round="judging", advance=quietly)
-    push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
+    exchange.pull(study.workspace, round="judging", advance=quietly)
+    exchange.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
     study.judge("j1", {pair: grade("a1", pair) for pair in unanswered(study, "j1", "adjudicate")}, "adjudicate")
-    pull.pull(study.workspace, round="adjudication", advance=quietly)
+    exchange.pull(study.workspace, round="adjudication", advance=quietly)
     tasks = {name: on_server(study, name) for name in ("a1", "a2")}
     assert not [pair for of in tasks.values() for pair, (_, answer) in of.items() if answer is None]
     return tasks
@@ -81,7 +82,7 @@ class SampledPair(NamedTuple):
 def released(study: Study, folder: Path) -> dict[str, list[SampledPair]]:
     """A draft of the release; its sample, by query."""
     how = {"with_text": None, "licence": None, "published": None, "allowed": (), "draft": True, "dry_run": False}
-    release.release(study.workspace, folder, **how)
+    publish.release(study.workspace, folder, **how)
     found: dict[str, list[SampledPair]] = {}
     with (folder / "sample.tsv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file, delimiter="\t"):

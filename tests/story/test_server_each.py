@@ -9,7 +9,7 @@ import pytest
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import studio_folder
 from annot.labelstudio.accounts import make_accounts
-from annot.publishing.release.identities import secrets_of
+from annot.publishing.release.leaks import secrets_of
 from annot.publishing.report import study as of_report
 from annot.study.snapshot import read_for_release
 from command_line import Result, annot, annot_done, difference, snapshot

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.judging.exchange.recording import Pulled
-from annot.judging.exchange.sending import Pushed
-from annot.labelstudio.annotations import write_result
+from annot.judging.exchange.collecting import PullResult
+from annot.judging.exchange.sending import PushResult
+from annot.labelstudio.studio_records import write_result
+from annot.publishing.report.single_pages import describe
 from annot.publishing.report.study_tables import PROGRESS
 from annot.publishing.report.terminal import rendered
-from annot.publishing.report.traced import describe
-from annot.steps import assessor as assessors
-from annot.steps import pull, push, qrels, status, trace
+from annot.steps import exchange, qrels, status, trace
+from annot.steps import people as assessors
 from annot.store import adjudications
 from annot.store.database import open_store
 from fixtures_studio import Studio
@@ -34,7 +34,7 @@ def judged(memory: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
     The second pair is one that the first assessor could not judge, the third one that nobody could.
     """
     study = make_study(tmp_path_factory.mktemp("settling") / "judged", memory, name="settling", per_method=5)
-    push.push(study.workspace, round="judging", dry_run=False, advance=quietly)
+    exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
     pairs = sorted(study.planned()["a1"])
     first: dict[Pair, int | None] = {pair: (0, 1, 2)[at % 3] for at, pair in enumerate(pairs)}
     second: dict[Pair, int | None] = {pair: (0, 2, 0)[at % 3] for at, pair in enumerate(pairs)}
@@ -53,16 +53,16 @@ def disputed(judged: Study, tmp_path: Path, request: pytest.FixtureRequest) -> S
     return study
 
 
-def fetch_judgements(study: Study) -> pull.Pulled:
-    return pull.pull(study.workspace, round="judging", advance=quietly)
+def fetch_judgements(study: Study) -> exchange.PullResult:
+    return exchange.pull(study.workspace, round="judging", advance=quietly)
 
 
-def send(study: Study) -> Pushed:
-    return push.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
+def send(study: Study) -> PushResult:
+    return exchange.push(study.workspace, round="adjudication", dry_run=False, advance=quietly)
 
 
-def fetch(study: Study) -> Pulled:
-    return pull.pull(study.workspace, round="adjudication", advance=quietly)
+def fetch(study: Study) -> PullResult:
+    return exchange.pull(study.workspace, round="adjudication", advance=quietly)
 
 
 def in_dispute(study: Study) -> list[Pair]:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.judging.exchange.rounds import Wishes
+from annot.judging.exchange.rounds import RoundOptions
 from annot.publishing.report.terminal import rendered
-from annot.steps import pull, push, qrels, substudy
-from annot.study.exports import export_judgements
-from annot.study.snapshot import read_snapshot
+from annot.steps import exchange, qrels, training
+from annot.study.snapshot import export_judgements, read_snapshot
 from fixtures_studio import Studio
 from studies import Pair, Study, make_study
 from study_answers import ByPlace
@@ -19,14 +18,14 @@ from study_stages import quietly
 
 
 def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, int]]:
-    pushed = push.push(
-        study.workspace, round="substudy", wishes=Wishes(view=view, texts=texts), dry_run=False, advance=quietly
+    pushed = exchange.push(
+        study.workspace, round="substudy", wishes=RoundOptions(view=view, texts=texts), dry_run=False, advance=quietly
     )
     return [(one.there, one.sent) for one in pushed.projects]
 
 
 def fetch(study: Study, view: str) -> list[tuple[int, int, int, int]]:
-    pulled = pull.pull(study.workspace, round="substudy", advance=quietly)
+    pulled = exchange.pull(study.workspace, round="substudy", advance=quietly)
     return [(one.assigned, one.judged, one.new, one.changed) for one in pulled.assessors if view in one.part]
 
 
@@ -43,12 +42,12 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(memory: Studio, tm
     with pytest.raises(MissingInput, match="no sub-study is drawn"):
         send(study, "abstract")
     with pytest.raises(InputError, match="cannot be drawn") as refused:
-        substudy.draw(ws, assessor="j1", queries=2, candidates=5, dry_run=False)
+        training.draw(ws, assessor="j1", queries=2, candidates=5, dry_run=False)
     assert list(refused.value.faults) == [
         f"{facet}: queries with 5 or more settled pairs: found 1, expected 2" for facet in ("background", "method")
     ]
-    substudy.draw(ws, assessor="j1", queries=1, candidates=3, dry_run=False)
-    drawn = substudy.draw(ws, assessor="j1", queries=1, candidates=5, dry_run=False)
+    training.draw(ws, assessor="j1", queries=1, candidates=3, dry_run=False)
+    drawn = training.draw(ws, assessor="j1", queries=1, candidates=5, dry_run=False)
     assert (drawn.pairs, drawn.by_facet) == (10, {"background": 1, "method": 1})
     assert set(drawn.by_grade) == {0, 1, 2, 3}
     pairs = asked(study, "abstract")
@@ -67,10 +66,10 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(memory: Studio, tm
     table.write_text(
         "\n".join(["paper_id\twhere", *(f"{name}\t{where}" for name, where in places.items())]), encoding="utf-8"
     )
-    assert substudy.draw(ws, assessor="j1", queries=1, candidates=5, dry_run=False).new is False
+    assert training.draw(ws, assessor="j1", queries=1, candidates=5, dry_run=False).new is False
     assert "Ordner/ä.pdf" in table.read_text(encoding="utf-8")
     with pytest.raises(InputError, match="was already sent to j1"):
-        substudy.draw(ws, assessor="j1", queries=1, candidates=4, dry_run=False)
+        training.draw(ws, assessor="j1", queries=1, candidates=4, dry_run=False)
 
     # Abstracts first: one pair open, one not answered by the right account, and the full texts wait.
     on_abstract: dict[Pair, int | None] = {pair: final[pair] for pair in pairs}
@@ -106,7 +105,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(memory: Studio, tm
     (project,) = study.projects("substudy-abstract")["j1"]
     with memory.gateway() as gateway:
         gateway.delete_project(project)
-    found = substudy.report(ws)
+    found = training.substudy_report(ws)
     views = {view.view: (view.pairs, view.answered, view.cannot_judge, view.timed) for view in found.views}
     assert views == {"abstracts": (10, 10, 1, 10), "full texts": (10, 10, 0, 10)}
     assert [view.seconds.value for view in found.views] == [4.0, 4.0]

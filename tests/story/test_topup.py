@@ -11,8 +11,8 @@ from annot.base.errors import InputError
 from annot.base.records import MANUAL
 from annot.formats.trec import read_run
 from annot.judging import plan_on_record
-from annot.pools import pool_facts
-from annot.steps import evaluate, plan, pool_growth, pull, push, qrels, run
+from annot.pools import drawn_pools
+from annot.steps import evaluate, exchange, plan, pool, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study
 from study_stages import quietly
@@ -46,8 +46,8 @@ def engine_run(study: Study) -> tuple[Path, dict[str, list[str]], str]:
     return path, rankings, by_hand
 
 
-def top_up(ws: Workspace, file: Path, *, grow: bool) -> pool_growth.Grown:
-    return pool_growth.top_up(
+def top_up(ws: Workspace, file: Path, *, grow: bool) -> pool.PoolGrowth:
+    return pool.top_up(
         ws,
         method=METHOD,
         file=file,
@@ -75,10 +75,8 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     assert pooled(study) == pools
     grown = top_up(ws, file, grow=True)
     paper_id = min(pools)
-    pool_growth.add(
-        ws, paper_id, (by_hand,), reason="a colleague's", by="ada", grow=True, dry_run=False, advance=quietly
-    )
-    assert not pool_facts.replay(ws, advance=quietly).differences
+    pool.add(ws, paper_id, (by_hand,), reason="a colleague's", by="ada", grow=True, dry_run=False, advance=quietly)
+    assert not drawn_pools.replay(ws, advance=quietly).differences
     with pytest.raises(InputError, match="would be added to a study that was sent"):
         plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
@@ -88,7 +86,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     expected |= {(query, by_hand) for one in grown.pools if one.topic_id == paper_id for query in one.queries}
     assert {doc for _, doc in expected} == {rankings[paper_id][0], rankings[paper_id][2], by_hand}
     assert {*new["a1"]} == {*new["a2"]} == expected
-    sent = push.push(ws, round="judging", dry_run=False, advance=quietly)
+    sent = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == {"a1": len(expected), "a2": len(expected)}
     for name, tasks in before.items():
         there = study.on_server(name)
@@ -100,7 +98,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
         assert MANUAL not in told
         assert REASON not in told
         study.judge(name, {pair: 3 if pair[1] == rankings[paper_id][0] else 0 for pair in new[name]})
-    pull.pull(ws, round="judging", advance=quietly)
+    exchange.pull(ws, round="judging", advance=quietly)
     written = qrels.write(ws, partial=False)
     assert any(f"{len(expected)} with version 2 ({METHOD}) or later" in note for note in written.notes)
     lines = set(ws.qrels.read_text().splitlines())
@@ -117,7 +115,7 @@ def test_only_what_a_top_up_added_is_sent_and_judged_and_old_scores_stand_beside
     assert now == pytest.approx(evaluated(ws))
     assert now != pytest.approx(printed)
     # The second day: nothing is sent, added or changed.
-    again = push.push(ws, round="judging", dry_run=False, advance=quietly)
+    again = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.sent for one in again.projects} == {0}
     assert top_up(ws, file, grow=False).version is None
     origins = {entry["drawn"]["method"] for entry in pooled(study)[paper_id][len(pools[paper_id]) :]}

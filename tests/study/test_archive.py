@@ -14,24 +14,24 @@ from typing import Any
 
 import pytest
 from annot.base.errors import AnnotError, InputError
-from annot.store.dump import Dumped
+from annot.store.database import MIGRATIONS
+from annot.store.dump import DumpFacts
 from annot.store.models import TABLES
-from annot.store.schema import MIGRATIONS
-from annot.study import archive
-from annot.study.archive import Contents, entry_of, is_archive, is_kept, manifest_of, unpack, write_archive
+from annot.study import backups
+from annot.study.backups import BackupManifest, entry_of, is_archive, is_kept, manifest_of, unpack, write_archive
 
 SETTINGS = "files/annot.toml"
 
 
-def packed(folder: Path, files: Mapping[str, bytes], **changed: Any) -> tuple[Path, Contents]:
+def packed(folder: Path, files: Mapping[str, bytes], **changed: Any) -> tuple[Path, BackupManifest]:
     """A backup of these files, and its manifest."""
     sources = {}
     for at, (name, content) in enumerate(files.items()):
         sources[name] = folder / f"source{at}"
         sources[name].write_bytes(content)
-    dumped = Dumped(len(MIGRATIONS), dict.fromkeys(TABLES.tables, 0))
+    dumped = DumpFacts(len(MIGRATIONS), dict.fromkeys(TABLES.tables, 0))
     entries = {name: entry_of(source) for name, source in sources.items()}
-    contents = replace(Contents("0.1", "2031-01-01T00:00:00Z", "a study", dumped, entries, (), True), **changed)
+    contents = replace(BackupManifest("0.1", "2031-01-01T00:00:00Z", "a study", dumped, entries, (), True), **changed)
     write_archive(folder / "deep" / "kept" / "here.tar.gz", contents, sources)
     return folder / "deep" / "kept" / "here.tar.gz", contents
 
@@ -266,10 +266,10 @@ def test_what_is_unpacked_is_at_most_a_hundred_times_what_was_packed(tmp_path: P
 
 def test_it_has_to_fit_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, _ = packed(tmp_path, {SETTINGS: b"12345"})
-    monkeypatch.setattr(archive.shutil, "disk_usage", lambda _: SimpleNamespace(free=4))
+    monkeypatch.setattr(backups.shutil, "disk_usage", lambda _: SimpleNamespace(free=4))
     with pytest.raises(InputError, match="needs 5 bytes, found 4 free on the disk"):
         unpack(path, tmp_path)
-    monkeypatch.setattr(archive.shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
+    monkeypatch.setattr(backups.shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
     unpack(path, tmp_path)
 
 
@@ -285,7 +285,7 @@ def test_a_manifest_of_64_megabytes_is_read_and_none_beyond(tmp_path: Path) -> N
 
 
 def test_a_stream_is_read_to_its_last_byte_and_no_further() -> None:
-    stream = archive._Measured(io.BufferedReader(io.BytesIO(b"abcd")))  # type: ignore[arg-type]
+    stream = backups._Measured(io.BufferedReader(io.BytesIO(b"abcd")))  # type: ignore[arg-type]
     stream.left = 3
     assert stream.read(3) == b"abc"
     with pytest.raises(ValueError, match="more than its manifest says"):

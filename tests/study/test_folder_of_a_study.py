@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.settings import Settings
-from annot.labelstudio.controls import PUBLISHED
+from annot.labelstudio.studio_records import PUBLISHED
 from annot.store.database import open_store
 from annot.store.projects import Project
 from annot.store.shown import version
-from annot.study import doors, guidelines, made
+from annot.study import guidelines, provenance, workspace
 from annot.study.guidelines import definition_of, packaged_facets, screen, shown
-from annot.study.made import has_letter, is_current, note, note_letters, read_made, states_of
+from annot.study.provenance import has_letter, is_current, note, note_letters, read_made, states_of
 from annot.study.workspace import (
     Workspace,
     check_files,
@@ -37,7 +37,7 @@ def ws(tmp_path: Path) -> Workspace:
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "config"))
-    monkeypatch.setenv(doors.VARIABLE, "")
+    monkeypatch.setenv(workspace.VARIABLE, "")
     return tmp_path / "home" / "config" / "annot" / "allowed.toml"
 
 
@@ -148,19 +148,19 @@ def test_a_database_is_the_settings_file_or_what_the_environment_names(
 
 def test_what_the_owner_allows_is_remembered_once_and_is_private(ws: Workspace, config: Path) -> None:
     for address in ("http://a.example", "http://b.example", "http://a.example", "postgresql://u:p@h/x"):
-        doors.allow(ws.root, address)
-    assert doors.allowed_file() == config
+        workspace.allow(ws.root, address)
+    assert workspace.allowed_file() == config
     listed = ", ".join(f'"{one}"' for one in ("http://a.example", "http://b.example", "postgresql://u@h/x"))
     assert config.read_text() == f'"{ws.root.resolve()}" = [{listed}]\n'
     assert config.parent.stat().st_mode & 0o777 == 0o700
-    doors.check_door(ws.root, "http://b.example", asked_by="x")
+    workspace.check_door(ws.root, "http://b.example", asked_by="x")
 
 
 def test_an_address_with_blanks_is_named_as_it_is(ws: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(doors.VARIABLE, "/mnt/my study")
-    doors.check_door(ws.root, "/mnt/my study", asked_by="x")
+    monkeypatch.setenv(workspace.VARIABLE, "/mnt/my study")
+    workspace.check_door(ws.root, "/mnt/my study", asked_by="x")
     with pytest.raises(InputError, match="asks for /mnt/other"):
-        doors.check_door(ws.root, "/mnt/other", asked_by="x")
+        workspace.check_door(ws.root, "/mnt/other", asked_by="x")
 
 
 # -- guidelines
@@ -269,7 +269,7 @@ def test_a_study_that_can_only_be_read_is_read_and_a_full_disk_is_told(
         def write(*_: object) -> None:
             raise OSError(number, os.strerror(number))
 
-        monkeypatch.setattr(made, "write_file", write)
+        monkeypatch.setattr(provenance, "write_file", write)
 
     fails(30)  # read-only file system
     note_letters(ws, {})

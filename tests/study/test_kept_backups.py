@@ -12,11 +12,9 @@ import pytest
 from annot.base.errors import MissingInput, StoreError
 from annot.base.records import Draw, Pool, PoolEntry
 from annot.base.settings import Settings
-from annot.store import facet_labels, pools, schema
-from annot.store.database import open_store
-from annot.store.schema import MIGRATIONS
+from annot.store import database, facet_labels, pools
+from annot.store.database import MIGRATIONS, open_store
 from annot.study import backups
-from annot.study.archive import manifest_of
 from annot.study.backups import (
     bring_up,
     database_files,
@@ -24,6 +22,7 @@ from annot.study.backups import (
     free_name,
     is_whole,
     keep_backup,
+    manifest_of,
     missing_part,
     recorded,
     top_level,
@@ -128,8 +127,8 @@ def test_a_study_without_a_database_has_nothing_to_keep(ws: Workspace) -> None:
 
 def test_an_older_database_is_kept_before_it_is_brought_up(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bring_up(ws) is None
-    monkeypatch.setattr(schema, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
-    number = len(schema.MIGRATIONS)
+    monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
+    number = len(database.MIGRATIONS)
     path = bring_up(ws)
     assert path is not None
     assert path.name.endswith(f"-before-version-{number}.tar.gz")

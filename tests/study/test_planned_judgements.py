@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from annot.base.records import Adjudication, Asked, Assignment, Judgement, Returned
+from annot.base.records import Adjudication, Assignment, Judgement, PairKey, PairReturn
 from annot.store.adjudications import SourcedAdjudication
 from annot.store.people import Plan
 from annot.study.outcome import Outcome, outcome_from
@@ -30,7 +30,7 @@ def outcome(
     *,
     plan: tuple[Assignment, ...] = WHOLE_PLAN,
     settled: tuple[SourcedAdjudication, ...] = (),
-    returned: tuple[Returned, ...] = (),
+    returned: tuple[PairReturn, ...] = (),
     per_pair: int | None = 2,
     vacant: tuple[tuple[str, str], ...] = (),
     accepted: dict[tuple[str, str], str] | None = None,
@@ -49,8 +49,8 @@ def ruling(doc: str, at: str, grade: int | None = 2) -> SourcedAdjudication:
     return SourcedAdjudication(said, "label-studio", doc, {}, changed_at=MOMENT.format(at))
 
 
-def back(doc: str, who: str, occasion: int = 3, at: str = "10:00") -> Returned:
-    return Returned("q", doc, who, occasion, "Look again.", MOMENT.format(at))
+def back(doc: str, who: str, occasion: int = 3, at: str = "10:00") -> PairReturn:
+    return PairReturn("q", doc, who, occasion, "Look again.", MOMENT.format(at))
 
 
 def left_plan(*gone: tuple[str, str]) -> tuple[Assignment, ...]:
@@ -136,4 +136,4 @@ def test_who_has_to_give_them_is_told_from_those_that_nobody_has() -> None:
     assert progress.left_by_assessor == {"a1": 1, "a2": 2}
     assert progress.vacant == {("q", "one"): 1, ("q", "two"): 1}
     assert progress.left == 1 + 2 + 1 + 1
-    assert progress.pending[0] == ("a1", Asked("q", "three"))
+    assert progress.pending[0] == ("a1", PairKey("q", "three"))

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.study.stages import remove_dead_stages, stage
-from annot.study.workspace import CACHE
+from annot.study.workspace import CACHE, remove_dead_stages, stage
 from command_line import annot_done
 
 WAITS = """
 import sys, time
 from pathlib import Path
-from annot.study.stages import stage
+from annot.study.workspace import stage
 with stage(Path(sys.argv[1])) as folder:
     (folder / "addresses").write_text("ada@example.org")
     print(folder, flush=True)

@@ -8,16 +8,22 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Returned
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairReturn, Query
 from annot.base.settings import Settings
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.people import Plan, put_assessors
-from annot.store.queries import put_queries
-from annot.study.adjudication import Dispute, assign_adjudicators
-from annot.study.exports import export_judgements, export_qrels, refuse_unfinished
-from annot.study.outcome import ChangedAnswer, Outcome, changed_after_adjudication, outcome_from
+from annot.store.pools import put_queries
+from annot.study.outcome import (
+    ChangedAnswer,
+    Dispute,
+    Outcome,
+    assign_adjudicators,
+    changed_after_adjudication,
+    outcome_from,
+)
+from annot.study.snapshot import export_judgements, export_qrels, refuse_unfinished
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
@@ -40,8 +46,8 @@ def ruling(doc: str, at: str, grade: int | None = 2, who: str = "j1") -> Sourced
     return SourcedAdjudication(said, "label-studio", at, {}, changed_at=at)
 
 
-def returned(doc: str, who: str, occasion: int, at: str, **more: Any) -> Returned:
-    return Returned("q1", doc, who, occasion, "Look again.", at, **more)
+def returned(doc: str, who: str, occasion: int, at: str, **more: Any) -> PairReturn:
+    return PairReturn("q1", doc, who, occasion, "Look again.", at, **more)
 
 
 def outcome(docs: str, given: list[Judgement], *settled: SourcedAdjudication, **more: Any) -> Outcome:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Adjudication, Assignment, Judgement, Returned
+from annot.base.records import Adjudication, Assignment, Judgement, PairReturn
 from annot.store.adjudications import SourcedAdjudication
-from annot.study.exports import refuse_unfinished, too_few, unfinished
 from annot.study.outcome import Outcome, outcome_from
+from annot.study.snapshot import refuse_unfinished, too_few, unfinished
 
 TEAM = ("a1", "a2")
 
@@ -17,7 +17,7 @@ def study(
     *,
     unable: tuple[str, ...] = (),
     asked: int = 2,
-    returned: tuple[Returned, ...] = (),
+    returned: tuple[PairReturn, ...] = (),
 ) -> Outcome:
     """grades: of a1 and a2, by document; None where there is none. unable: pairs that j1 could not judge."""
     plan = tuple(Assignment("q1", doc, name, 1) for doc in grades for name in TEAM)
@@ -36,7 +36,7 @@ def study(
 
 
 def test_each_reason_is_its_own() -> None:
-    again = Returned("q1", "back", "a2", 3, "Look again.", "2031-01-01T09:00:00Z")
+    again = PairReturn("q1", "back", "a2", 3, "Look again.", "2031-01-01T09:00:00Z")
     grades = {"agreed": (1, 1), "open": (0, 3), "passed": (0, 3), "half": (1, None), "back": (0, 3)}
     found = unfinished(study(grades, unable=("passed",), returned=(again,)))
     assert sorted(found) == [

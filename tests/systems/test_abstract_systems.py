@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError
-from annot.ranking.dense import Metric
-from annot.ranking.systems import abstracts, sentences
-from annot.ranking.systems.inputs import PooledQuery, SentenceVectors
+from annot.ranking.search import Metric
+from annot.ranking.systems import papers, sentences
+from annot.ranking.systems.system import PooledQuery, SentenceVectors
 from annot.ranking.vectors import Vectors, topic_name
 
 PLACES = {
@@ -44,19 +44,19 @@ def inputs(*topics: PooledQuery, metric: Metric = "l2", own: bool = True) -> Any
 def test_papers_come_in_the_order_of_the_metric_and_a_vector_of_zeros_comes_last(
     metric: Metric, best: tuple[str, float], second: tuple[str, float]
 ) -> None:
-    found = abstracts.own_system("mine").rank(inputs(topic("zero", "far", "near"), metric=metric))
+    found = papers.own_system("mine").rank(inputs(topic("zero", "far", "near"), metric=metric))
     order = found.rankings["q"]
     assert [doc.doc_id for doc in order] == [best[0], second[0], "zero"]
     assert [doc.score for doc in order[:2]] == pytest.approx([best[1], second[1]], abs=1e-5)
 
 
 def test_even_the_farthest_paper_comes_before_one_whose_vector_is_zero() -> None:
-    found = abstracts.own_system("mine").rank(inputs(topic("zero", "beyond")))
+    found = papers.own_system("mine").rank(inputs(topic("zero", "beyond")))
     assert [doc.doc_id for doc in found.rankings["q"]] == ["beyond", "zero"]
 
 
 def test_a_query_whose_vector_is_zero_ranks_all_papers_alike() -> None:
-    found = abstracts.own_system("mine").rank(inputs(topic("far", "near", paper_id="zero")))
+    found = papers.own_system("mine").rank(inputs(topic("far", "near", paper_id="zero")))
     assert len({doc.score for doc in found.rankings["q"]}) == 1
 
 
@@ -65,7 +65,7 @@ def test_a_text_is_ranked_by_its_own_vector_and_left_out_without_one() -> None:
     known = PooledQuery("T1", "T1", "whole", (), True, ("T1", "zero", "far", "near"), "A question")
     other = PooledQuery("T2", "T2", "whole", (), True, ("far",), "Another")
     asked = inputs(known, other, topic("near"))
-    system = abstracts.own_system("mine")
+    system = papers.own_system("mine")
     assert [one.query_id for one in system.topics(asked)] == ["T1", "q"]
     found = system.rank(asked)
     assert {name: [doc.doc_id for doc in docs] for name, docs in found.rankings.items()} == {
@@ -75,7 +75,7 @@ def test_a_text_is_ranked_by_its_own_vector_and_left_out_without_one() -> None:
     assert set(system.features(asked).queries) == {"T1", "q"}
     assert [one.query_id for one in system.topics(inputs(known, topic("near"), own=False))] == ["q"]
     # Weights read any text.
-    by_weights = abstracts.SYSTEMS[0]
+    by_weights = papers.VECTOR_SYSTEMS[0]
     assert by_weights.weights is not None
     assert [one.query_id for one in by_weights.topics(inputs(known, other, own=False))] == ["T1", "T2"]
     assert [doc.doc_id for doc in by_weights.rank(inputs(known, own=False)).rankings["T1"]][:2] == ["near", "far"]
@@ -84,7 +84,7 @@ def test_a_text_is_ranked_by_its_own_vector_and_left_out_without_one() -> None:
 def test_every_paper_without_a_vector_is_named_once() -> None:
     asked = inputs(topic("near", "x", "y"), topic("x", paper_id="z"))
     with pytest.raises(InputError, match="papers of the pools have no vector") as caught:
-        abstracts.own_system("mine").rank(asked)
+        papers.own_system("mine").rank(asked)
     assert list(caught.value.faults) == ["x: no vector", "y: no vector", "z: no vector"]
 
 
@@ -92,7 +92,7 @@ def test_every_paper_without_a_vector_is_named_once() -> None:
     ("name", "own", "lacks"), [("specter2", True, None), ("specter2", False, "its adapter"), ("specter", False, None)]
 )
 def test_a_run_says_what_the_weights_lack_where_they_made_its_vectors(name: str, own: bool, lacks: str | None) -> None:
-    (system,) = (one for one in abstracts.SYSTEMS if one.name == name)
+    (system,) = (one for one in papers.VECTOR_SYSTEMS if one.name == name)
     ranked = system.rank(inputs(topic("near"), own=own))
     facts = ranked.facts
     assert (ranked.matches, ranked.given_up) == (None, 0)
@@ -102,7 +102,7 @@ def test_a_run_says_what_the_weights_lack_where_they_made_its_vectors(name: str,
 
 
 def test_features_are_the_vectors_of_the_query_paper_and_of_each_candidate() -> None:
-    found = abstracts.own_system("mine").features(inputs(topic("near", "far")))
+    found = papers.own_system("mine").features(inputs(topic("near", "far")))
     assert {key: row.tolist() for key, row in found.queries.items()} == {"q": [1, 0]}
     assert {key: row.tolist() for key, row in found.candidates.items()} == {"near": [1, 1], "far": [4, 0]}
     assert found.queries["q"].dtype == np.float32

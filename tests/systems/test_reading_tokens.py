@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.ranking.systems import encoders
-from annot.ranking.systems.encoders import metric_of, reading_of
-from annot.ranking.systems.reading import Loaded, document_text, first_line, text_tokens, tokens_in_context
-from annot.ranking.systems.training import losses
-from annot.ranking.systems.training.examples import Example
-from annot.ranking.systems.training.losses import Losses, by_contexts, by_themselves, negatives_within
-from annot.ranking.systems.training.recipes import recipe_of
+from annot.ranking.systems import encoders, training_loop
+from annot.ranking.systems.encoders import (
+    LoadedModel,
+    document_text,
+    first_line,
+    metric_of,
+    reading_of,
+    text_tokens,
+    tokens_in_context,
+)
+from annot.ranking.systems.training_examples import Example, recipe_of
+from annot.ranking.systems.training_loop import Losses, by_contexts, by_themselves, negatives_within
 
 CLS, SEP = 101, 102
 
@@ -35,8 +40,8 @@ class Tokenizer:
         return {"input_ids": [[int(word) for word in one.split()][: how["max_length"]] for one in text]}
 
 
-def loaded(longest: int) -> Loaded:
-    return Loaded(None, Tokenizer(), None, longest)
+def loaded(longest: int) -> LoadedModel:
+    return LoadedModel(None, Tokenizer(), None, longest)
 
 
 PAPER = Paper("p", "1 2", ("3 4 5", "", "6 7"))
@@ -112,8 +117,8 @@ def places(texts: Any) -> Any:
 @pytest.fixture
 def in_numpy(monkeypatch: pytest.MonkeyPatch) -> Losses:
     """The losses of a recipe that aligns, with NumPy's distances in place of torch's."""
-    monkeypatch.setattr(losses, "between", lambda left, right: np.linalg.norm(left[:, None] - right, axis=2))
-    monkeypatch.setattr(losses, "l2", lambda left, right: np.linalg.norm(left - right, axis=1))
+    monkeypatch.setattr(training_loop, "between", lambda left, right: np.linalg.norm(left[:, None] - right, axis=2))
+    monkeypatch.setattr(training_loop, "l2", lambda left, right: np.linalg.norm(left - right, axis=1))
     return Losses(recipe_of("ts-aspire"), (), lambda texts, _advance: places(texts))
 
 

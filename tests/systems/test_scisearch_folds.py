@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, Query
-from annot.base.settings.sections import SystemSettings
+from annot.base.settings import SystemSettings
 from annot.ranking.systems import SYSTEMS, scisearch
-from annot.ranking.systems.inputs import Features, PooledQuery
-from annot.ranking.systems.scisearch import honest, untrained
-from annot.ranking.systems.scisearch_network import Learning, Pairs, balanced
-from annot.ranking.systems.system import features_of
+from annot.ranking.systems.scisearch import NetworkSettings, Pairs, balanced, rank_held_out, untrained
+from annot.ranking.systems.system import Features, PooledQuery, features_of
 
 
 def queries(number: int) -> list[Query]:
@@ -42,7 +40,7 @@ class Network:
         monkeypatch.setattr(scisearch, "balanced", lambda pairs, seed: pairs)
         monkeypatch.setattr(scisearch, "train", self.train)
 
-    def train(self, pairs: Pairs, held_out: Pairs, learning: Learning) -> Any:
+    def train(self, pairs: Pairs, held_out: Pairs, learning: NetworkSettings) -> Any:
         self.seen.append(sorted(set(pairs.queries[:, 0].astype(int).tolist())))
         self.watched.append(sorted(set(held_out.queries[:, 0].astype(int).tolist())))
         self.grades.append(pairs.grades.tolist())
@@ -57,7 +55,7 @@ def test_a_quarter_of_the_training_queries_is_watched_and_one_at_least(
     every = queries(learned + 1)
     qrels = [Qrel(query.query_id, f"d{at}", at) for query in every for at in range(3)]
     documents = {query.query_id: ["d0", "d2"] for query in every}
-    found = honest(features(every), every, qrels, documents, Learning("nll", 4, 5), folds=[["q0-x"]])
+    found = rank_held_out(features(every), every, qrels, documents, NetworkSettings("nll", 4, 5), folds=[["q0-x"]])
     assert {query: [doc.doc_id for doc in ranking] for query, ranking in found.items()} == {"q0-x": ["d2", "d0"]}
     (seen,), (held_out,) = network.seen, network.watched
     assert len(held_out) == watched
@@ -71,7 +69,7 @@ def test_what_is_watched_is_drawn_by_the_seed_and_the_number_of_the_fold(monkeyp
     qrels = [Qrel(query.query_id, "d1", 1) for query in every]
     documents = {query.query_id: ["d1"] for query in every}
     folds = [[f"q{at}-x" for at in some] for some in (range(4), range(4, 8))]
-    honest(features(every), every, qrels, documents, Learning("nll", 4, 9), folds=folds)
+    rank_held_out(features(every), every, qrels, documents, NetworkSettings("nll", 4, 9), folds=folds)
     for number, fold in enumerate(folds, start=1):
         learned = [query.query_id for query in every if query.query_id not in fold]
         np.random.default_rng([9, number]).shuffle(learned)

@@ -9,16 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.records import Query, ScoredDoc
-from annot.base.settings.sections import SystemSettings
-from annot.formats.matches import Match
+from annot.base.settings import SystemSettings
+from annot.formats.trec import Match
 from annot.ranking.methods import EMPTY_SCORE
-from annot.ranking.systems.inputs import Features, PooledQuery, SentenceVectors
-from annot.ranking.systems.matching import Aligned, best_pair
 from annot.ranking.systems.scisearch import by_facet, learned_from, untrained
-from annot.ranking.systems.sentences import ASPIRE_SYSTEMS, SYSTEMS, CandidateSentences, align_by, rank, similarities
-from annot.ranking.systems.system import RankedPools
-from annot.ranking.systems.training.loop import TrainingState, length_of
-from annot.ranking.systems.training.recipes import recipe_of
+from annot.ranking.systems.sentences import (
+    ASPIRE_SYSTEMS,
+    SYSTEMS,
+    Alignment,
+    CandidateSentences,
+    align_by,
+    best_pair,
+    rank,
+    similarities,
+)
+from annot.ranking.systems.system import Features, PooledQuery, RankedPools, SentenceVectors
+from annot.ranking.systems.training_examples import recipe_of
+from annot.ranking.systems.training_loop import TrainingState, length_of
 
 ROWS = {
     "q": [[1, 0], [0, 2], [0, 0]],
@@ -86,9 +93,9 @@ def test_a_query_without_a_vector_ranks_nothing_before_another() -> None:
 
 
 def test_matches_of_a_twentieth_of_the_mass_or_more_are_kept_the_heaviest_first() -> None:
-    def align(_: PooledQuery, parts: list[np.ndarray]) -> Aligned:
+    def align(_: PooledQuery, parts: list[np.ndarray]) -> Alignment:
         weights = [np.array([[1.0], [19]]), np.array([[0.99, 0], [99.01, 0]])]
-        return Aligned(np.zeros(len(parts)), weights, unconverged=2)
+        return Alignment(np.zeros(len(parts)), weights, unconverged=2)
 
     found = rank([topic(0, 1)], VECTORS, kind="l2", align=align, facts={})
     assert found.matches is not None

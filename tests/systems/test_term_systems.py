@@ -12,11 +12,11 @@ from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import evaluate, mean_over_folds
 from annot.ranking.methods import RankingInputs
 from annot.ranking.systems import SYSTEMS
-from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.terms import TermSystem
-from annot.ranking.wordvectors import WordVectors
+from annot.ranking.systems.papers import TermSystem
+from annot.ranking.systems.system import PooledQuery
+from annot.ranking.word_vectors import WordVectors
 from annot.store.database import open_store
-from annot.store.queries import read_queries
+from annot.store.pools import read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot_done

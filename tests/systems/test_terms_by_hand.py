@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.ranking.lsa import Decomposition
 from annot.ranking.methods import EMPTY_SCORE, RankingInputs
-from annot.ranking.systems.inputs import PooledQuery
-from annot.ranking.systems.terms import SYSTEMS, TermSystem
+from annot.ranking.systems.papers import TERM_SYSTEMS, TermSystem
+from annot.ranking.systems.system import PooledQuery
+from annot.ranking.word_vectors import Decomposition
 from indexed import corpus_of
 
-BY_NAME: dict[str, TermSystem] = {system.name: system for system in SYSTEMS}
+BY_NAME: dict[str, TermSystem] = {system.name: system for system in TERM_SYSTEMS}
 PAPERS = [
     Paper("q", "", ("one.", "two.")),
     Paper("a", "", ("one.",)),
@@ -40,8 +40,8 @@ def test_each_formula_is_there_for_the_facet_and_but_for_lsa_for_the_whole_abstr
     names = ("tfidf", "bm25", "cbow200", "tfidfcbow200")
     assert list(BY_NAME) == [*(f"fabs_{name}" for name in names), *(f"whole_{name}" for name in names), "lsa"]
     assert {name for name, system in BY_NAME.items() if system.whole} == {f"whole_{name}" for name in names}
-    assert {system.query for system in SYSTEMS if system.whole} == {"abstract"}
-    assert {system.query for system in SYSTEMS if not system.whole} == {"facet sentences"}
+    assert {system.query for system in TERM_SYSTEMS if system.whole} == {"abstract"}
+    assert {system.query for system in TERM_SYSTEMS if not system.whole} == {"facet sentences"}
     assert {name for name, system in BY_NAME.items() if system.needs} == {
         f"{kind}_{name}" for kind in ("fabs", "whole") for name in ("cbow200", "tfidfcbow200")
     }

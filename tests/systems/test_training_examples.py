@@ -11,24 +11,23 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.formats.citation_edges import CitingText, Context
-from annot.ranking.systems.training.cocitations import (
+from annot.ranking.systems.training_examples import (
+    RECIPES,
     CitationContext,
-    Exclusion,
-    Limits,
-    gather,
-)
-from annot.ranking.systems.training.examples import (
     Example,
     Examples,
+    Exclusion,
+    Limits,
     as_record,
     cloze,
     contexts_of,
+    gather,
     pairs_of_contexts,
+    recipe_of,
     split,
     triplets,
     with_negatives,
 )
-from annot.ranking.systems.training.recipes import RECIPES, recipe_of
 
 CORPUS = {"a", "b", "c", "d"}
 LIMITS = Limits(5, 12, ("Computer Science",))

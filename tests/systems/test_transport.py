@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from annot.ranking.methods import EMPTY_SCORE
 from annot.ranking.systems import sentences
-from annot.ranking.systems.inputs import PooledQuery, SentenceVectors
-from annot.ranking.systems.matching import TOLERANCE, best_pair, by_attention, by_transport, plans
-from annot.ranking.systems.sentences import align_by
+from annot.ranking.systems.sentences import TOLERANCE, align_by, best_pair, by_attention, by_transport, plans
+from annot.ranking.systems.system import PooledQuery, SentenceVectors
 
 EPS = 1 / 20
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from annot.ranking.systems import matching
-from annot.ranking.systems.matching import best_pair, by_attention, by_transport, plans
+from annot.ranking.systems import sentences
+from annot.ranking.systems.sentences import best_pair, by_attention, by_transport, plans
 
 
 @pytest.mark.parametrize("eps", [1.0, 0.3, 0.05])
@@ -76,7 +76,7 @@ def test_pairs_of_other_widths_are_aligned_together_and_none_gets_a_column_of_an
 
 
 def test_what_is_not_exact_after_all_steps_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "STEPS", 1)
+    monkeypatch.setattr(sentences, "STEPS", 1)
     parts = [np.array([[-1.0, -9.0], [-8.0, -0.1], [-3.0, -4.0]]), np.array([[-1.0], [-1.0], [-1.0]])]
     # The second is exact before the first step: its three sentences are equally near.
     assert by_transport(parts, temperature=1.0, eps=10.0).unconverged == 1

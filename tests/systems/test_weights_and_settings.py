@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.ranking.systems import SYSTEMS, systems_of
-from annot.ranking.systems.training.recipes import RECIPES, recipe_of
-from annot.ranking.systems.weights import EncoderWeights, digest_of
+from annot.ranking.systems.system import EncoderWeights, digest_of
+from annot.ranking.systems.training_examples import RECIPES, recipe_of
 
 UNPUBLISHED = EncoderWeights("max-aspire", None, "context")
 NO_SETTINGS: Any = SimpleNamespace()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
-from annot.judging.trials.draws import Pair, draw_substudy, plan_lines, query_by_query
+from annot.judging.trial_draws import Pair, draw_substudy, plan_lines, query_by_query
 
 FACETS = ("background", "method")
 PERCENT, KAPPA = 0.73, 0.63

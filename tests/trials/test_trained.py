@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Assignment, Judgement
-from annot.judging.substudy import on_record, recorded_substudy, substudy_of
-from annot.judging.trial_answers import hidden_gold_of, training_of
+from annot.judging.trial_answers import hidden_gold_of, recorded_substudy, substudy_of, substudy_on_record, training_of
 from annot.store import trials
 from annot.store.judgements import SourcedJudgement
-from annot.store.judging_models import Gold
+from annot.store.models import Gold
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
@@ -121,6 +120,6 @@ def test_a_substudy_compares_what_was_graded_twice(ws: Workspace) -> None:
     assert found.compared[0].agreement.n_pairs == 2
     assert [one.seconds.value for one in found.views] == [20.0, 20.0]
     assert recorded_substudy({}) is None
-    kept = recorded_substudy({"substudy-figures": on_record(found)})
+    kept = recorded_substudy({"substudy-figures": substudy_on_record(found)})
     assert kept is not None
     assert len(kept["compared"]) == 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from annot.base.records import Asked, Decision, Query
+from annot.base.records import Decision, PairKey, Query
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.judging.trials.draws import assigned, batches_of, draw_gold, draw_hidden, sequence_of, verdict, with_hidden
+from annot.judging.trial_draws import assigned, batches_of, draw_gold, draw_hidden, sequence_of, verdict, with_hidden
 
 FACETS = ("background", "method")
 QUERIES = [Query(f"p{at}-{facet}", f"p{at}", facet, ()) for at in range(4) for facet in FACETS]
@@ -82,7 +82,7 @@ def test_the_gate(found: Estimate, answered: int, gate: str, expected: str) -> N
 
 
 def test_hidden_gold_stays_in_its_query_or_comes_as_a_block_and_is_never_known() -> None:
-    own = [Asked(f"p{at}-method", f"e{doc}") for at in range(2) for doc in range(6)]
+    own = [PairKey(f"p{at}-method", f"e{doc}") for at in range(2) for doc in range(6)]
     known = {("p0-method", f"d{at}") for at in range(13)} | {("p2-method", "d1")}
     queries = {asked.query_id for asked in own}
     for seed in range(20):
@@ -116,23 +116,23 @@ def test_pairs_are_numbered_behind_what_a_person_has() -> None:
 
 
 def test_a_hidden_block_comes_anywhere_but_first_and_as_often_at_the_end_as_not() -> None:
-    own = [Asked("p", "d1"), Asked("q", "d1"), Asked("q", "d2")]
+    own = [PairKey("p", "d1"), PairKey("q", "d1"), PairKey("q", "d2")]
     places = Counter(
-        with_hidden(own, [("r", "x")], frozenset(), assessor="a1", seed=seed).index(Asked("r", "x"))
+        with_hidden(own, [("r", "x")], frozenset(), assessor="a1", seed=seed).index(PairKey("r", "x"))
         for seed in range(400)
     )
     assert places.keys() == {1, 3}
     assert 160 < places[3] < 240
-    assert with_hidden((), [("r", "x")], frozenset(), assessor="a1", seed=1) == [Asked("r", "x")]
+    assert with_hidden((), [("r", "x")], frozenset(), assessor="a1", seed=1) == [PairKey("r", "x")]
 
 
 def test_a_hidden_pair_of_an_own_query_comes_anywhere_behind_its_first() -> None:
-    own = [Asked("p", "d1"), Asked("q", "d1"), Asked("q", "d2")]
+    own = [PairKey("p", "d1"), PairKey("q", "d1"), PairKey("q", "d2")]
     places = Counter(
-        with_hidden(own, [("q", "x")], frozenset(), assessor="a1", seed=seed).index(Asked("q", "x"))
+        with_hidden(own, [("q", "x")], frozenset(), assessor="a1", seed=seed).index(PairKey("q", "x"))
         for seed in range(400)
     )
     assert places.keys() == {2, 3}
     assert 160 < places[3] < 240
     alone = with_hidden(own, [("p", "x")], frozenset(), assessor="a1", seed=1)
-    assert alone == [Asked("p", "d1"), Asked("p", "x"), *own[1:]]
+    assert alone == [PairKey("p", "d1"), PairKey("p", "x"), *own[1:]]

@@ -33,16 +33,14 @@ __all__ = [
 
 if TYPE_CHECKING:
     from annot.api.agreeing import MeasuredAgreement, alpha, measure_agreement
-    from annot.api.drawing import DrawnPools, draw_pool
-    from annot.api.evaluating import MeasuredRuns, evaluate, read_qrels, read_run
+    from annot.api.evaluating import DrawnPools, MeasuredRuns, draw_pool, evaluate, read_qrels, read_run
     from annot.api.opening import OpenStudy, open_study
     from annot.base.errors import AnnotError, InputError, UndefinedStatistic
 else:
     _NAMES_OF = {
         "annot.base.errors": ("AnnotError", "InputError", "UndefinedStatistic"),
         "annot.api.agreeing": ("MeasuredAgreement", "alpha", "measure_agreement"),
-        "annot.api.drawing": ("DrawnPools", "draw_pool"),
-        "annot.api.evaluating": ("MeasuredRuns", "evaluate", "read_qrels", "read_run"),
+        "annot.api.evaluating": ("DrawnPools", "MeasuredRuns", "draw_pool", "evaluate", "read_qrels", "read_run"),
         "annot.api.opening": ("OpenStudy", "open_study"),
     }
     _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annot.corpus.facets.crf import LabelledAbstract, train
+from annot.corpus.labelling import LabelledAbstract, train
 from spoiling import both, judgements_with, labelled_with, replace, sql, write
 from wrong import Wrong
 

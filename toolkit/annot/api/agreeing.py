@@ -10,27 +10,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from annot.api.displaying import Displayed, Headline, in_its_words
-from annot.api.given import GivenRatings, check_level, qrels_in, ratings_in, scale_of
-from annot.api.given_tables import topics_of
+from annot.api.displaying import Headline, NotebookResult, in_its_words
+from annot.api.inputs import GivenRatings, check_level, qrels_in, ratings_in, scale_of, topics_of
 from annot.base.errors import InputError, UndefinedStatistic
-from annot.base.names import Called, check_name
+from annot.base.names import StudyVocabulary, check_name
 from annot.base.records import Decision, Judgement
-from annot.base.settings import Settings
-from annot.base.settings.sections import AlphaLevel, MissingPolicy
+from annot.base.settings import AlphaLevel, MissingPolicy, Settings
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Interval
-from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLES
-from annot.measuring.agreement.contingency import count, tables_between
-from annot.measuring.agreement.per_query import POLICIES
-from annot.measuring.agreement.pooled import interval_of, pooled_between
+from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLES, count, tables_between
+from annot.measuring.agreement.estimates import POLICIES, interval_of, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number, coefficient
 
 if TYPE_CHECKING:
-    from annot.measuring.agreement.summaries import AgreementTable
-    from annot.publishing.report.document import Table
+    from annot.measuring.agreement.estimates import AgreementTable
     from annot.publishing.report.plain_figure import PlainFigure
+    from annot.publishing.report.tables import Table
 
 LEVELS = get_args(AlphaLevel)
 OF_ITEMS = "items are the sampling units of the intervals"
@@ -48,7 +44,7 @@ class ItemAgreement(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasuredAgreement(Displayed):
+class MeasuredAgreement(NotebookResult):
     """Agreement coefficients with their intervals, as `annot.measure_agreement` returns them.
 
     Attributes
@@ -67,7 +63,7 @@ class MeasuredAgreement(Displayed):
     _found: AgreementTable | ItemAgreement
     _settled: bool
     """Whether final grades were given, so that there is agreement after adjudication."""
-    _called: Called
+    _called: StudyVocabulary
 
     def to_frame(self) -> pd.DataFrame:
         """Every figure as a row of a table.
@@ -161,7 +157,7 @@ class MeasuredAgreement(Displayed):
 
     @in_its_words
     def _said(self) -> tuple[str, ...]:
-        from annot.publishing.report.words import sentences
+        from annot.publishing.report.tables import sentences
 
         found, name = self._found, next((one for one in self._names if one == "alpha_ordinal"), self._names[0])
         queries: int | None
@@ -294,7 +290,7 @@ def measure_agreement(
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
         of_items = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
-        return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False, Called())
+        return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False, StudyVocabulary())
     settled = None if final is None else qrels_in(final)
     units = topics_of(found.facets, found.topics, None if settled is None else settled.topics)
     table = agreement_table(

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pandas as pd
 
-from annot.base.names import Called, calling
+from annot.base.names import StudyVocabulary, calling
 
 if TYPE_CHECKING:
-    from annot.publishing.report.document import Table
+    from annot.publishing.report.tables import Table
 
-D = TypeVar("D", bound="Displayed")
+D = TypeVar("D", bound="NotebookResult")
 V = TypeVar("V")
 MOST_ROWS = 30
 """Rows that are shown of a table."""
@@ -34,11 +34,11 @@ def in_its_words(method: Callable[[D], V]) -> Callable[[D], V]:
     return made
 
 
-class Displayed:
+class NotebookResult:
     """A result that a notebook shows as a table; as text it is what it is, its sizes and its main figure."""
 
     notes: tuple[str, ...]
-    _called = Called()
+    _called = StudyVocabulary()
     _hint = "hint"
     """The block of `library.j2` that says where there is more."""
 
@@ -56,7 +56,7 @@ class Displayed:
     def _repr_html_(self) -> str:
         from annot.base.templating import render
         from annot.publishing.report.cells import parts
-        from annot.publishing.report.words import inline, sentence
+        from annot.publishing.report.tables import inline, sentence
 
         table = _cut(self._shown())
         values = {
@@ -70,7 +70,7 @@ class Displayed:
 
 
 @dataclass(frozen=True, eq=False)
-class Headline(Displayed):
+class Headline(NotebookResult):
     """The few figures that one reports, as a table that is shown rounded, with its intervals.
 
     A notebook shows it as HTML; `print` and `str` give it as text.
@@ -109,7 +109,7 @@ def _shortened(note: str) -> str:
 
 def _cut(table: Table) -> Table:
     """The table with its first rows, and how many there are more."""
-    from annot.publishing.report.words import sentence
+    from annot.publishing.report.tables import sentence
 
     left = len(table.rows) - MOST_ROWS
     if left <= 0:

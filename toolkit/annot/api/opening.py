@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from annot.api import tidy
-from annot.api.displaying import Displayed
-from annot.api.given import EVERYTHING
-from annot.api.given_tables import OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
+from annot.api.displaying import NotebookResult
+from annot.api.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
 from annot.base.names import calling, counted
 from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables
-from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.words import sentences
+from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store.papers import count_papers, paper_schema, whole_texts
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
-    from annot.publishing.report.document import Table
+    from annot.publishing.report.tables import Table
 
 
 class TableOfStudy(NamedTuple):
@@ -43,7 +41,7 @@ TABLES = Columns[TableOfStudy](
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OpenStudy(Displayed):
+class OpenStudy(NotebookResult):
     """A study as it was when `annot.open_study` read it; nothing is ever written.
 
     Its tables are for the project lead. They have what assessors and adjudicators must not see while they work: who

@@ -13,7 +13,7 @@ import pandas as pd
 
 from annot.base.names import said
 from annot.base.stats.values import Interval, Undefined
-from annot.formats.spreadsheet import guarded
+from annot.formats.input_files import guarded
 from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement as sections
@@ -22,9 +22,9 @@ from annot.publishing.report.tables import Column, Columns
 
 if TYPE_CHECKING:
     from annot.base.records import Pool, Ranking
-    from annot.measuring.agreement.summaries import AgreementTable
-    from annot.measuring.evaluation.evaluated import Evaluated
-    from annot.publishing.report.document import Table
+    from annot.measuring.agreement.estimates import AgreementTable
+    from annot.measuring.evaluation.evaluated import EvaluatedRuns
+    from annot.publishing.report.tables import Table
 
 INTEGERS = ("rank", "turn", "grade", "queries", "pairs", "n", "year", "revision", "occasion", "cited_outside")
 """Columns of whole numbers, some of whose cells may be empty."""
@@ -118,7 +118,7 @@ def _parts(found: Number) -> Row:
     return {**value, "low": ends.low, "high": ends.high, "interval": said(ends.method)}
 
 
-def evaluation(evaluated: Evaluated) -> pd.DataFrame:
+def evaluation(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches comes last."""
     tables = [
         runs.of_lines(evaluated, convention, list(lines))
@@ -128,17 +128,17 @@ def evaluation(evaluated: Evaluated) -> pd.DataFrame:
     return frame(tables, figure="measure", parts=INTERVAL)
 
 
-def comparisons(evaluated: Evaluated) -> pd.DataFrame:
+def comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """A row for each two runs of a facet: how much better the first is, and whether that holds."""
     return frame(runs.pairs(evaluated), parts=INTERVAL)
 
 
-def evaluation_and_comparisons(evaluated: Evaluated) -> pd.DataFrame:
+def evaluation_and_comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """The measures, and below them the differences between two runs, which have a name under `against`."""
     return pd.concat([evaluation(evaluated), comparisons(evaluated)], ignore_index=True)
 
 
-def evaluation_by_query(evaluated: Evaluated) -> pd.DataFrame:
+def evaluation_by_query(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """A row for each convention, run, query and measure; values are fractions, 0..1."""
     tables = [
         runs.of_queries(evaluated, convention, [tag])

@@ -140,7 +140,7 @@ def verb(n: int, singular: str, many: str) -> str:
     return singular if n == 1 else many
 
 
-class Called(NamedTuple):
+class StudyVocabulary(NamedTuple):
     """Vocabulary of a study: words for its topics and documents, with its facets and grades."""
 
     topic: str = "query paper"
@@ -160,10 +160,10 @@ class Called(NamedTuple):
         return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
 
 
-_called: ContextVar[Callable[[], Called]] = ContextVar("called", default=Called)
+_called: ContextVar[Callable[[], StudyVocabulary]] = ContextVar("called", default=StudyVocabulary)
 
 
-def called() -> Called:
+def called() -> StudyVocabulary:
     """Vocabulary of the study that is written about; in templates a function."""
     return _called.get()()
 
@@ -175,7 +175,7 @@ def said(reason: str) -> str:
 
 
 @contextmanager
-def calling(words: Callable[[], Called]) -> Iterator[None]:
+def calling(words: Callable[[], StudyVocabulary]) -> Iterator[None]:
     """Write about a study in its words, which are read when the first text needs them."""
     token = _called.set(words)
     try:

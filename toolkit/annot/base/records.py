@@ -1,16 +1,23 @@
-"""Small immutable records that rooms exchange. Ids are strings, always. Ids are strings, always.
-
-Scored documents are in order of score, highest first, then of id, smallest first. The program's own scores are rounded
-to `SCORE_DIGITS` significant digits (`ranked`), because their last digits depend on the linear algebra library. Scores
-of others keep their digits (`annot.base.scored`).
-"""
+"""Small immutable records that travel between the rooms, the order of documents, and the judgements that count."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple, TypeVar
+
+from annot.base.errors import InputError
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Small immutable records that rooms exchange. Ids are strings, always. Ids are strings, always.
+#
+# Scored documents are in order of score, highest first, then of id, smallest first. The program's own scores are
+# rounded to `SCORE_DIGITS` significant digits (`ranked`), because their last digits depend on the linear algebra
+# library. Scores of others keep their digits (`annot.base.records`).
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 K = TypeVar("K")
 L = TypeVar("L")
@@ -108,7 +115,7 @@ class ScoredDoc(NamedTuple):
 
 
 Ranking = tuple[ScoredDoc, ...]
-"""Documents best first, in the order of `annot.base.scored.in_order`."""
+"""Documents best first, in the order of `annot.base.records.in_order`."""
 
 
 CITED = "cited"
@@ -197,7 +204,7 @@ class Assessor:
     """Hours they have, relative to others; None is 1."""
 
 
-class Asked(NamedTuple):
+class PairKey(NamedTuple):
     """Key of a question to one person: a pair, and the occasion, 2 if the same person is asked the same pair again."""
 
     query_id: str
@@ -230,9 +237,9 @@ class OnOccasion(OfPair):
     occasion: int
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> PairKey:
         """Key of the question."""
-        return Asked(self.query_id, self.doc_id, self.occasion)
+        return PairKey(self.query_id, self.doc_id, self.occasion)
 
 
 class Answer(OfPair):
@@ -264,7 +271,7 @@ class Assignment(OnOccasion):
 
 
 @dataclass(frozen=True, slots=True)
-class Returned(OnOccasion):
+class PairReturn(OnOccasion):
     """Pair that was returned to its assessor, with the reason that they read."""
 
     query_id: str
@@ -303,7 +310,7 @@ class Judgement(Answer, OnOccasion):
     flags: tuple[str, ...] = ()
     occasion: int = 1
     """Number 2 for the answer to a hidden repeat, which is about the assessor and not about the pair. If the pair was
-    returned to its assessor (`Returned`), the answer has the occasion of that.
+    returned to its assessor (`PairReturn`), the answer has the occasion of that.
     """
 
 
@@ -332,9 +339,9 @@ class Adjudication(Answer):
     """Reasons why it does not count; empty means that it counts."""
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> PairKey:
         """Key of the question to the adjudicator."""
-        return Asked(self.query_id, self.doc_id)
+        return PairKey(self.query_id, self.doc_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,3 +398,104 @@ def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:
     for first, second, value in triples:
         by_first.setdefault(first, {})[second] = value
     return by_first
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Orders of documents whose scores come from outside.
+#
+# Such scores keep all their digits. trec_eval reads them in single precision, and puts the larger id first if they
+# tie; its measures are taken in that order (`as_trec_eval`).
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def in_order(scored: Iterable[tuple[str, float]]) -> tuple[ScoredDoc, ...]:
+    """Order the documents with all digits of their scores, best first: score descending, then `doc_id` ascending."""
+    # Tuples compare faster than a key is made for each document.
+    falling = sorted([(-score, doc_id) for doc_id, score in scored])
+    return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
+
+
+def single_precision(scores: Iterable[float]) -> list[float]:
+    """Convert scores as trec_eval reads them: 16777217 becomes 16777216, and 1e39 infinite."""
+    return array("f", scores).tolist()
+
+
+def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
+    """Order the documents as trec_eval orders those of a run file, whatever ranks it has.
+
+    Scores tie if they are equal in single precision; ties go by `doc_id` descending (`form_res_rels.c`).
+    """
+    documents = sorted(scored, key=lambda doc: doc.doc_id, reverse=True)
+    scores = single_precision(doc.score for doc in documents)
+    order = sorted(range(len(documents)), key=lambda position: -scores[position])
+    return tuple([documents[position] for position in order])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Judgements that count: the latest of several revisions, and none that carries flags.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FIRST = 1
+"""Occasion of everything but the hidden repeats."""
+
+
+def counted(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
+    """Latest revision of each judgement that carries no flag, in the order in which pairs first come.
+
+    The answer to a hidden repeat is a judgement of its own. Raises InputError if one assessor has two judgements of a
+    pair in one revision.
+    """
+    counting, doubles = _latest(judgements)
+    _refuse(doubles)
+    return counting
+
+
+def first_judgements(
+    judgements: Iterable[Judgement],
+    decisions: Collection[Decision],
+    facets: Mapping[str, str],
+    *,
+    grades: Collection[int] | None,
+) -> tuple[Judgement, ...]:
+    """Judgements that count and are no repeats, all checked.
+
+    facets: the facet of each `query_id`. grades: the scale; None takes any grade. Raises InputError for a double
+    judgement, a query without facet, or a grade outside the scale.
+    """
+    counting, faults = _latest(judgement for judgement in judgements if judgement.occasion == FIRST)
+    unknown = sorted({judgement.query_id for judgement in counting} - set(facets))
+    faults += [f"{query_id}: judged, but not a known query" for query_id in unknown]
+    if grades is not None:
+        graded = [
+            (judgement.query_id, judgement.doc_id, judgement.assessor, judgement.grade)
+            for judgement in counting
+            if judgement.grade is not None
+        ]
+        graded += [(decision.query_id, decision.doc_id, "the final decision", decision.grade) for decision in decisions]
+        faults += [
+            f"{query_id} {doc_id}: {who} has grade {grade}, expected one of {', '.join(map(str, grades))}"
+            for query_id, doc_id, who, grade in graded
+            if grade not in grades
+        ]
+    _refuse(faults)
+    return counting
+
+
+def _latest(judgements: Iterable[Judgement]) -> tuple[tuple[Judgement, ...], list[str]]:
+    """Judgements that count, and a fault for each that is listed twice."""
+    latest: dict[tuple[str, str, str, int], Judgement] = {}
+    faults: dict[str, None] = {}
+    for judgement in judgements:
+        key = (judgement.query_id, judgement.doc_id, judgement.assessor, judgement.occasion)
+        other = latest.get(key)
+        if other is not None and other.revision == judgement.revision:
+            faults[f"{' '.join(key[:3])}: two judgements with revision {judgement.revision}, expected one"] = None
+        if other is None or other.revision < judgement.revision:
+            latest[key] = judgement
+    return tuple(judgement for judgement in latest.values() if not judgement.flags), list(faults)
+
+
+def _refuse(faults: Collection[str]) -> None:
+    if faults:
+        raise InputError("these judgements cannot be used", faults=faults)

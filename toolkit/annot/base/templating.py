@@ -1,9 +1,10 @@
-"""Jinja2 environment of all templates: an undefined name is an error, XML and HTML are escaped, a study's file wins."""
+"""The one Jinja2 environment, and Markdown of others as safe HTML."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from html import unescape
 from importlib.resources import files
 from pathlib import Path
 from traceback import extract_tb
@@ -25,6 +26,11 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from annot.base.errors import InputError
 from annot.base.names import called, counted, said, verb
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Jinja2 environment of all templates: an undefined name is an error, XML and HTML are escaped, a study's file wins.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 ESCAPED = ("xml", "html", "xml.j2", "html.j2")
 """Endings of the templates whose values are escaped. Jinja2's own defaults do not know the double endings."""
@@ -55,7 +61,7 @@ def harmless(text: str) -> str:
     return _TAG.sub("&lt;", text)
 
 
-class Compiled(BytecodeCache):
+class TemplateCache(BytecodeCache):
     """Cache of the templates that this process has compiled; one that was changed is compiled again.
 
     Compiling takes much longer than rendering, and the pages of a report or a release are many.
@@ -72,7 +78,7 @@ class Compiled(BytecodeCache):
         self._code[bucket.key, bucket.checksum] = bucket.code
 
 
-_COMPILED = {False: Compiled(), True: Compiled()}
+_COMPILED = {False: TemplateCache(), True: TemplateCache()}
 """Caches by whether values are made harmless Markdown, which is a part of the code."""
 
 
@@ -151,3 +157,39 @@ def _place(error: Exception, name: str, overrides: Path | None) -> str:
         if any(Path(frame.filename).is_relative_to(folder) for folder in folders):
             return f"{frame.filename}:{frame.lineno}"
     return name
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# HTML of Markdown that others wrote, which runs nothing and loads nothing from other servers.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+LEADS_TO = ("https://", "http://", "mailto:", "#")
+"""Beginnings of the address of a link: a web page, a mailbox or a place on the same page."""
+PICTURES = ("image_link", "image_reference", "short_image_ref")
+
+
+def converter(**settings: Any) -> Any:
+    """Converter of the library Markdown, with these settings of it.
+
+    HTML stays visible as text. A picture, which the reader's browser would fetch from its server, becomes a link. A
+    link that leads elsewhere, such as to a script, loses its address.
+    """
+    from markdown import Markdown
+    from markdown.treeprocessors import Treeprocessor
+    from markdown.util import AMP_SUBSTITUTE
+
+    class Links(Treeprocessor):
+        def run(self, root: Any) -> None:
+            for link in root.iter("a"):
+                address = unescape(link.get("href", "").replace(AMP_SUBSTITUTE, "&"))
+                if not address.lower().startswith(LEADS_TO):
+                    link.attrib.pop("href", None)
+
+    markdown: Any = Markdown(**settings)
+    markdown.preprocessors.deregister("html_block")
+    markdown.inlinePatterns.deregister("html")
+    for name in PICTURES:
+        markdown.inlinePatterns.deregister(name)
+    markdown.treeprocessors.register(Links(markdown), "links", priority=5)
+    return markdown

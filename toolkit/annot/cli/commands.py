@@ -1,8 +1,9 @@
-"""What makes a function a command: it returns an answer, and has the options that all share."""
+"""Commands: the tree of all of them, the options that they share, and the decorator that makes one."""
 
 import importlib
 import inspect
 import os
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -12,32 +13,332 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
-from annot.base.cores import limited
-from annot.base.errors import FULL, AnnotError, MissingInput
-from annot.base.names import Called, calling
-from annot.cli.options import (
-    DRY_RUN,
-    CsvOption,
-    JsonOption,
-    KeyOption,
-    QuietOption,
-    UrlOption,
-    WaitOption,
-    WorkspaceOption,
-    hand_down,
-)
-from annot.cli.output import Output, emit, say
-from annot.cli.tree import BY_WORDS, COMMANDS, MODULES, takes_verbs
-from annot.cli.waiting import WAITING
+from annot.base.errors import FULL, AnnotError, InputError, MissingInput
+from annot.base.names import StudyVocabulary, calling
+from annot.base.parallel import limited
+from annot.cli.output import WAITING, Output, emit, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# All commands, in the order of a study: where each is, and whether every study needs it.
+#
+# A new command is a function with `@command` in a module of `cli`, and a line here.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class CommandEntry(NamedTuple):
+    """One command."""
+
+    words: str
+    """What is typed after `annot`."""
+    module: str
+    """Of `annot.cli`; all commands with the same first word are in one."""
+    every_study: bool = False
+    """Whether `annot --help` shows it among the first."""
+
+
+EVERY_STUDY = True
+
+COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
+    "Prepare": (
+        CommandEntry("init", "prepare", EVERY_STUDY),
+        CommandEntry("demo", "keep"),
+        CommandEntry("import", "prepare"),
+        CommandEntry("corpus show", "prepare"),
+        CommandEntry("corpus add", "prepare", EVERY_STUDY),
+        CommandEntry("corpus corrected", "prepare"),
+        CommandEntry("facets", "prepare", EVERY_STUDY),
+        CommandEntry("facets train", "prepare"),
+        CommandEntry("query sample", "prepare", EVERY_STUDY),
+        CommandEntry("query choose", "prepare", EVERY_STUDY),
+        CommandEntry("query add", "prepare"),
+        CommandEntry("query remove", "prepare"),
+        CommandEntry("query list", "prepare"),
+        CommandEntry("query folds", "prepare"),
+        CommandEntry("vectors add", "draw"),
+        CommandEntry("vectors list", "draw"),
+        CommandEntry("index", "draw"),
+    ),
+    "Pool": (
+        CommandEntry("pool", "draw", EVERY_STUDY),
+        CommandEntry("pool show", "draw"),
+        CommandEntry("pool add", "draw"),
+        CommandEntry("pool import", "draw"),
+    ),
+    "People": (
+        CommandEntry("assessor add", "people", EVERY_STUDY),
+        CommandEntry("assessor list", "people"),
+        CommandEntry("assessor change", "people"),
+        CommandEntry("assessor leave", "people"),
+        CommandEntry("invite", "people", EVERY_STUDY),
+        CommandEntry("guidelines", "judge", EVERY_STUDY),
+    ),
+    "Judge": (
+        CommandEntry("plan", "judge", EVERY_STUDY),
+        CommandEntry("push", "judge", EVERY_STUDY),
+        CommandEntry("pull", "judge", EVERY_STUDY),
+        CommandEntry("status", "judge", EVERY_STUDY),
+        CommandEntry("forecast", "judge"),
+        CommandEntry("comments", "settle"),
+        CommandEntry("meeting", "settle"),
+        CommandEntry("return", "judge"),
+        CommandEntry("answers list", "judge"),
+        CommandEntry("answers restore", "judge"),
+        CommandEntry("train gold", "judge"),
+        CommandEntry("train hide", "judge"),
+        CommandEntry("train report", "judge"),
+        CommandEntry("substudy draw", "judge"),
+        CommandEntry("substudy report", "judge"),
+    ),
+    "Settle": (
+        CommandEntry("agreement", "settle", EVERY_STUDY),
+        CommandEntry("qrels", "settle", EVERY_STUDY),
+        CommandEntry("qrels compare", "settle"),
+        CommandEntry("opinion ask", "settle"),
+        CommandEntry("opinion list", "settle"),
+        CommandEntry("opinion qrels", "settle"),
+        CommandEntry("opinion report", "settle"),
+    ),
+    "Measure": (
+        CommandEntry("run", "measure", EVERY_STUDY),
+        CommandEntry("run list", "measure"),
+        CommandEntry("run import", "measure"),
+        CommandEntry("evaluate", "measure", EVERY_STUDY),
+        CommandEntry("assessor-effect", "measure"),
+        CommandEntry("reusability", "measure"),
+        CommandEntry("errors", "measure"),
+        CommandEntry("encoder contexts", "measure"),
+        CommandEntry("encoder examples", "measure"),
+        CommandEntry("encoder train", "measure"),
+    ),
+    "Publish": (
+        CommandEntry("report", "keep", EVERY_STUDY),
+        CommandEntry("browse", "keep", EVERY_STUDY),
+        CommandEntry("datasheet", "keep", EVERY_STUDY),
+        CommandEntry("release", "keep", EVERY_STUDY),
+        CommandEntry("trace", "keep"),
+    ),
+    "Keep": (
+        CommandEntry("doctor", "keep"),
+        CommandEntry("check", "keep", EVERY_STUDY),
+        CommandEntry("backup", "keep", EVERY_STUDY),
+        CommandEntry("restore", "keep"),
+        CommandEntry("studio up", "keep", EVERY_STUDY),
+        CommandEntry("studio down", "keep"),
+        CommandEntry("studio status", "keep"),
+    ),
+}
+"""By the heading under which `annot --help` has those that not every study needs."""
+
+BY_WORDS = {listed.words: listed for several in COMMANDS.values() for listed in several}
+MODULES = {words.split()[0]: listed.module for words, listed in BY_WORDS.items()}
+"""The module of `annot.cli` for each first word."""
+
+
+def takes_verbs(first: str) -> bool:
+    """Whether verbs follow the word."""
+    return any(words.startswith(f"{first} ") for words in BY_WORDS)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The options that several commands share, and how options before a verb apply to the verb.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+MOST = 1_000_000_000
+FILE_NAME = re.compile(r"\w[\w.+-]{0,99}")
+GIVEN = "COMMANDLINE"
+"""The source of an option that was typed, not taken from the environment or a default."""
+WORKSPACE, DRY_RUN, FORM, QUIET = "annot.workspace", "annot.dry_run", "annot.form", "annot.quiet"
+"""What a group and its verb both know of the command line."""
+
+
+def _workspace(ctx: typer.Context, parameter: typer.CallbackParam, value: Path) -> Path:
+    """A folder that is named before the verb (`annot pool -C study show`) wins over the environment's."""
+    if _is_given(ctx, parameter.name):
+        ctx.meta[WORKSPACE] = value
+    found: Path = ctx.meta.get(WORKSPACE, value)
+    return found
+
+
+def _dry_run(ctx: typer.Context, value: bool) -> bool:
+    if value:
+        ctx.meta[DRY_RUN] = True
+    return value
+
+
+def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bool:
+    if value and ctx.meta.setdefault(FORM, parameter.name) != parameter.name:
+        raise typer.BadParameter("found --json and --csv, expected one of them", ctx=ctx)
+    return value
+
+
+def _quiet(ctx: typer.Context, value: bool) -> bool:
+    found: bool = ctx.meta.setdefault(QUIET, value) or value
+    return found
+
+
+def file_names(names: list[str] | str | None) -> list[str] | str | None:
+    """Names after which files are called, as they were given: none that leads to another folder."""
+    for name in [names] if isinstance(names, str) else names or ():
+        if not FILE_NAME.fullmatch(name):
+            raise typer.BadParameter(
+                f"found {name!r}, expected letters, digits and _ . + -, with a letter or digit first"
+            )
+    return names
+
+
+def _that_ends(value: float | list[int] | None) -> float | list[int] | None:
+    for number in value if isinstance(value, list) else [value]:
+        if number is not None and not number <= MOST:
+            raise typer.BadParameter(f"found {number}, expected at most {MOST}")
+    return value
+
+
+def _without_password(url: str | None) -> str | None:
+    if url is not None and "@" in url:
+        raise typer.BadParameter("found a user name or a password in the address; leave them out")
+    return url
+
+
+def argument(text: str, *, shown: bool | str = True, **more: Any) -> Any:
+    """An argument. shown: its default in words."""
+    return typer.Argument(help=text, show_default=shown, **more)
+
+
+def option(text: str, *names: str, shown: bool | str = True, **more: Any) -> Any:
+    """An option, called as its parameter where no name is given. shown: its default in words.
+
+    A number that has a least value has a largest too, that of annot.toml, so that the work it asks for ends.
+    """
+    if "min" in more:
+        more.setdefault("callback", _that_ends)
+    return typer.Option(*names, help=text, show_default=shown, **more)
+
+
+def setting(text: str, **limits: Any) -> Any:
+    """An option whose default is in annot.toml."""
+    return option(text, shown="annot.toml", **limits)
+
+
+def recorded(text: str, **limits: Any) -> Any:
+    """An option whose default is what the pools on record have, or annot.toml before there are any."""
+    return option(text, shown="on record, else annot.toml", **limits)
+
+
+def flag(name: str, text: str) -> Any:
+    """An option without a value."""
+    return option(text, name)
+
+
+def only_with(what: str, /, **given: object) -> None:
+    """Refuse options that were given in vain. what: what they need."""
+    if names := _typed(given):
+        raise typer.BadParameter(f"{' and '.join(names)} can only be used with {what}")
+
+
+def one_of(**given: object) -> None:
+    """Refuse several ways of saying one thing."""
+    if len(names := _typed(given)) > 1:
+        raise typer.BadParameter(f"found {' and '.join(names)}, expected one of them")
+
+
+WorkspaceOption = Annotated[
+    Path, option("Folder of the study.", "--workspace", "-C", shown=".", envvar="ANNOT_WORKSPACE", callback=_workspace)
+]
+QuietOption = Annotated[bool, option("Leave out the notes and the next step.", "--quiet", callback=_quiet)]
+JsonOption = Annotated[bool, option("Print one JSON object instead of text.", "--json", callback=_form)]
+CsvOption = Annotated[bool, option("Print the figures as one CSV table instead of text.", "--csv", callback=_form)]
+DryRunOption = Annotated[
+    bool, option("Show what the command would do, without changing anything.", "--dry-run", callback=_dry_run)
+]
+GONE = "Stop counting answers that are no longer on the server; `annot answers restore` undoes this."
+AcceptDeletionsOption = Annotated[bool, flag("--accept-deletions", GONE)]
+WAITS = "How long to wait for another command that is changing this study."
+WaitOption = Annotated[float, option(WAITS, "--wait", min=0.0, metavar="SECONDS", shown="not at all")]
+CLUSTER = "Do the work on a Dask cluster; the address of its scheduler, such as tcp://login:8786."
+ClusterOption = Annotated[str | None, setting(CLUSTER, metavar="ADDRESS")]
+GrowOption = Annotated[bool, flag("--grow", "Add pairs even if tasks have already been sent.")]
+HourlyRateOption = Annotated[float | None, setting("Cost of an hour of judging.", min=0.0)]
+UrlOption = Annotated[
+    str | None,
+    option(
+        "Address of Label Studio.",
+        "--url",
+        envvar="LABEL_STUDIO_URL",
+        shown="the local one",
+        callback=_without_password,
+    ),
+]
+TOKEN = "API token, personal or legacy; safer in the environment variable."
+KeyOption = Annotated[str | None, option(TOKEN, "--api-key", envvar="LABEL_STUDIO_API_KEY", shown="the local one")]
+SeedOption = Annotated[int | None, setting("Random seed.", min=0)]
+OutOption = Annotated[Path | None, option("Folder to write to.", "--out", "-o", shown="exports/")]
+ConventionOption = Annotated[
+    str | None, option("Evaluation convention: csfcube or trec.", shown="csfcube; for topics trec")
+]
+TiesOption = Annotated[
+    str, option("How tied documents count: order (in the convention's order) or expected (mean over all orders).")
+]
+META = "A metadata file in YAML or JSON, with the fields of ir_metadata."
+MetaOption = Annotated[Path | None, option(META, shown="the header of the run")]
+DuplicatesOption = Annotated[str | None, option("best: repeated documents keep the better score.", shown="refuse")]
+DistancesOption = Annotated[bool, flag("--distances", "Scores are distances, so smaller is better.")]
+PerQueryOption = Annotated[bool, flag("--per-query", "Print the figures for each query too.")]
+
+
+def refuse_beside(way: str, **given: object) -> None:
+    """Raise InputError for options and arguments that do not go with this way of calling the command.
+
+    given: by parameter; an argument in capitals.
+    """
+    if names := _typed(given):
+        raise InputError(f"`annot {way}` cannot be used with {' and '.join(names)}")
+
+
+def _typed(given: dict[str, object]) -> list[str]:
+    """What was typed of these parameters, as it is called on the command line."""
+    names = (name for name, value in given.items() if not (value is None or value is False or value == []))
+    return [name if name.isupper() else f"--{name.replace('_', '-')}" for name in names]
+
+
+def hand_down(ctx: typer.Context) -> bool:
+    """True when a verb of the group follows; the options given before it then apply to the verb.
+
+    One that the verb does not have is refused: `annot facets --dry-run train` must not train.
+    """
+    verb = ctx.invoked_subcommand
+    if verb is None:
+        return False
+    group: Any = ctx.command
+    below = group.commands[verb]
+    known = {parameter.name for parameter in below.params}
+    given = [parameter for parameter in group.params if _is_given(ctx, parameter.name)]
+    for parameter in given:
+        if parameter.name not in known and not hasattr(below, "commands"):
+            raise typer.BadParameter(f"`{verb}` has no such option", ctx=ctx, param_hint=parameter.opts[0])
+    ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in given}}
+    return True
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == GIVEN
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What makes a function a command: it returns an answer, and has the options that all share.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 OTHERS = "More commands; `annot COMMAND --help` explains each"
 BEGINNINGS = ("init", "restore")
@@ -201,7 +502,7 @@ def command(
 
     def register(function: Function) -> Function:
         if BY_WORDS[words].module != function.__module__.rpartition(".")[2]:
-            raise LookupError(f"annot {words}: {function.__module__} has it, and cli/tree.py says another module")
+            raise LookupError(f"annot {words}: {function.__module__} has it, but cli/commands.py lists another module")
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(
             words, function, csv=csv, needs_study=needs_study, alone=by_itself, free_with=free_with, server=server
@@ -226,9 +527,9 @@ def _annotations(function: Function) -> Iterator[Any]:
 
 def held(ws: "Workspace", words: str, *, wait_seconds: float) -> AbstractContextManager[None]:
     """The study for one command alone, for as long as the context lasts."""
-    from annot.store.study_lock import alone
+    from annot.store.database import hold_study
 
-    return alone(ws.database_url, command=words, wait_seconds=wait_seconds, tell=say)
+    return hold_study(ws.database_url, command=words, wait_seconds=wait_seconds, tell=say)
 
 
 @contextmanager
@@ -255,17 +556,17 @@ def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -
         say(f"{error.message}; {error.hint}")
 
 
-def called_in(ws: "Workspace | None") -> Callable[[], Called]:
+def called_in(ws: "Workspace | None") -> Callable[[], StudyVocabulary]:
     """What texts call the topics and documents of the study, read when the first text asks; without a study, papers."""
 
     @cache
-    def words() -> Called:
+    def words() -> StudyVocabulary:
         from annot.study import snapshot
 
         try:
-            return Called() if ws is None else snapshot.called_in(ws)
+            return StudyVocabulary() if ws is None else snapshot.called_in(ws)
         except AnnotError:
-            return Called()
+            return StudyVocabulary()
 
     return words
 
@@ -361,7 +662,7 @@ def _with_shared_options(
             named = folder != Path() or (folder / SETTINGS_FILE).is_file()
             ws = Workspace.open(folder) if named or needs_study else None
             if ws is not None and ws.stages:
-                from annot.study.stages import remove_dead_stages
+                from annot.study.workspace import remove_dead_stages
 
                 remove_dead_stages(ws.root)
             if ws is not None and server:

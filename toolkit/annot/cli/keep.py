@@ -1,15 +1,160 @@
-"""Keep: check the study, back it up and restore it."""
+"""Publish and keep: the report, the release, backups, checks, the local Label Studio, the doctor; and the
+demonstration.
+"""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from annot.cli.commands import command
-from annot.cli.options import DryRunOption, WaitOption, argument, flag, option
-from annot.cli.output import Output, progress, rendered
+from annot.cli import output
+from annot.cli.commands import DryRunOption, OutOption, WaitOption, argument, command, flag, group, held, option
+from annot.cli.output import Output, confirmed, is_attended, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
     from annot.study.workspace import Workspace
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Publish: the report, the browsing page, the datasheet, the release and the trace of a pair.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@command("browse")
+def browse(
+    ws: "Workspace",
+    partial: Annotated[
+        bool, flag("--partial", "Show settled grades while judging is in progress. Do not show this page to assessors.")
+    ] = False,
+    out: OutOption = None,
+) -> Output:
+    """Write a web page for browsing the collection: queries, ranked abstracts, grades, two systems side by side.
+
+    It is one HTML file and works offline. It shows no grades until all pairs are judged, unless you use --partial.
+    """
+    from annot.steps import publish as step
+
+    written = step.write_browse_page(ws, partial=partial, out=out)
+    return Output(written, str(written.path), written.notes)
+
+
+@command("report")
+def report(
+    ws: "Workspace",
+    table: Annotated[str | None, option("Print this table of the report instead of writing files.")] = None,
+    out: OutOption = None,
+) -> Output:
+    """Write the report of the study as a web page and in Markdown, with its tables in LaTeX."""
+    from annot.publishing.report.tables import data_of
+    from annot.publishing.report.terminal import table_text
+    from annot.steps import publish as step
+
+    if table is not None:
+        found = step.table(ws, table)
+        return Output(data_of(found), table_text(found), name="report --table")
+    written = step.write_report(ws, out=out)
+    return Output(written, str(written.path))
+
+
+@command("datasheet")
+def datasheet(ws: "Workspace") -> Output:
+    """Write the datasheet of the collection, with figures from the study and your answers from datasheet.toml."""
+    from annot.publishing.release.prose import describe_open
+    from annot.steps import publish as step
+
+    written = step.write_datasheet(ws)
+    return Output(written, f"{written.markdown}\n{written.page}", describe_open(written.unanswered))
+
+
+@command("release", alone=False)
+def release(
+    ws: "Workspace",
+    folder: Annotated[Path, argument("A new or empty folder, or that of an earlier release of this collection.")],
+    with_text: Annotated[
+        bool | None,
+        option(
+            "Include titles and abstracts, or only the ids of papers.",
+            "--with-text/--ids-only",
+            shown="texts if annot.toml has text_licence",
+        ),
+    ] = None,
+    licence: Annotated[
+        str | None, option("Licence of the judgements: SPDX identifier or URL.", shown="annot.toml")
+    ] = None,
+    date: Annotated[
+        datetime | None,
+        option(
+            "Date of the release. It has others only if what people were shown changed: days of these changes.",
+            shown="annot.toml, or none",
+            formats=["%Y-%m-%d"],
+        ),
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        option("Allow this text, although it looks like a name, a path or an address; may be repeated."),
+    ] = None,
+    consented: Annotated[
+        str | None,
+        option(
+            "Record how people agreed to publish what they wrote before they knew it would be published.", metavar="HOW"
+        ),
+    ] = None,
+    consented_by: Annotated[
+        list[str] | None, option("Who agreed; may be repeated.", shown="everyone whose consent is missing")
+    ] = None,
+    draft: Annotated[
+        bool, flag("--draft", "Write an incomplete release, marked as a draft, with a list of what is missing.")
+    ] = False,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Write the release: data in five formats, judgements under pseudonyms, dataset card, datasheet and checksums."""
+    from annot.steps import publish as step
+
+    # The study changes only if consent is put on record.
+    recorded = consented is not None and not dry_run
+    with held(ws, "release", wait_seconds=0.0) if recorded else nullcontext():
+        done = step.release(
+            ws,
+            folder,
+            with_text=with_text,
+            licence=licence,
+            published=None if date is None else date.date(),
+            allowed=tuple(allow or ()),
+            consented=consented,
+            consenting=tuple(consented_by or ()),
+            draft=draft,
+            dry_run=dry_run,
+            may_publish=_may_publish if is_attended() else None,
+        )
+    notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
+    return Output(done, output.table(step.FILES, done.files.items()), notes)
+
+
+def _may_publish(found: Sequence[str]) -> bool:
+    """Show what texts of people name, and ask."""
+    output.say("Texts of people that go out with the release have:")
+    for line in found:
+        output.say(f"  {line}")
+    return confirmed("May they be published as they are?")
+
+
+@command("trace")
+def trace(
+    ws: "Workspace", query: Annotated[str, argument("Query id.")], document: Annotated[str, argument("Document id.")]
+) -> Output:
+    """Show the history of a pair: corpus record, pool, every judgement, final grade and rank in each run."""
+    from annot.publishing.report.single_pages import describe
+    from annot.steps import trace as step
+
+    found = step.trace(ws, query, document)
+    return Output(found, describe(found))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Keep: check the study, back it up and restore it.
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 @command("backup", server=True)
@@ -47,7 +192,7 @@ def restore(
     run only checks the backup. If Label Studio is lost as well, `annot push` sends the open pairs to an empty one,
     without those that were answered.
     """
-    from annot.steps import restore as step
+    from annot.steps import backup as step
 
     restored = step.restore(file, folder, replace=replace, wait_seconds=wait, dry_run=dry_run)
     return Output(restored, rendered("restored", restored=restored, dry_run=dry_run), restored.notes)
@@ -85,3 +230,99 @@ def check(
     with progress("checking") as advance:
         checked = step.check(ws, part and part.value, release=release, advance=advance)
     return Output({name: one.record for name, one in checked.parts.items()}, checked.text, finding=checked.finding)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Keep: a local Label Studio and the doctor. Prepare: the demonstration.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+group("studio", help="Start and stop a local Label Studio.")
+
+
+def _states(ws: "Workspace", *, stopped: bool = False) -> Output:
+    """The server of the study; in mode `server` a list of everyone's."""
+    from annot.judging.exchange.servers import isolated
+    from annot.steps import setup as step
+
+    states, own = step.status(ws), isolated(ws)
+    return Output(states if own else states[0], rendered("studio", states=states, own=own, stopped=stopped))
+
+
+@command("studio up")
+def studio_up(
+    ws: "Workspace",
+    port: Annotated[int | None, option("Port on 127.0.0.1.", shown="a free one", min=1, max=65535)] = None,
+    per_assessor: Annotated[
+        bool, flag("--per-assessor", 'Start a server for each person, for isolation = "server" in annot.toml.')
+    ] = False,
+) -> Output:
+    """Start a local Label Studio and print its address. Installs it into its own environment the first time.
+
+    With isolation = "server" in annot.toml, starts a server for each person. A server takes up to 0.8 GB of memory.
+    """
+    from annot.steps import setup as step
+
+    step.up(ws, port=port, per_assessor=per_assessor, tell=say)
+    return _states(ws)
+
+
+@command("studio down")
+def studio_down(ws: "Workspace") -> Output:
+    """Stop the local Label Studio, or every person's server. The data are kept."""
+    from annot.steps import setup as step
+
+    running = any(state.running for state in step.status(ws))
+    step.down(ws)
+    return _states(ws, stopped=running)
+
+
+@command("studio status")
+def studio_status(ws: "Workspace") -> Output:
+    """Show whether the local Label Studio, or every person's server, is running, and its address."""
+    return _states(ws)
+
+
+@command("doctor", needs_study=False, server=True)
+def doctor(ws: "Workspace | None") -> Output:
+    """Find safety and setup problems of this machine, the study and its server, and explain how to fix them.
+
+    Checks the server's version and known vulnerabilities, open sign-up, https and clocks, who can read the database,
+    disk space and the Python version. Exits with 1 if there is a problem.
+    """
+    from annot.steps import check as step
+
+    examined = step.examine(ws)
+    return Output(
+        examined,
+        rendered("doctor", examined=examined),
+        examined.notes,
+        finding=needs_a_person(examined.findings, "problem", "to fix"),
+    )
+
+
+@command("demo")
+def demo(
+    folder: Annotated[Path, argument("Folder of the demonstration; created if it does not exist.")] = Path(
+        "demo-workspace"
+    ),
+    kind: Annotated[
+        Literal["facets", "questions"], option("What is judged: facets of papers, or answers to questions.")
+    ] = "facets",
+    sample: Annotated[
+        float | None,
+        option("Judge only a sample with this share of the pools.", shown="all", min=0.0001, max=1.0),
+    ] = None,
+    corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
+) -> Output:
+    """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
+    if corpus_only is not None:
+        from annot.demo.simulated_people import write_corpus
+
+        papers = write_corpus(corpus_only)
+        return Output({"file": str(corpus_only), "papers": papers}, f"{corpus_only}: {papers} fictional papers")
+
+    from annot.demo import whole_way as step
+
+    done = step.go(folder, kind=kind, sample=sample, tell=say, watch=progress)
+    return Output(done, rendered("demo", done=done))

@@ -1,18 +1,35 @@
-"""Measure: evaluate runs with the qrels."""
+"""Measure: runs of systems, made or imported, and their evaluation."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annot.cli.commands import command
-from annot.cli.options import ConventionOption, PerQueryOption, TiesOption, argument, flag, option
-from annot.cli.output import Output, needs_a_person, say
+from annot.cli.commands import (
+    ConventionOption,
+    DistancesOption,
+    DryRunOption,
+    DuplicatesOption,
+    MetaOption,
+    PerQueryOption,
+    TiesOption,
+    argument,
+    command,
+    flag,
+    group,
+    option,
+)
+from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from annot.study.workspace import Workspace
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Measure: evaluate runs with the qrels.
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 @command("evaluate", csv=True)
@@ -59,7 +76,7 @@ def evaluate(
     Measures are computed as in CSFCube's release and as in trec_eval; runs are compared as in CSFCube's release.
     Without runs, --convention or --measure, the figures are also written to exports/evaluation.json.
     """
-    from annot.measuring.results import evaluation_data
+    from annot.measuring.measured import evaluation_data
     from annot.steps import evaluate as step
 
     if against is not None:
@@ -101,12 +118,12 @@ def assessor_effect(
     ] = None,
 ) -> Output:
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
-    from annot.publishing.report.sections.effect import terminal
-    from annot.steps import assessor_effect as step
+    from annot.publishing.report.sections.assessors import terminal
+    from annot.steps import agreement as step
 
-    found = step.measure(ws, convention=convention, measure_name=measure, tell=say)
+    found = step.measure_assessor_effect(ws, convention=convention, measure_name=measure, tell=say)
     tables = terminal(found)
-    return Output(found, step.describe(found, tables), tables=tables)
+    return Output(found, step.describe_assessor_effect(found, tables), tables=tables)
 
 
 @command("reusability")
@@ -116,10 +133,10 @@ def reusability(ws: "Workspace") -> Output:
     Each pool method is scored as if it were a new system, without the papers that it alone found. The page
     exports/certificate.html also shows how much of each run is judged.
     """
-    from annot.steps import reusability as step
+    from annot.steps import evaluate as step
 
     found, path = step.certificate(ws, tell=say)
-    return Output(found, f"{step.describe(found)}\n\n{path}")
+    return Output(found, f"{step.describe_reusability(found)}\n\n{path}")
 
 
 @command("errors")
@@ -131,8 +148,197 @@ def errors(ws: "Workspace") -> Output:
     browse` shows them.
     """
     from annot.base.names import counted
-    from annot.steps import errors as step
+    from annot.steps import evaluate as step
 
-    written = step.write(ws)
+    written = step.write_error_sheet(ws)
     told = f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind"
-    return Output(written, told, notes=tuple(step.notes(ws)))
+    return Output(written, told, notes=tuple(step.error_sheet_notes(ws)))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Measure: make and import runs of systems, and train encoders as their papers did.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@command("run", alone=True)
+def run(
+    ws: "Workspace",
+    systems: Annotated[
+        list[str] | None,
+        argument(
+            "Systems to run; `annot run list` shows their names.",
+            shown="the four term baselines of CSFCube",
+            metavar="SYSTEM",
+        ),
+    ] = None,
+    replace: Annotated[bool, flag("--replace", "Overwrite an imported run of the same name.")] = False,
+) -> Output:
+    """Rank the pools with systems and write the runs. Systems compare the query's sentences, or a topic's text, with
+    whole documents."""
+    from annot.steps import run as step
+
+    with progress("ranking pools") as advance:
+        made = step.make(ws, systems=tuple(systems or ()), replace=replace, advance=advance)
+    return listing(step.RUNS, made, notes=step.warnings(ws, made))
+
+
+@command("run list", needs_study=False)
+def run_list(ws: "Workspace | None") -> Output:
+    """List all systems, with their source, what they see of a query and a candidate, and what they need."""
+    from annot.publishing.report import commands
+    from annot.ranking.systems import SYSTEMS
+
+    return listing(commands.SYSTEMS, tuple(SYSTEMS.values()))
+
+
+@command("run import")
+def run_import(
+    ws: "Workspace",
+    files: Annotated[list[Path], argument("A TREC run, or ranked pools in CSFCube's JSON format, one file per facet.")],
+    tag: Annotated[str, option("Name of the run in this study.")],
+    meta: MetaOption = None,
+    facet: Annotated[
+        str | None, option("Facet of the ranked pools.", "--facet", "-f", shown="in the file name")
+    ] = None,
+    system: Annotated[str | None, option("System, if this is one of several runs of it.", shown="the tag")] = None,
+    seed: Annotated[int | None, option("Seed that distinguishes this run from the others.")] = None,
+    foreign: Annotated[str | None, option("Documents in no pool: drop, or keep as unjudged.", shown="refuse")] = None,
+    duplicates: DuplicatesOption = None,
+    missing: Annotated[str, option("Candidates that the run lacks: out (left out) or last (ranked last).")] = "out",
+    distances: DistancesOption = False,
+    replace: Annotated[bool, flag("--replace", "Overwrite a run of this name that `annot run` made.")] = False,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Import a run made elsewhere. It is evaluated, reported and released like the runs made here.
+
+    Lists missing, unknown, repeated and tied documents, with examples.
+    """
+    from annot.ranking.submission import SubmissionRules
+    from annot.steps import run as step
+
+    imported = step.import_files(
+        ws,
+        files,
+        tag=tag,
+        meta=meta,
+        facet=facet,
+        system=system,
+        seed=seed,
+        rules=SubmissionRules(foreign, duplicates, missing),
+        distances=distances,
+        replace=replace,
+        dry_run=dry_run,
+    )
+    return Output(imported, rendered("run-imported", imported=imported))
+
+
+group("encoder", help="Train an encoder as its paper did, in three steps: contexts, examples, train.")
+
+SystemArgument = Annotated[
+    str,
+    argument(
+        "System to train: specter-id, specter-cocite, cosentbert, ictsentbert, or one of Aspire's (ts-aspire, ...)."
+    ),
+]
+
+
+@command("encoder contexts", alone=False)
+def encoder_contexts(
+    ws: "Workspace",
+    files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines, with cite_spans in body_text.")],
+    out: Annotated[Path, option("File for the contexts.", "--out", "-o")],
+    field: Annotated[
+        list[str] | None, option("Use citing papers of this field of study only; may be repeated.", shown="all fields")
+    ] = None,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Extract co-citation contexts from full texts: the sentences that cite several papers of the corpus.
+
+    Counts the contexts that are left out, by reason.
+    """
+    from annot.steps import encoder_training as step
+
+    with progress("reading full texts") as advance:
+        written = step.write_contexts(ws, files, out=out, fields=field or (), dry_run=dry_run, advance=advance)
+    return Output(written, rendered("encoder-contexts", written=written))
+
+
+@command("encoder examples", alone=False)
+def encoder_examples(
+    ws: "Workspace",
+    system: SystemArgument,
+    out: Annotated[Path, option("Folder for the examples.", "--out", "-o")],
+    contexts: Annotated[Path | None, option("File from `annot encoder contexts`, if the system needs it.")] = None,
+    examples: Annotated[int | None, option("Number of training examples.", shown="as in the paper", min=1)] = None,
+    dev: Annotated[int, option("Maximum number of dev examples.", min=1)] = 2000,
+    dev_share: Annotated[
+        float,
+        option("Share of papers, or of sets of papers cited together, held out for dev examples.", min=0.0, max=1.0),
+    ] = 0.2,
+    seed: Annotated[int, option("Random seed.")] = 0,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Write the training examples of a system to train.jsonl and dev.jsonl.
+
+    Leaves out the query papers of the study, because a system must not be tested on papers that it was trained on.
+    """
+    from annot.ranking.systems.training_examples import recipe_of
+    from annot.steps import encoder_training as step
+
+    sampling = step.ExampleSampling(examples, dev, dev_share, seed)
+    written = step.write_examples(ws, recipe_of(system), contexts=contexts, out=out, sampling=sampling, dry_run=dry_run)
+    return Output(written, rendered("encoder-examples", written=written))
+
+
+@command("encoder train", needs_study=False, alone=False)
+def encoder_train(
+    ws: "Workspace | None",
+    system: SystemArgument,
+    data: Annotated[Path, option("Folder from `annot encoder examples`.")],
+    start: Annotated[
+        str | None,
+        option(
+            "Initial weights: a folder, or a system such as specter or scibert-uncased.",
+            "--from",
+            shown="as in the paper",
+        ),
+    ] = None,
+    align: Annotated[
+        str | None,
+        option("ts-aspire, abs-aspire: the encoder that aligns sentences, a folder or a system.", shown="cosentbert"),
+    ] = None,
+    out: Annotated[Path | None, option("Folder for the weights.", "--out", "-o", shown="weights/SYSTEM")] = None,
+    device: Annotated[str | None, option("Device: cpu, cuda, cuda:1, ...", shown="a GPU if there is one")] = None,
+    setting: Annotated[
+        list[str] | None,
+        option(
+            "Change a setting of the paper, as in learning_rate=1e-5; may be repeated. Settings: batch, at_once, "
+            "learning_rate, warm_up, epochs, loss, margin, check_every, patience, temperature, entropy, seed.",
+            "--set",
+            shown="as in the paper",
+        ),
+    ] = None,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Train an encoder and write its weights for `annot run`. Shows the learning curve while it trains.
+
+    If training is interrupted, the same command continues from the last test on the dev examples.
+    """
+    from annot.ranking.systems.training_examples import recipe_of
+    from annot.steps import encoder_training as step
+
+    given = {name.strip(): value for name, _, value in (one.partition("=") for one in setting or ())}
+    recipe = recipe_of(system, **given)
+    with progress("training") as advance:
+        found = step.make(
+            *(ws, recipe),
+            data=data,
+            start=start,
+            align=align,
+            out=out,
+            device=device,
+            dry_run=dry_run,
+            advance=advance,
+            tell=lambda point, steps: say(step.line(point, steps)),
+        )
+    return Output(found, rendered("encoder-trained", found=found), found.notes)

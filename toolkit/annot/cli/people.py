@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annot.cli.commands import command, group
-from annot.cli.options import DryRunOption, argument, flag, option
+from annot.cli.commands import DryRunOption, argument, command, flag, group, option
 from annot.cli.output import Output, listing, rendered
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def assessor_add(
     On a local Label Studio this also creates the account and saves its password, with the person's name in the study,
     to .annot/studio/passwords.tsv.
     """
-    from annot.steps import assessor as step
+    from annot.steps import people as step
 
     done = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
     return Output({"assessor": pseudonym, "adjudicator": adjudicator}, done.text, done.notes)
@@ -40,7 +39,7 @@ def assessor_add(
 @command("assessor list", csv=True)
 def assessor_list(ws: "Workspace") -> Output:
     """List assessors and adjudicators with their accounts and progress. --csv leaves out the accounts."""
-    from annot.steps import assessor as step
+    from annot.steps import people as step
 
     return listing(step.PEOPLE, step.listing(ws), empty="no people yet; add one with `annot assessor add`")
 
@@ -60,7 +59,7 @@ def assessor_change(
     Answers from an earlier account are kept. --server is for isolation = "server" in annot.toml and needs the API token
     in --api-key. Both are stored in .annot/studios, where only you can read them.
     """
-    from annot.steps import assessor as step
+    from annot.steps import people as step
 
     if account is not None and server is not None:
         raise typer.BadParameter("found --account and --server, expected one of them")
@@ -92,7 +91,7 @@ def assessor_leave(
     If the person in --to already has a pair, someone else gets it. A pair that no one else can take has no final grade
     until you add a person and run `annot plan`. The next `annot push` updates the projects.
     """
-    from annot.steps import assessor_leaving as step
+    from annot.steps import changes as step
 
     found = step.leave(ws, assessor, successor=to, contest=to_adjudicator, offline=offline, dry_run=dry_run)
     return Output(found, rendered("left", found=found, received=step.RECEIVED, dry_run=dry_run))
@@ -114,7 +113,7 @@ def invite(
     The first letter estimates the number of pairs and hours. Run the command again after `annot plan` and `annot push`
     for a letter with the exact number and the link. For adjudicators, do this after `annot push adjudication`.
     """
-    from annot.steps import invite as step
+    from annot.steps import people as step
 
     days: dict[step.Role, date | None] = {"judge": until and until.date(), "adjudicate": settle_by and settle_by.date()}
     made = step.invite(ws, tuple(assessors or ()), contact=contact, days=days, out=out)

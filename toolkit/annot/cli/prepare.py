@@ -1,18 +1,23 @@
-"""Prepare: the study folder, the corpus, sentence labels and queries."""
+"""Prepare: the study folder, the corpus, sentence labels, queries, and data made elsewhere."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
 from annot.base.settings import Kind
-from annot.cli.commands import command, group
-from annot.cli.options import ClusterOption, DryRunOption, argument, flag, option, setting
+from annot.cli.commands import ClusterOption, DryRunOption, argument, command, flag, group, one_of, option, setting
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
 from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
+    from annot.formats.judgements_file import ExportKeys
     from annot.study.workspace import Workspace
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Prepare: the study folder, the corpus, sentence labels and queries.
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 REPORTED = 10
@@ -27,7 +32,7 @@ def init(
     dry_run: DryRunOption = False,
 ) -> Output:
     """Create a study: a folder with annot.toml, subfolders and the database."""
-    from annot.steps import init as step
+    from annot.steps import setup as step
 
     made = step.init(folder, name=name, kind=kind, dry_run=dry_run)
     verb = "would create" if dry_run else "created"
@@ -41,7 +46,7 @@ group("corpus", help="Add papers to the corpus and show its contents.")
 @command("corpus show")
 def corpus_contents(ws: "Workspace") -> Output:
     """Show the contents of the corpus: papers, years, files and near-duplicates, of which a pool takes one a group."""
-    from annot.corpus.files_read import by_format
+    from annot.corpus.adding import by_format
     from annot.steps import corpus as step
 
     with progress("comparing papers") as advance:
@@ -81,8 +86,8 @@ def corpus_add(
     Without --corrected, a paper whose id is in the corpus already is left out. With it, the new record counts from now
     on. Pairs that were judged on the earlier text wait for your decision: see `annot corpus corrected`.
     """
-    from annot.corpus.files_read import by_format
-    from annot.publishing.report.words import sentences
+    from annot.corpus.adding import by_format
+    from annot.publishing.report.tables import sentences
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
@@ -111,7 +116,7 @@ def corpus_corrected(
     text that was judged. With --again, all answers of the pair go back to their assessors, with the new text. Pairs
     without an answer need no decision: they are sent with the new text.
     """
-    from annot.steps import corrected as step
+    from annot.steps import corpus as step
 
     if stays is None and again is None:
         if (query, doc, of, every) != (None, None, None, False):
@@ -201,7 +206,7 @@ def query_sample(
     dry_run: DryRunOption = False,
 ) -> Output:
     """Draw random papers from each period into a rating sheet, and explain how to fill it in."""
-    from annot.steps import query_sample as step
+    from annot.steps import query as step
 
     ws = ws.replaced("queries", per_period=per_period).replaced(seed=seed)
     if number is not None:
@@ -226,7 +231,7 @@ def query_choose(
     Adds them to the queries of the study. Leaves out surveys, papers without a rating or with one below `min_rating` in
     annot.toml, and papers whose facets are all struck out.
     """
-    from annot.steps import query_sample as step
+    from annot.steps import query as step
 
     chosen = step.choose(ws.replaced(seed=seed), number, sheet=sheet, dry_run=dry_run)
     return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
@@ -257,7 +262,7 @@ def query_add(
     """Add a query: a facet of a paper, chosen sentences of it, or a topic that is a text. --file adds many."""
     from annot.base.records import Topic
     from annot.steps import query as step
-    from annot.steps import topics
+    from annot.steps import query as topics
 
     if text is not None or topic_id is not None or description is not None or narrative is not None:
         if text is None or topic_id is None:
@@ -273,7 +278,7 @@ def query_add(
                 "found --file and a paper, --facet or --sentences; expected --file alone or PAPER --facet FACET"
             )
         if not topics.is_of_papers(file):
-            added_topics = topics.add_file(ws, file, dry_run=dry_run)
+            added_topics = topics.add_topic_file(ws, file, dry_run=dry_run)
             shown = rendered("topics", added=added_topics, file=file, dry_run=dry_run)
             return Output(added_topics, shown, added_topics.notes)
         several = step.add_file(ws, Path(file), dry_run=dry_run)
@@ -337,3 +342,175 @@ def query_folds(
 
     drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
     return Output(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Prepare: import data that was made elsewhere.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FIELDS = ("query", "document", "assessor", "grade", "time", "seconds", "occasion", "comment")
+OF_PEOPLE = ("--adjudicator", "--foreign", "--same-person", "--different-people")
+OPTIONS: dict[str, frozenset[str]] = {
+    "csfcube": frozenset(),
+    "judgements": frozenset({*(f"--{field}-column" for field in FIELDS), "--facet", *OF_PEOPLE}),
+    "grades": frozenset({"--format", "--facet", "--per-topic", "--foreign"}),
+    "labelstudio": frozenset({"--rating", "--query", "--document", "--comment", "--grade", "--facet", *OF_PEOPLE}),
+    "citations": frozenset(),
+}
+"""The options of each kind of file, apart from --dry-run."""
+
+
+def column(field: str, text: str, *, found: bool = False) -> Any:
+    """The option that names the column of a field; without it, one that is `found` has a name that is known."""
+    return option(text, f"--{field}-column", shown="found by name" if found else False, rich_help_panel="Judgements")
+
+
+def of(kind: str, text: str, *names: str, **more: Any) -> Any:
+    """An option of one kind of file, shown under its name."""
+    return option(text, *names, rich_help_panel=kind, **more)
+
+
+@command("import")
+def import_files(
+    ws: "Workspace",
+    files: Annotated[list[Path], argument("The files; for csfcube the folder of a release, complete or partial.")],
+    kind: Annotated[
+        str | None, option(f"Kind of file: {', '.join(OPTIONS)}. You can leave it out if the content is clear.", "--as")
+    ] = None,
+    facet: Annotated[
+        str | None, option("judgements, grades: the facet of query ids that have no facet suffix.", "--facet", "-f")
+    ] = None,
+    adjudicator: Annotated[
+        list[str] | None,
+        option("judgements, labelstudio: who settled disputes, by their name or account in the file; may be repeated."),
+    ] = None,
+    foreign: Annotated[
+        str | None,
+        option(
+            "judgements, labelstudio, grades: rows of documents or query papers that are not in the corpus: drop, or "
+            "keep without a text.",
+            shown="refuse",
+        ),
+    ] = None,
+    same_person: Annotated[
+        bool, flag("--same-person", "judgements, labelstudio: names that differ only in case or blanks are one person.")
+    ] = False,
+    different_people: Annotated[
+        bool, flag("--different-people", "judgements, labelstudio: names that differ only in case are several people.")
+    ] = False,
+    query_column: Annotated[str | None, column("query", "Column of the query id.", found=True)] = None,
+    document_column: Annotated[str | None, column("document", "Column of the document id.", found=True)] = None,
+    assessor_column: Annotated[str | None, column("assessor", "Column of the assessor.", found=True)] = None,
+    grade_column: Annotated[str | None, column("grade", "Column of the grade (number or name).", found=True)] = None,
+    time_column: Annotated[
+        str | None, column("time", "Column of when it was judged, or of the seconds it took.")
+    ] = None,
+    seconds_column: Annotated[str | None, column("seconds", "Column of the seconds it took.")] = None,
+    occasion_column: Annotated[str | None, column("occasion", "Column with 1, or 2 for the repeat of a pair.")] = None,
+    comment_column: Annotated[str | None, column("comment", "Column of the comment.")] = None,
+    form: Annotated[
+        str | None, of("Grades", "qrels (TREC, BEIR), relish or treccovid-rf.", "--format", shown="qrels")
+    ] = None,
+    per_topic: Annotated[int | None, of("Grades", "treccovid-rf: query papers per topic.", min=1, shown="1")] = None,
+    rating: Annotated[str | None, of("Labelstudio", "Name of the labelling control for the grade.")] = None,
+    query: Annotated[str | None, of("Labelstudio", "Key of the query id in the task data.")] = None,
+    document: Annotated[str | None, of("Labelstudio", "Key of the document id in the task data.")] = None,
+    comment: Annotated[str | None, of("Labelstudio", "Name of the labelling control for comments.")] = None,
+    grade: Annotated[
+        list[str] | None,
+        of(
+            "Labelstudio",
+            "The grade of a value, as in 'Highly relevant=3', or 'Broken=none' if the pair could not be judged; may "
+            "be repeated. Not needed for numbers and for names of the scale.",
+        ),
+    ] = None,
+    dry_run: DryRunOption = False,
+) -> Output:
+    """Import judgements, grades, citations or a whole collection (CSFCube) made elsewhere.
+
+    judgements: CSV with a header, or JSON Lines, with one judgement per row. The assessors become a1, a2, ...
+
+    labelstudio: the JSON export of any project. All annotations are kept; if a person annotated a pair more than once,
+    the one that was changed last counts.
+
+    grades: qrels of TREC or BEIR whose topics are in the study (`annot query add --file`), or a collection whose
+    queries are papers in the corpus, such as SciDocs or RELISH. With several files, the one with `test` in its name is
+    the test set. If the queries are whole abstracts, first add a facet without labels to annot.toml: whole = [].
+
+    citations: two columns (citing, cited), Semantic Scholar's `citations`, or papers with their references, as from
+    PubMed or OpenAlex. Only citations by papers in the corpus are kept.
+
+    csfcube: papers, queries, pools, ratings, final grades, splits and runs.
+    """
+    from annot.steps import corpus, imports
+    from annot.steps import imports as step
+
+    kind = kind or step.kind_of(files)
+    columns = {
+        **{"query": query_column, "document": document_column, "assessor": assessor_column, "grade": grade_column},
+        **{"time": time_column, "seconds": seconds_column, "occasion": occasion_column, "comment": comment_column},
+    }
+    given: dict[str, object] = {f"--{field}-column": name for field, name in columns.items()}
+    given |= {"--rating": rating, "--query": query, "--document": document, "--comment": comment, "--grade": grade}
+    given |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
+    given |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
+    one_of(same_person=same_person, different_people=different_people)
+    _check_options(kind, {name for name, value in given.items() if value})
+    if kind == "csfcube":
+        release = imports.csfcube(ws, _one(files, kind), dry_run=dry_run)
+        return _counts(release, release.counts, release.notes)
+    if kind == "citations":
+        with progress("reading citations") as advance:
+            added = corpus.add_citations(ws, files, dry_run=dry_run, advance=advance)
+        return Output(added, rendered("citations", added=added))
+    if kind == "grades":
+        form, per_topic = form or "qrels", per_topic or 1
+        graded = step.grades_from(
+            ws, files, form=form, facet=facet, per_topic=per_topic, foreign=foreign, dry_run=dry_run
+        )
+        counts = {"queries": graded.queries, "pairs": graded.pairs}
+        counts |= {f"grade {grade}": pairs for grade, pairs in graded.grades.items()}
+        counts |= {f"queries in {fold}": queries for fold, queries in graded.folds.items()}
+        return _counts(graded, counts, graded.notes)
+    imported = step.judgements_from(
+        ws,
+        _one(files, kind),
+        columns={field: name for field, name in columns.items() if name is not None},
+        export=_keys(rating, query, document, comment) if kind == "labelstudio" else None,
+        grades=tuple(grade or ()),
+        facet=facet,
+        adjudicators=tuple(adjudicator or ()),
+        foreign=foreign,
+        same_person=same_person if same_person or different_people else None,
+        dry_run=dry_run,
+    )
+    return Output(imported, rendered("imported", imported=imported), imported.notes)
+
+
+def _keys(rating: str | None, query: str | None, document: str | None, comment: str | None) -> "ExportKeys":
+    from annot.formats.judgements_file import ExportKeys
+
+    if rating is None or query is None or document is None:
+        raise InputError("--as labelstudio needs --rating, --query and --document, which name the places in the export")
+    return ExportKeys(rating, query, document, comment)
+
+
+def _check_options(kind: str, given: set[str]) -> None:
+    if kind not in OPTIONS:
+        raise InputError(f"--as: found {kind!r}, expected one of {', '.join(OPTIONS)}")
+    for name in sorted(given - OPTIONS[kind]):
+        others = " and ".join(other for other, names in OPTIONS.items() if name in names)
+        raise InputError(f"{name} can only be used with --as {others}, found --as {kind}")
+
+
+def _one(files: list[Path], kind: str) -> Path:
+    if len(files) > 1:
+        raise InputError(f"--as {kind}: found {len(files)} files, expected one; import them one at a time")
+    return files[0]
+
+
+def _counts(imported: object, counts: dict[str, int], notes: tuple[str, ...]) -> Output:
+    from annot.publishing.report import commands
+
+    return Output(imported, table(commands.counts("imported", "count"), counts.items()), notes)

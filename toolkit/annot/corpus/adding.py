@@ -1,16 +1,14 @@
-"""Reading papers lot by lot, each lot of pieces by itself, so that processes can share the work.
-
-The papers of a lot are written as Parquet; what comes back is small: the marks by which papers are told apart, and a
-count of what could not be read.
-"""
+"""Papers added to the corpus: files read lot by lot, records rejected by reason, and counts by file."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -18,26 +16,453 @@ from uuid import uuid4
 
 import numpy as np
 
-from annot.base.arrow_arrays import mask_of
-from annot.base.errors import InputError
+from annot.base.array_files import mask_of
+from annot.base.errors import MOST_FAULTS, InputError
+from annot.base.names import counted
 from annot.base.records import Paper
-from annot.base.settings.sections import CorpusSettings
-from annot.corpus.corpus_filters import KEPT, Marks, Tally, joined, marks_of
-from annot.corpus.files_read import common_in_lot
-from annot.corpus.other_ids import Known, RowsAside, RowWriter
-from annot.corpus.rejects import PieceRead
-from annot.formats.cleaning import Cleaned, CleanedCounts, counts_of, kinds
-from annot.formats.corpora import Broken, format_named
-from annot.formats.corpora.cutting import PIECE_BYTES, Piece
-from annot.formats.corpora.plain import IDS
+from annot.base.settings import CorpusSettings
+from annot.corpus.corpus_filters import KEPT, Marks, Rejection, Tally, joined, marks_of
+from annot.corpus.paper_ids import Known, RowsAside, RowWriter
+from annot.formats.cleaning import CleanedCounts, CleanedPaper, counts_of, identified, is_retracted, kinds
+from annot.formats.corpora import FORMATS, BrokenRecord, encoding_in, format_named, format_of
+from annot.formats.corpora.datasets import JOINED, SEMANTIC_SCHOLAR, Spread
+from annot.formats.corpora.pieces import PIECE_BYTES, Piece, json_records
 from annot.formats.corpora.sections import HeadingCount, Headings, ReadableRecord, SectionLabels, readable
-from annot.formats.json_lines import AS_JSON, json_lines
-from annot.formats.notices import is_retracted
-from annot.formats.paper_lines import document_of_record
-from annot.formats.same_work import identified
+from annot.formats.corpora.tables import IDS
+from annot.formats.input_files import AS_JSON, json_lines, written_sheet
+from annot.formats.paper_records import document_of_record
 from annot.store import papers
 from annot.store.paper_writing import PaperWriter, keep_rows
-from annot.study.workspace import write_file
+from annot.study.workspace import check_files, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The result of reading each piece of a file, and the records that could not be read, counted by reason.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+_REASONS = 10
+"""At most so many faults are shown of a file without a readable record."""
+_SHOWN = 60
+_UNKNOWN, _EMPTY = "a file in no known format", "the file is empty"
+MOST_UNREADABLE, MOST_SHARE = 20, 0.05
+"""A file with more unreadable records than this number, and than this share of all, is refused."""
+TOLD = 100
+"""At most so many faults of a piece are kept to be shown. All are counted, and written to its file of rejected
+records."""
+
+
+@dataclass(slots=True)
+class PieceRead:
+    """The result of reading one piece."""
+
+    piece: Piece
+    places: int = 0
+    """Lines, rows or entries of the piece, including blank ones."""
+    read: int = 0
+    broken: Counter[str] = field(default_factory=Counter)
+    """Records that cannot be read, by reason."""
+    faults: list[tuple[int, str]] = field(default_factory=list)
+    """The faults of the first of them, with their places from 1 in the piece."""
+    first: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """The fault or part of the first record with each reason, and its place."""
+    kept: int = 0
+    """How many papers are in the corpus now."""
+    without_abstract: int = 0
+    without_year: int = 0
+    without_id: int = 0
+    """How many records of a library have no id of any kind."""
+
+    noted: Counter[str] = field(default_factory=Counter)
+    """Records of which a part was left out, by what it was."""
+
+    def note(self, place: int, what: str, value: str) -> None:
+        """Count a record of which a part was left out. what: in words; value: the part."""
+        self.noted[what] += 1
+        self.first.setdefault(what, (place, " ".join(value.split())[:_SHOWN]))
+
+    def take(self, paper: Paper) -> None:
+        """Count a paper that was read."""
+        self.read += 1
+        self.without_abstract += not any(sentence.strip() for sentence in paper.sentences)
+        self.without_year += paper.year is None
+
+    def reject(self, place: int, broken: BrokenRecord) -> None:
+        """Count a record that cannot be read."""
+        self.broken[broken.reason] += 1
+        self.faults += [(place, fault) for fault in broken.faults[: TOLD - len(self.faults)]]
+        for fault in broken.faults[:1]:
+            self.first.setdefault(broken.reason, (place, fault))
+
+
+class Rejects:
+    """What could not be read, over all pieces in their order.
+
+    what: what a record is, such as a paper. told: how many faults are kept to be shown. part_of: of a file, the folder
+    in whose place it was read. A folder counts as one file: it can be read if any of its files can.
+    """
+
+    def __init__(self, what: str, *, told: int, part_of: Mapping[str, str] | None = None) -> None:
+        self._what = what
+        self._part_of = part_of or {}
+        self._places: Counter[str] = Counter()
+        self._told = told
+        self._of: dict[str, _OfFile] = {}
+        self._files: list[tuple[Path, list[tuple[str, int]]]] = []
+        self._notes: Counter[str] = Counter()
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the first records that cannot be read."""
+        return [fault for of in self._of.values() for fault in of.told][: self._told]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many records, by reason."""
+        reasons = sum((one.reasons for one in self._of.values()), Counter[str]())
+        return {f"cannot be read: {reason}": count for reason, count in sorted(reasons.items())}
+
+    def take_spread(self, spread: Spread, scratch: Path) -> None:
+        """Count the rows of a file that could not be read before they were joined; scratch: a new file for them."""
+        one = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
+        for place, broken in spread.broken:
+            one.reject(place, broken)
+        records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
+        if spread.broken:
+            scratch.write_text(json_lines(records), encoding="utf-8", errors=AS_JSON)
+        self.count((one,), scratch)
+
+    def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
+        """Count what these pieces could not read; rejected: the file of these records, which may not exist.
+
+        Raises InputError for a file that begins with a thousand unreadable records.
+        """
+        origins = []
+        for one in pieces:
+            name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
+            whole = self._part_of.get(name, name)
+            of = self._of.setdefault(whole, _OfFile(one.piece.format))
+            before = self._places[name]
+            origins.append((name, before))
+            of.told += [f"{name}:{before + place}: {fault}" for place, fault in one.faults]
+            for reason, (place, fault) in one.first.items():
+                of.first.setdefault(reason, f"{name}:{before + place}: {fault}")
+            self._notes.update(one.noted)
+            if whole != name and one.piece[2:] == (0, None) and not (one.read or one.broken):
+                of.leave_out(_EMPTY, f"{name}: found no {self._what}")
+            del of.told[self._told :]
+            self._places[name] += one.places
+            of.read += one.read
+            of.reasons += one.broken
+            if not of.read and of.reasons.total() >= MOST_FAULTS:
+                stopped = f"the first {of.reasons.total()} records cannot be read, reading stopped"
+                self._raise([whole], f"{whole}: {stopped}")
+        if rejected is not None and rejected.is_file():
+            self._files.append((rejected, origins))
+
+    def leave_out(self, name: str, fault: str) -> None:
+        """Count a file of a folder that is in no format that is read."""
+        self._of.setdefault(self._part_of[name], _OfFile("")).leave_out(_UNKNOWN, fault)
+
+    @property
+    def unreadable(self) -> int:
+        """How many records of files that were read cannot be read."""
+        return sum(of.unreadable for of in self._of.values())
+
+    def notes(self) -> tuple[tuple[str, int, str], ...]:
+        """What was left out of records that were read, in how many, and the first of it with its place."""
+        first = {what: fault for of in reversed(self._of.values()) for what, fault in of.first.items()}
+        return tuple((what, count, first[what]) for what, count in sorted(self._notes.items()))
+
+    def raise_if_unreadable(self, *, partial: bool) -> None:
+        """Raise InputError with the faults of every file of which no record could be read, or too few.
+
+        partial: accept a file of which many records cannot be read.
+        """
+        if bad := [name for name, of in self._of.items() if not of.read]:
+            self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
+        if many := [name for name, of in self._of.items() if of.is_mostly_lost]:
+            shares = (f"{self._of[name].unreadable:,} of {self._of[name].total:,} in {name}" for name in many)
+            hint = "nothing was kept; correct the files, or add the other records with --partial"
+            if not partial:
+                self._raise(many, f"too many records cannot be read: {', '.join(shares)}", hint=hint)
+
+    def write(self, path: Path) -> str | None:
+        """Write them to `path`, with their file and place in it, and return its name; None if there is none."""
+        if not self._files:
+            return None
+        scratch = self._files[0][0].with_suffix(".all")
+        with scratch.open("w", encoding="utf-8", errors=AS_JSON) as file:
+            for part, origins in self._files:
+                with part.open(encoding="utf-8") as lines:
+                    for record in map(json.loads, lines):
+                        name, before = origins[record.pop("piece")]
+                        record["place"] += before
+                        file.write(json.dumps({"file": name, **record}, ensure_ascii=False) + "\n")
+        scratch.replace(path)
+        return str(path)
+
+    def _raise(
+        self, names: list[str], message: str, *, hint: str = "nothing was kept; check the files and --format"
+    ) -> None:
+        faults = [fault for name in names for fault in self._of[name].faults(name, self._what)]
+        raise InputError(message, faults=faults, hint=hint)
+
+
+@dataclass(slots=True)
+class _OfFile:
+    """The results for one file or folder, over its pieces."""
+
+    format: str
+    read: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+    """The first fault of each reason."""
+    told: list[str] = field(default_factory=list)
+    """The first faults, for any reason."""
+
+    @property
+    def unreadable(self) -> int:
+        """How many records cannot be read; whole files are none."""
+        return self.reasons.total() - self.reasons[_UNKNOWN] - self.reasons[_EMPTY]
+
+    @property
+    def total(self) -> int:
+        """How many records there are."""
+        return self.read + self.unreadable
+
+    @property
+    def is_mostly_lost(self) -> bool:
+        """Whether too many records cannot be read."""
+        return self.unreadable > max(MOST_UNREADABLE, MOST_SHARE * self.total)
+
+    def leave_out(self, reason: str, fault: str) -> None:
+        """Count a whole file as one record that cannot be read."""
+        self.reasons[reason] += 1
+        self.first.setdefault(reason, fault)
+        self.told.append(fault)
+
+    def faults(self, name: str, what: str) -> list[str]:
+        """One fault for each reason why no record can be read, with its count."""
+        if not self.reasons:
+            lines = self.format not in FORMATS or FORMATS[self.format].records is json_records
+            return [f"{name}: {'the file is empty, or has only blank lines' if lines else f'found no {what}'}"]
+        several = self.reasons.most_common()
+        found = [
+            self.first.get(reason, f"{name}: {reason}")
+            if count == 1
+            else f"{name}: {reason} in each of {count:,} records; the first: {self.first.get(reason, reason)}"
+            for reason, count in several[:_REASONS]
+        ]
+        more = len(several) - _REASONS
+        return found if more < 1 else [*found, f"{name}: {counted(more, 'other reason')}"]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The files that a person adds to the corpus: their formats, and how many papers each of them added.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def files_below(sources: Iterable[str]) -> list[tuple[str, str]]:
+    """The files, each with its source: itself, or the folder that it is in. Hidden files of a folder are left out.
+
+    Raises InputError with every file that is not there, and for a folder without one.
+    """
+    sources = list(sources)
+    check_files(path for path in map(Path, sources) if not path.is_dir())
+    files: list[tuple[str, str]] = []
+    for source in sources:
+        below = _in_folder(source) if Path(source).is_dir() else [source]
+        if not below:
+            raise InputError(f"{source}: an empty folder, expected files of papers")
+        files += [(name, source) for name in below]
+    return files
+
+
+def _in_folder(folder: str) -> list[str]:
+    """The files in a folder by their names; links to other folders are not followed."""
+    paths = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths += [Path(place, name) for name in names if not name.startswith(".")]
+    return sorted(str(path) for path in paths if path.is_file())
+
+
+def formats_of(names: Sequence[str], form: str | None) -> tuple[list[tuple[str, str]], dict[str, InputError]]:
+    """Format and name of each file, and the errors by name of files in no format that is read; without files that
+    another one brings."""
+    forms: dict[str, str] = {}
+    errors: dict[str, InputError] = {}
+    brought = set[Path]()
+    # A folder that a file brings may have hundreds of thousands of others, and is beside it.
+    for name in sorted(names, key=lambda name: name.count(os.sep)):
+        if brought and not brought.isdisjoint(Path(name).parents):
+            continue
+        try:
+            forms[name] = format_of(name, form)
+        except InputError as error:
+            errors[name] = error
+        else:
+            if (folder := format_named(forms[name]).brings(name)) is not None:
+                brought.add(folder)
+    return [(forms[name], name) for name in names if name in forms], errors
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """The counts of one file. The files of Semantic Scholar, whose rows are joined, count as one."""
+
+    name: str
+    """The name alone: its folder belongs to a machine."""
+    format: str
+    encoding: str
+    """The encoding of its text if that is not UTF-8; otherwise empty."""
+    read: int = 0
+    """Records, including those that cannot be read."""
+    kept: int = 0
+    """Papers that are new in the corpus."""
+    without_abstract: int = 0
+    without_year: int = 0
+    without_id: int = 0
+    """Records of a library without an id; their papers get one from title and year."""
+    sheet: str = ""
+    """The sheet that is read of a workbook with several; otherwise empty."""
+
+
+_MANY = 100
+COUNTS = ("read", "kept", "without_abstract", "without_year", "without_id")
+
+
+class FilesRead:
+    """The counts of all files. files: their formats and names. folders: the folder in whose place a file was read;
+    the files of one folder and format count as one."""
+
+    def __init__(self, files: Sequence[tuple[str, str]], folders: Mapping[str, str]) -> None:
+        self._names: dict[str, list[str]] = {}
+        self._counts: dict[str, FileRead] = {}
+        self._key: dict[str, str] = {JOINED.name: JOINED.name}
+        for form, name in files:
+            encoding, sheet = encoding_in(form, name), format_named(form).sheet(name)
+            whole = folders.get(name, name)
+            key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
+            key = " ".join(filter(None, (key, encoding, sheet))) if whole != name else key
+            self._key[name] = key
+            self._names.setdefault(key, []).append(name)
+            self._counts.setdefault(key, FileRead(Path(whole).name or whole, form, encoding, sheet=sheet))
+        for key, names in self._names.items():
+            file = self._counts[key]
+            if folders.get(names[0], names[0]) != names[0] and key != JOINED.name:
+                self._counts[key] = replace(file, name=f"{file.name}: {counted(len(names), 'file')}")
+            elif len(names) > 1:
+                self._counts[key] = replace(file, name=f"{file.name} and {counted(len(names) - 1, 'more file')}")
+
+    def take(self, pieces: Iterable[PieceRead]) -> None:
+        """Count the records of these pieces."""
+        for piece in pieces:
+            key = self._key[JOINED.name if piece.piece.format == JOINED.name else piece.piece.path]
+            counts = {name: getattr(piece, name) for name in COUNTS} | {"read": piece.read + piece.broken.total()}
+            self._counts[key] = _sum(self._counts[key], counts)
+
+    @property
+    def found(self) -> tuple[FileRead, ...]:
+        """The counts of each file, in the order in which the files were read."""
+        return tuple(self._counts[name] for name in self._names)
+
+    def facts(self, sha256: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The counts as the study remembers them; sha256: by name."""
+        return [
+            asdict(self._counts[key]) | {"sha256": _in_short([sha256[name] for name in names])}
+            for key, names in self._names.items()
+        ]
+
+
+def _in_short(hashes: list[str]) -> list[str]:
+    """The hashes, or the one of all if there are many."""
+    return hashes if len(hashes) < _MANY else [hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()]
+
+
+def merged(several: Iterable[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Facts of files. A file that was added again comes once: with all papers that it added, and its other counts of
+    the last time."""
+    files: dict[tuple[str, ...], dict[str, Any]] = {}
+    for facts in several:
+        for file in facts:
+            key = tuple(file["sha256"])
+            earlier = files.get(key, {"name": file["name"], "kept": 0})
+            files[key] = {**file, "name": earlier["name"], "kept": earlier["kept"] + file["kept"]}
+    return list(files.values())
+
+
+def files_of(facts: Iterable[Mapping[str, Any]]) -> tuple[FileRead, ...]:
+    """Facts of files as records. Facts of another version may have other keys, which are skipped."""
+    return tuple(FileRead(**{name: file[name] for name in FileRead.__slots__ if name in file}) for file in facts)
+
+
+def by_format(files: Iterable[FileRead]) -> dict[str, tuple[int, FileRead]]:
+    """The number of files of each format, with the sum of their counts."""
+    formats: dict[str, tuple[int, FileRead]] = {}
+    for file in files:
+        number, total = formats.get(file.format, (0, FileRead("", file.format, "")))
+        formats[file.format] = number + 1, _sum(total, asdict(file))
+    return formats
+
+
+def _sum(total: FileRead, counts: Mapping[str, Any]) -> FileRead:
+    return replace(total, **{name: getattr(total, name) + counts[name] for name in COUNTS})
+
+
+REPEATED = (Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER)
+
+
+@dataclass(frozen=True, slots=True)
+class PrismaNumbers:
+    """The first boxes of a flow diagram (Page et al.: The PRISMA 2020 statement, BMJ 372:n71, figure 1)."""
+
+    identified: int
+    duplicates: int
+    other_reasons: int
+    """Papers left out by the limits of the corpus, or because they cannot be read."""
+    to_screen: int
+
+
+def prisma_of(read: int, rejected: Mapping[Rejection, int], kept: int) -> PrismaNumbers:
+    """The numbers of what was read and kept. rejected: of readable papers, by reason."""
+    duplicates = sum(rejected.get(reason, 0) for reason in REPEATED)
+    return PrismaNumbers(read, duplicates, read - kept - duplicates, kept)
+
+
+def id_lists(lists: Mapping[str, Iterable[tuple[str, ...]]]) -> str:
+    """CSV with one id a row, under the name of its list; `other_id` is the paper that it is compared with. Empty if all
+    lists are."""
+    rows = [(name, ids[0], ids[1] if len(ids) > 1 else "") for name, several in lists.items() for ids in several]
+    return written_sheet([("list", "id", "other_id"), *rows]) if rows else ""
+
+
+FEWEST, SHARE = 5, 0.01
+"""A sentence is shown if at least so many papers have it, and this share of all."""
+_ALL = 1_000
+"""Papers of a lot; all sentences of a smaller one are counted."""
+
+
+def common_in_lot(counts: Mapping[str, int], *, papers: int) -> dict[str, int]:
+    """The number of papers of each sentence of a lot; of many papers, only of sentences that come again."""
+    fewest = 1 if papers < _ALL else 1 + papers // 1_000
+    return {sentence: count for sentence, count in counts.items() if count >= fewest}
+
+
+def shared_sentences(counts: Counter[str], *, papers: int) -> tuple[tuple[str, int], ...]:
+    """Sentences that many papers share, perhaps notices that no rule knows, with their numbers; the most frequent
+    first."""
+    fewest = max(FEWEST, SHARE * papers)
+    return tuple((sentence, count) for sentence, count in counts.most_common() if count >= fewest)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Reading papers lot by lot, each lot of pieces by itself, so that processes can share the work.
+#
+# The papers of a lot are written as Parquet; what comes back is small: the marks by which papers are told apart, and
+# a count of what could not be read.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 MOST = 1_000
 """Papers that are written down with their texts before and after; all of them are counted."""
@@ -56,7 +481,7 @@ class Cleanings:
     """A notice that was cut, by the name of its rule."""
 
 
-Changed = tuple[tuple[str, ...], Cleaned | None]
+Changed = tuple[tuple[str, ...], CleanedPaper | None]
 """The kinds that a cleaned paper is counted under, and its texts if they may be written down."""
 
 
@@ -65,7 +490,7 @@ class CleaningCount:
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
-        self._first: list[Cleaned] = []
+        self._first: list[CleanedPaper] = []
         self._examples: dict[str, str] = {}
 
     def take(self, several: Iterable[Changed]) -> None:
@@ -245,9 +670,9 @@ class LotReader:
                 read.places = place
                 if record is None:
                     continue
-                if not isinstance(record, Broken):
+                if not isinstance(record, BrokenRecord):
                     try:
-                        changed: list[Cleaned] = []
+                        changed: list[CleanedPaper] = []
                         noted: list[tuple[str, str]] = []
                         fields, known = form.paper(record), None
                         if form.bibliographic and fields.keys().isdisjoint(IDS):
@@ -260,7 +685,7 @@ class LotReader:
                             changed = list(filter(None, [text.changed(came, paper)]))
                     except InputError as error:
                         raw = json.dumps(record, ensure_ascii=False, default=str)
-                        record = Broken(error.message, error.faults, raw)
+                        record = BrokenRecord(error.message, error.faults, raw)
                     else:
                         cleaned = (kinds(changed[0]), changed[0] if written < MOST else None) if changed else None
                         written += len(changed)

@@ -1,20 +1,37 @@
-"""What the study knows of its corpus: hash, size, years, and the papers and labels that must be there."""
+"""Facts of the corpus, corrected texts of papers, and texts that changed without a correction."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from difflib import SequenceMatcher
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.errors import AnnotError, MissingInput
+from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted
-from annot.base.records import Paper
+from annot.base.records import Paper, Query, Source
 from annot.store import facet_labels, papers
 from annot.store.citations import cited_by
+from annot.store.facet_labels import read_labels, remove_labels
+from annot.store.paper_writing import replace_papers
+from annot.store.pools import move_sentences, read_queries
+from annot.store.runs import ImportedSource, put_import, read_imports
+from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
+from annot.study.shown_versions import text_content, with_text
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the study knows of its corpus: hash, size, years, and the papers and labels that must be there.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 MANIFEST = "manifest.json"
 
@@ -131,3 +148,282 @@ def _from_manifest(ws: Workspace, names: list[str]) -> str | None:
     found = {name: sha256_of(ws.corpus / name) for name in names}
     digest = manifest.get("content_sha256")
     return digest if found and manifest.get("files") == found and isinstance(digest, str) else None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Texts of the corpus that are not those on record, although no correction says so: a corpus that was filled again.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+UNCORRECTED = (
+    'if they were corrected, add them with `annot corpus add --corrected "WHY" FILE`; otherwise restore the corpus '
+    "from a backup"
+)
+"""What to do about them."""
+TEXTS_FILE = "texts.json"
+"""Below `.annot/`: what was found in the corpus the last time."""
+
+
+def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> tuple[str, ...]:
+    """The papers whose text is not the one on record, by id. states: of `annot.study.provenance`.
+
+    The corpus is read once for each state that it and its corrections are in.
+    """
+    if not ws.has_corpus:
+        return ()
+    key, remembered = [states["corpus"], states["texts"]], ws.cache / TEXTS_FILE
+    try:
+        known = json.loads(remembered.read_text("utf-8"))
+        if known["of"] == key and all(key):
+            return tuple(known["differing"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    if not (last := _last_hashes(session)):
+        return ()
+    # Only here: it imports what `annot status` does without.
+    from annot.store.papers import find_papers
+
+    differing = _differing(find_papers(ws.corpus, last).values(), last)
+    # A study that is only read is compared each time.
+    with suppress(OSError):
+        write_file(remembered, json.dumps({"of": key, "differing": differing}))
+    return differing
+
+
+def differing_texts(session: Session, corpus: Iterable[Paper]) -> tuple[str, ...]:
+    """Papers among these whose text is not the one on record, although no correction says so, by id."""
+    return _differing(corpus, _last_hashes(session))
+
+
+def _last_hashes(session: Session) -> dict[str, str]:
+    """The hash of the last text on record, by paper."""
+    return {text_id: history[-1][1] for (part, text_id), history in read_histories(session).items() if part == "text"}
+
+
+def _differing(corpus: Iterable[Paper], last: Mapping[str, str]) -> tuple[str, ...]:
+    on_record = (paper for paper in corpus if paper.paper_id in last)
+    changed = (paper.paper_id for paper in on_record if hash_of_text(text_content(paper)) != last[paper.paper_id])
+    return tuple(sorted(changed))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Corrected records of papers: what they change, put on record before the corpus is written again.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+SHORTLY_BEFORE = timedelta(seconds=-1)
+"""From a correction back to the moment of the earlier text, which is on record nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedQuery:
+    """A query whose sentences were found again in the corrected text of its paper, or not all of them."""
+
+    query_id: str
+    before: tuple[int, ...]
+    """Numbers of its sentences from 1 in the earlier text."""
+    after: tuple[int, ...]
+    """The same in the corrected text; those that are not found there are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionSummary:
+    """The changes that a correction made."""
+
+    papers: tuple[str, ...] = ()
+    """Ids of the papers whose record is another one now."""
+    texts: tuple[str, ...] = ()
+    """Those of which title or abstract changed."""
+    labels_gone: int = 0
+    """Papers that lost their sentence labels, because they have other sentences."""
+    queries: tuple[MovedQuery, ...] = ()
+    """The queries that have to be looked at."""
+
+
+class _Change(NamedTuple):
+    """The text of a paper before and after its correction."""
+
+    before: ShownVersion
+    after: ShownVersion
+
+    @property
+    def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those before, and those after."""
+        before, after = (tuple(json.loads(text.body)["sentences"]) for text in self)
+        return before, after
+
+
+class RecordCorrections:
+    """The papers that files correct, until all of them are read. why: the lead's reason; None corrects nothing."""
+
+    def __init__(self, ws: Workspace, why: str | None) -> None:
+        if why is not None and not why.strip():
+            raise InputError('--corrected: empty, expected why the texts were corrected, such as "erratum of 3 March"')
+        self._ws, self._why = ws, why and " ".join(why.split())
+        self._tables: list[Any] = []
+        self._met: set[str] = set()
+        with ws.reading() as session:
+            versions = {} if why is None else read_versions(session, "text")
+        self._recorded = {subject: several for (_, subject), several in versions.items()}
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether papers are replaced at all."""
+        return self._why is not None
+
+    @property
+    def tables(self) -> list[Any]:
+        """Takes tables of the papers that replace one of the corpus."""
+        return self._tables
+
+    def meet(self, paper_ids: Any) -> None:
+        """Take notice of papers that the files have. paper_ids: a pyarrow array of strings.
+
+        A paper of the corpus that is not as it was sent is corrected by a file that has it as it is.
+        """
+        if self._recorded:
+            self._met |= self._recorded.keys() & set(paper_ids.to_pylist())
+
+    def put_on_record(self, *, dry_run: bool) -> CorrectionSummary:
+        """Note down the texts, and take labels and sentences of queries along; the corpus is as it was."""
+        if self._why is None or not (self._tables or self._met):
+            return CorrectionSummary()
+        new = {paper.paper_id: paper for table in self._tables for paper in papers.papers_in(table)}
+        old = papers.find_papers(self._ws.corpus, {*new, *self._met})
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        versions, changed = [], {}
+        for paper_id, paper in old.items():
+            known = self._recorded.get(paper_id, ())
+            before = (
+                known[-1]
+                if known
+                else version("text", paper_id, text_content(paper), since=_shifted(now, SHORTLY_BEFORE))
+            )
+            # A machine's clock may have been wrong when an earlier version was noted down.
+            since = max(now, _shifted(before.since, timedelta(microseconds=1)))
+            after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=since, why=self._why)
+            if before.sha256 != after.sha256:
+                versions += [after] if known else [before, after]
+                changed[paper_id] = _Change(before, after)
+        resentenced = {paper_id for paper_id, one in changed.items() if one.sentences[0] != one.sentences[1]}
+        with self._ws.writing() as session:
+            queries = read_queries(session)
+            moved = _moved(queries, changed)
+            if new or changed:
+                earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
+                texts = {name: one.before.sha256 for name, one in changed.items()}
+                _note(session, now, self._why, earlier, texts, queries)
+            gone = remove_labels(session, resentenced)
+            move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
+            record_versions(session, versions)
+            if dry_run:
+                session.rollback()
+        found_again = tuple(
+            MovedQuery(query.query_id, _from_1(before.sentences), _from_1(query.sentences)) for query, before in moved
+        )
+        return CorrectionSummary(tuple(sorted({*new, *changed})), tuple(sorted(changed)), gone, found_again)
+
+    def write(self) -> None:
+        """Put the new records in the places of the old ones; killed half-way, the same command finishes."""
+        import pyarrow
+
+        if self._tables:
+            replace_papers(self._ws.corpus, pyarrow.concat_tables(self._tables, promote_options="default"))
+
+
+class PastCorrection(NamedTuple):
+    """A correction of the corpus that is on record."""
+
+    at: str
+    """ISO 8601, UTC."""
+    why: str
+    before: tuple[Paper, ...]
+    """The records as they were."""
+    texts: Mapping[str, str]
+    """By paper, the SHA-256 of the text that was corrected."""
+    labels: Mapping[str, tuple[str, ...]]
+    """By paper, the labels that its sentences had."""
+    sentences: Mapping[str, tuple[int, ...]]
+    """By query, the sentences that it had."""
+
+
+def corrections(session: Session) -> tuple[PastCorrection, ...]:
+    """The corrections of the corpus, the oldest first."""
+    facts = sorted((one.facts for one in read_imports(session) if one.what == Source.CORRECTED), key=itemgetter("at"))
+    return tuple(
+        PastCorrection(
+            one["at"],
+            one["why"],
+            tuple(map(_record_of, one["before"])),
+            one["texts"],
+            *({name: tuple(values) for name, values in one[part].items()} for part in ("labels", "sentences")),
+        )
+        for one in facts
+    )
+
+
+def _note(
+    session: Session, now: str, why: str, before: Sequence[Paper], texts: Mapping[str, str], queries: Iterable[Query]
+) -> None:
+    facts = {
+        "at": now,
+        "why": why,
+        "before": [asdict(paper) for paper in before],
+        "texts": texts,
+        "labels": {one.paper_id: one.labels for one in read_labels(session, texts)},
+        "sentences": {query.query_id: query.sentences for query in queries if query.topic_id in texts},
+    }
+    name = hashlib.sha256(json.dumps([now, [paper.paper_id for paper in before]]).encode()).hexdigest()
+    put_import(session, ImportedSource(Source.CORRECTED, name, facts))
+
+
+def _record_of(fields: Mapping[str, Any]) -> Paper:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return Paper(**values)
+
+
+def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
+    """The record before the correction. If the corpus had the corrected text already, its record has the earlier one,
+    and no labels: those that it has are of the corrected sentences."""
+    if changed is None or text_content(paper) == changed.before.body:
+        return paper
+    return with_text(paper, changed.before.body)
+
+
+def _shifted(moment: str, by: timedelta) -> str:
+    return (datetime.fromisoformat(moment) + by).astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[tuple[Query, Query]]:
+    """The queries on papers whose sentences changed, with those found again; each with the query as it was."""
+    found = []
+    for query in queries:
+        before, after = changed[query.topic_id].sentences if query.topic_id in changed else ((), ())
+        if before != after and query.sentences:
+            places = places_again(before, after)
+            found.append(
+                (replace(query, sentences=tuple(sorted(places[at] for at in query.sentences if at in places))), query)
+            )
+    return found
+
+
+def places_again(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
+    """Where the sentences of a text are in its corrected version, by their places from 0.
+
+    A sentence that stayed is found by its words. Of as many changed ones in a row as there were, each is the one at
+    its place.
+
+    >>> places_again(["We met.", "We danced.", "It rained."], ["We met.", "We dance.", "It rained.", "We left."])
+    {0: 0, 1: 1, 2: 2}
+    """
+    places: dict[int, int] = {}
+    for kind, start, stop, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal" or stop - start == last - first:
+            places |= zip(range(start, stop), range(first, last), strict=True)
+    return places
+
+
+def _from_1(places: Sequence[int]) -> tuple[int, ...]:
+    return tuple(at + 1 for at in places)

@@ -16,37 +16,20 @@ import tomlkit
 from annot.base.errors import InputError
 from annot.base.names import calling
 from annot.base.records import Advance, Ranking, Source
-from annot.demo import packaged, simulated_people
-from annot.demo.packaged import ADJUDICATOR, CAST
+from annot.demo import simulated_people
+from annot.demo.simulated_people import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
-from annot.measuring.sampled.cost import notes_of
+from annot.measuring.sampled.estimates import notes_of
 from annot.pools.pool_design import DesignOverrides
-from annot.publishing.release.questions import answer_sheet, answers_file, parse_answers
+from annot.publishing.release.prose import answer_sheet, answers_file, parse_answers
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
-from annot.steps import (
-    agreement,
-    assessor,
-    browse,
-    corpus,
-    evaluate,
-    facets,
-    plan,
-    pool,
-    pull,
-    push,
-    qrels,
-    query,
-    release,
-    report,
-    run,
-    studio,
-    topics,
-)
-from annot.steps.init import init, settings_text
+from annot.steps import agreement, corpus, evaluate, exchange, facets, plan, pool, publish, qrels, query, run, setup
+from annot.steps import people as assessor
+from annot.steps.setup import init, settings_text
 from annot.store import people
 from annot.store.pools import read_sample
-from annot.store.runs import Imported, put_import
+from annot.store.runs import ImportedSource, put_import
 from annot.study.snapshot import called_in
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, write_file
 
@@ -116,10 +99,10 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
     _refuse_another_share(ws, sample)
     steps = Steps(tell, number=(12 if kind == "facets" else 11) + (sample is not None))
     steps.begin("Label Studio: start a local server (the first time, it is installed)")
-    (server,) = studio.up(ws, port=None, per_assessor=False, tell=steps.add)
+    (server,) = setup.up(ws, port=None, per_assessor=False, tell=steps.add)
     steps.begin("corpus: 150 fictional papers read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
-    write_file(source, packaged.corpus_text())
+    write_file(source, simulated_people.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     (_papers_asked if kind == "facets" else _questions_asked)(ws, steps, watch)
     words = called_in(ws)
@@ -128,24 +111,24 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
 
 
 def _judged(
-    ws: Workspace, kind: DemoKind, sample: float | None, server: studio.State, steps: Steps, watch: Watch
+    ws: Workspace, kind: DemoKind, sample: float | None, server: setup.State, steps: Steps, watch: Watch
 ) -> Done:
     """From the plan to the pages."""
     pairs = share_out(ws, steps, sample)
     with watch("sending tasks") as advance:
-        pushed = push.push(ws, round="judging", dry_run=False, advance=advance)
+        pushed = exchange.push(ws, round="judging", dry_run=False, advance=advance)
     steps.begin(f"push: {sum(project.planned for project in pushed.projects)} tasks in {len(pushed.projects)} projects")
     remember_simulation(ws)
     truth = simulated_people.demo_relevance(kind)
     steps.begin("judging: simulated assessors answer through Label Studio, each with their own account")
     with watch("judging") as advance:
         judged = simulated_people.judge(ws, seed=SEED, truth=truth, advance=advance)
-    pull.pull(ws, round="judging", advance=_quietly)
+    exchange.pull(ws, round="judging", advance=_quietly)
     steps.add(f"{judged} judgements pulled back")
-    push.push(ws, round="adjudication", dry_run=False, advance=_quietly)
+    exchange.push(ws, round="adjudication", dry_run=False, advance=_quietly)
     with watch("settling") as advance:
         settled = simulated_people.settle(ws, seed=SEED, truth=truth, advance=advance)
-    pull.pull(ws, round="adjudication", advance=_quietly)
+    exchange.pull(ws, round="adjudication", advance=_quietly)
     steps.begin(f"adjudication: {settled} disputes settled by a simulated adjudicator")
     audited = audit.audit(ws, advance=_quietly)
     steps.add(f"audit of {audited.projects} projects: {len(audited.findings) or 'nothing'} found")
@@ -172,19 +155,19 @@ def _papers_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
     share = f"; the packaged model agrees on {labelled.agreement:.0%}" if labelled.agreement else ""
     steps.begin(f"facets: the corpus has a label for each sentence{share}")
-    chosen = [(paper.paper_id, facet) for paper in packaged.query_papers() for facet in paper.facets]
+    chosen = [(paper.paper_id, facet) for paper in simulated_people.query_papers() for facet in paper.facets]
     for paper_id, facet in chosen:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
-    steps.begin(f"queries: {len(chosen)} of {len(packaged.query_papers())} papers")
+    steps.begin(f"queries: {len(chosen)} of {len(simulated_people.query_papers())} papers")
     with watch("ranking") as advance:
         _pools(ws, steps, advance=advance)
 
 
 def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
     """Questions, and pools from rankings that are made now."""
-    asked = packaged.questions()
+    asked = simulated_people.questions()
     for one in asked:
-        topics.add_text(ws, one.topic, dry_run=False)
+        query.add_text(ws, one.topic, dry_run=False)
     steps.begin(f"topics: {len(asked)} questions, each with a description and a narrative")
     with watch("ranking") as advance:
         built = pool.build(
@@ -234,15 +217,15 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     steps.begin(f"qrels: {written.pairs} pairs; {systems} systems run and evaluated in both conventions")
     for note in () if evaluated.sampled is None else notes_of(evaluated.sampled, evaluated.measure):
         steps.add(note)
-    page = report.write(ws)
-    collection = browse.write(ws, partial=False)
+    page = publish.write_report(ws)
+    collection = publish.write_browse_page(ws, partial=False)
     steps.begin("report and browse page written")
     return page.path, collection.path
 
 
 def _release(ws: Workspace, steps: Steps) -> Path:
     """A draft of the release, with the table of the sample and the program that measures a run on it."""
-    made = release.release(
+    made = publish.release(
         ws,
         ws.root / DRAFT,
         with_text=None,
@@ -299,7 +282,7 @@ def demo_settings(kind: DemoKind = "facets", *, deeper: int = 1) -> str:
     document: Any = tomlkit.parse(settings_text(NAME, kind))
     document["seed"] = SEED
     name = {"facets": "settings.toml", "questions": "questions.toml"}[kind]
-    for table, values in tomllib.loads(packaged.read(name)).items():
+    for table, values in tomllib.loads(simulated_people.read(name)).items():
         document[table].update(values)
     document["pool"]["per_method"] *= deeper
     return tomlkit.dumps(document)
@@ -307,10 +290,10 @@ def demo_settings(kind: DemoKind = "facets", *, deeper: int = 1) -> str:
 
 def demo_answers(kind: DemoKind) -> str:
     """The answers of the demonstration's datasheet."""
-    text = packaged.read("datasheet.toml")
+    text = simulated_people.read("datasheet.toml")
     if kind == "facets":
         return text
-    own = packaged.read("questions_datasheet.toml")
+    own = simulated_people.read("questions_datasheet.toml")
     return answer_sheet(
         parse_answers(text, name="datasheet.toml") | parse_answers(own, name="questions_datasheet.toml"), topics=True
     )
@@ -332,7 +315,7 @@ def _pools(ws: Workspace, steps: Steps, *, advance: Advance) -> None:
 def _freeze_rankings(ws: Workspace, *, advance: Advance) -> dict[str, float]:
     """Put the frozen rankings in the place of fresh ones; returns how much fresh ones have in common with them."""
     fresh, _ = pool.fresh_rankings(ws, advance=advance)
-    frozen = packaged.frozen("rankings")
+    frozen = simulated_people.frozen("rankings")
     overlap = {
         method: _overlap(by_paper, read_run(frozen[f"{method}.run"].splitlines(), name=method).rankings)
         for method, by_paper in fresh.items()
@@ -358,7 +341,7 @@ def _runs(ws: Workspace, *, frozen: bool) -> None:
     frozen: False where pools are deeper than those that the frozen runs rank.
     """
     run.make(ws, systems=RUNS, advance=_quietly)
-    files = packaged.frozen("runs") if frozen else {}
+    files = simulated_people.frozen("runs") if frozen else {}
     for name, text in files.items():
         if name.endswith(".run"):
             record = json.loads(files[name.replace(".run", ".json")])
@@ -370,7 +353,7 @@ def remember_simulation(ws: Workspace) -> None:
     cast = [asdict(person) for person in (*CAST, ADJUDICATOR)]
     digest = hashlib.sha256(json.dumps(cast, sort_keys=True).encode()).hexdigest()
     with ws.writing() as session:
-        put_import(session, Imported(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
+        put_import(session, ImportedSource(Source.SIMULATION, digest, {"notice": NOTICE, "cast": cast}))
 
 
 def _quietly(_done: int, _total: int | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from annot.base.errors import Faults, InputError
 from annot.base.records import WHOLE, Paper, Pool, Qrel, Query, Topic
 from annot.base.templating import render
-from annot.formats.json_lines import json_lines
+from annot.formats.input_files import json_lines
 from annot.formats.trec import BEIR_COLUMNS
 
 SPLIT = "test"

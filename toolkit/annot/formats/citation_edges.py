@@ -24,17 +24,13 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted
+from annot.formats.cleaning import ID_KINDS, identified, normalised_id
 from annot.formats.corpora import FORMATS, format_named, format_of
-from annot.formats.corpora.cutting import Broken, Piece, json_records, read_lines
-from annot.formats.corpora.heads import head_of
-from annot.formats.corpora.plain import IDS
-from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.pieces import BrokenRecord, Piece, head_of, json_records, read_lines
+from annot.formats.corpora.tables import CSV, IDS, PARQUET
 from annot.formats.corpora.xml_papers import PUBMED
-from annot.formats.input_files import SAVE_AS_UTF_8, opened, unicode_of_start
-from annot.formats.json_lines import Strict, read_models
-from annot.formats.paper_lines import number_as_text
-from annot.formats.paper_text import split_sentences
-from annot.formats.same_work import ID_KINDS, identified, normalised_id
+from annot.formats.input_files import SAVE_AS_UTF_8, Strict, opened, read_models, unicode_of_start
+from annot.formats.paper_records import number_as_text, split_sentences
 
 BLOCK_BYTES = 8_000_000
 PAPERS_AT_ONCE = 5_000
@@ -54,7 +50,7 @@ class Edges(NamedTuple):
     cited: Any
     places: int
     """Lines of the block."""
-    broken: list[tuple[int, Broken]]
+    broken: list[tuple[int, BrokenRecord]]
     """With their places in the block, from 1; 0 if the place is not known."""
     any_ids: bool
     """Whether a paper may be named by any of its ids: one of Semantic Scholar's numbers is no PMID."""
@@ -138,7 +134,7 @@ def _json_block(block: bytes) -> Edges:
                 pairs.append([str(one) for one in pair])
             except (ValueError, KeyError, TypeError, RecursionError):
                 fault = f"found {line[:60]!r}, expected {_CITING} and {_CITED}"
-                broken.append((place, Broken("no citation", (fault,), line.decode("utf-8", "replace"))))
+                broken.append((place, BrokenRecord("no citation", (fault,), line.decode("utf-8", "replace"))))
     return Edges(*_columns(pairs), places, broken, any_ids=False)
 
 
@@ -168,7 +164,7 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
         size, lines = len(block), block.count(b"\n") + (not block.endswith(b"\n"))
         names = [str(place) for place in range(len(heads))]
         wrong: list[str] = []
-        undecodable: list[tuple[int, Broken]] = []
+        undecodable: list[tuple[int, BrokenRecord]] = []
 
         def skip(row: Any) -> str:
             wrong.append(row.text)
@@ -203,28 +199,30 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     return read
 
 
-def _only_utf_8(block: bytes) -> tuple[list[tuple[int, Broken]], bytes]:
+def _only_utf_8(block: bytes) -> tuple[list[tuple[int, BrokenRecord]], bytes]:
     """The lines of a block that are not UTF-8, and the block with blank lines in their place."""
     broken, lines = [], block.split(b"\n")
     for at, line in enumerate(lines):
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
-            broken.append((at + 1, Broken("not UTF-8", ("not UTF-8",), line.decode("utf-8", "replace"))))
+            broken.append((at + 1, BrokenRecord("not UTF-8", ("not UTF-8",), line.decode("utf-8", "replace"))))
             lines[at] = b""
     return broken, b"\n".join(lines)
 
 
-def _broken_rows(block: bytes, delimiter: str, width: int, places: tuple[int, int]) -> Iterator[tuple[int, Broken]]:
+def _broken_rows(
+    block: bytes, delimiter: str, width: int, places: tuple[int, int]
+) -> Iterator[tuple[int, BrokenRecord]]:
     """The rows of a block that are no citation, with their lines; a header is a whole row."""
     for number, text in enumerate(block.split(b"\n"), start=1):
         line = text.decode("utf-8", "replace").rstrip("\r")
         row = next(csv.reader([line], delimiter=delimiter), [])
         if row and len(row) != width:
             fault = f"{len(row)} columns, expected {width}"
-            yield number, Broken("another number of columns", (fault,), line)
+            yield number, BrokenRecord("another number of columns", (fault,), line)
         elif row and not all(row[place].strip() for place in places):
-            yield number, Broken("an empty id", ("an empty id",), line)
+            yield number, BrokenRecord("an empty id", ("an empty id",), line)
 
 
 def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
@@ -238,13 +236,13 @@ def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
             if record is None:
                 continue
             try:
-                if not isinstance(record, Broken):
+                if not isinstance(record, BrokenRecord):
                     fields = form.paper(record)
                     own = not form.bibliographic or not fields.keys().isdisjoint(IDS)
                     found.append(_of_own(fields) if own else _of_library(fields))
                     continue
             except InputError as error:
-                record = Broken("no citation", error.faults, json.dumps(record, default=str))
+                record = BrokenRecord("no citation", error.faults, json.dumps(record, default=str))
             broken.append((place - before, record))
         named = papers_of([ids for ids, _ in found])
         pairs = [(citing, one) for citing, (_, cited) in zip(named, found, strict=True) for one in cited]

@@ -1,16 +1,215 @@
-"""Cleaning the text of titles and abstracts of what extraction left in it, and what was cleaned of one paper."""
+"""Clean text of titles and abstracts: leftovers of extraction, markup, notices of databases, retractions, and records
+of one work.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import html
 import re
+import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from functools import lru_cache
+from importlib import resources
+from typing import Any, NamedTuple, get_args
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
-from annot.formats.markup import signs_of
+from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.base.settings import IdKind
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Markup that means something, as signs: raised and lowered text of HTML and JATS, and MathML.
+#
+# >>> signs_of("10<sup>5</sup> cells, H<sub>2</sub>O, log<sub>2</sub>10") '10⁵ cells, H2O, log₂10'
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+_RAISED = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
+_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_HAS_SIGN = re.compile(r"[0-9+\-−–=()ni]+")
+_ENDINGS = ("st", "nd", "rd", "th")
+_SCRIPT = re.compile(r"<(?:\w+:)?(su[pb])\b[^<>]*>((?:[^<]|<(?!/?(?:\w+:)?su[pb]\b))*+)</(?:\w+:)?\1\s*>")
+_TAG = re.compile(r"<(/?)(?:\w+:)?(\w+)[^<>]*?(/?)>")
+_WITHIN = r"((?:[^<]|<(?!(?:\w+:)?(?:tex-)?math\b))*?)"
+_MATHML = re.compile(rf"<((?:\w+:)?math)\b[^<>]*>{_WITHIN}</\1\s*>")
+_TEX_TWICE = re.compile(rf"<((?:\w+:)?tex-math)\b[^<>]*>{_WITHIN}</\1\s*>(?=\s*<(?:\w+:)?math\b)")
+_TEX = re.compile(rf"<((?:\w+:)?tex-math)\b[^<>]*>{_WITHIN}</\1\s*>")
+
+
+def raised(text: str) -> str:
+    """An exponent or a mark above the line: `⁵`, `²⁺`, or with a caret before it."""
+    text = text.strip()
+    if _HAS_SIGN.fullmatch(text):
+        return text.translate(_RAISED)
+    if text == "TM" or text in _ENDINGS or not any(map(str.isalnum, text)):
+        return "™" if text == "TM" else text
+    return f"^{text}" if text.isalnum() else f"^({text})"
+
+
+def lowered(text: str) -> str:
+    """An index: `₂`, or with an underscore before it."""
+    text = text.strip()
+    if not text or re.fullmatch(r"[0-9+\-−–=()]+", text):
+        return text.translate(_LOWERED)
+    return f"_{text}" if text.isalnum() else f"_({text})"
+
+
+def signs_of(text: str) -> str:
+    """The text with raised and lowered parts and MathML as signs; other tags stay.
+
+    An index has signs of its own only beside a digit, so that `CO2` is the same word however it was written.
+    """
+    if "math" in text:
+        text = _TEX.sub(lambda formula: f"${formula[2].strip().strip('$')}$", _TEX_TWICE.sub("", text))
+        text = _MATHML.sub(lambda formula: _math_of(formula[0]), text)
+    return _SCRIPT.sub(_script, text)
+
+
+def _script(script: re.Match[str]) -> str:
+    inner = _TAG.sub("", script[2])
+    if script[1] == "sup":
+        return raised(inner)
+    text, start, end = script.string, script.start(), script.end()
+    by_a_digit = (start and text[start - 1].isdigit()) or text[end : end + 1].isdigit()
+    return lowered(inner) if by_a_digit else inner
+
+
+def _math_of(markup: str) -> str:
+    try:
+        return math_text(ElementTree.fromstring(_TAG.sub(r"<\1\2\3>", markup)))
+    except (ElementTree.ParseError, RecursionError):
+        return _TAG.sub(" ", markup)
+
+
+def math_text(element: ElementTree.Element) -> str:
+    """A formula of MathML on one line."""
+    name = element.tag.rpartition("}")[2]
+    parts = [math_text(child) for child in element]
+    if not parts:
+        return "" if name.startswith("annotation") else (element.text or "").strip()
+    first, *others = parts
+    match name:
+        case "semantics":
+            return first
+        case "msup":
+            return first + "".join(map(raised, others))
+        case "msub":
+            return first + "".join(map(lowered, others))
+        case "msubsup" if len(parts) == 3:
+            return first + lowered(parts[1]) + raised(parts[2])
+        case "mfrac" if len(parts) == 2:
+            return "/".join(part if len(part) < 2 or part.isalnum() else f"({part})" for part in parts)
+        case "msqrt":
+            whole = "".join(parts)
+            return f"√{whole}" if len(whole) == 1 else f"√({whole})"
+    return "".join(parts)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Notices that databases and publishers add to abstracts, cut by the rules in `notices.toml`, each with its source.
+#
+# A rule cuts a text of its own kind. Most notices are at the end of an abstract, some before its first word.
+# Retracted and withdrawn papers are known by what their records, their titles and their abstracts say.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class NoticeRule(NamedTuple):
+    """A kind of notice."""
+
+    name: str
+    """The words in which counts name it."""
+    source: str
+    """The databases or publishers that write it, and when."""
+    pattern: re.Pattern[str]
+
+
+def _rules() -> Iterator[NoticeRule]:
+    read = tomllib.loads(resources.files(__package__).joinpath("notices.toml").read_text("utf-8"))
+    parts = {f"<{name}>": "".join(pieces) for name, pieces in read["parts"].items()}
+    for rule in read["rules"]:
+        pattern = "".join(rule["pattern"])
+        # A part may have those before it in the file.
+        for name, part in reversed(parts.items()):
+            pattern = pattern.replace(name, part)
+        flags = re.IGNORECASE if rule.get("any_case") else 0
+        yield NoticeRule(f"a notice: {rule['name']}", rule["source"], re.compile(pattern, flags))
+
+
+RULES = tuple(_rules())
+"""All rules, in the order in which they are tried."""
+_MARKS = ("opyright", "©", "(C)", "(c)", "atabase Record", "see fulltext")
+"""Signs of notices that may be anywhere in an abstract."""
+_LAST = 450
+_MARKS_AT_THE_END = (
+    "bstract)", "BSTRACT", "reserved", "presented]", "(Contains", "source document", "upplementary material",
+    "pen access", "pen-access", "icensed under", "(As Provided", "by permission", "Published by",
+    "responsibility of", "TRUNCATED",
+)  # fmt: skip
+"""Signs of those among so many last characters."""
+_PLACE = re.compile(r"\d[.\]]{0,3}\s*\Z")
+_LONGEST = 20_000
+"""Characters of an abstract; a longer text is none."""
+_MOST = 10
+"""Notices of an abstract: no more are looked for."""
+_LISTED = (("(b)", "(c)"), ("(B)", "(C)"))
+
+
+def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The text without notices, and what was cut, as (name of the rule, notice).
+
+    >>> without_notices("Copyright is a right. (c) 2015 Elsevier Ltd. All rights reserved.")
+    ('Copyright is a right.', (('a notice: copyright', '(c) 2015 Elsevier Ltd. All rights reserved.'),))
+    """
+    end = text[-_LAST:]
+    may_have = any(mark in text for mark in _MARKS) or any(mark in end for mark in _MARKS_AT_THE_END)
+    if not (may_have or _PLACE.search(end[-9:])) or len(text) > _LONGEST:
+        return text, ()
+    cut: list[tuple[str, str]] = []
+    earlier = None
+    while text != earlier and len(cut) < _MOST:
+        earlier = text
+        for rule in RULES:
+            while len(cut) < _MOST and (notice := rule.pattern.search(text)) and not _is_listed(notice[0], text):
+                cut.append((rule.name, notice[0].strip()))
+                text = f"{text[: notice.start()].rstrip()} {text[notice.end() :].lstrip()}".strip()
+    return text, tuple(cut)
+
+
+def _is_listed(notice: str, text: str) -> bool:
+    """Tell whether the sign of copyright is the third letter of a list: (a), (b), (c)."""
+    return any(notice.lstrip().startswith(third) and second in text for second, third in _LISTED)
+
+
+_KIND = r"(?:\s+(?:article|chapter|notice|note|paper))?"
+_TITLE = re.compile(
+    rf"\A\W*(?:(?i:(?:retracted|retraction){_KIND})|WITHDRAWN(?i:{_KIND}))\s*[:\])—–]"
+    rf"|(?i:[\[(](?:retracted|withdrawn){_KIND}\b[^\[\]]{{0,200}}[\])]\.?\Z)"
+)
+"""Elsevier has `RETRACTED: ...`, Springer `Retracted Article: ...`, the Web of Science `... (Retracted article. See
+vol. 3)`."""
+_ABSTRACT = re.compile(
+    r"\s*(?:This|The) (?:paper|article|submission|manuscript|work|preprint) (?:has been|is|was)"
+    r" (?:withdrawn|retracted)\b"
+)
+"""The sentence in place of an abstract, such as arXiv's."""
+
+
+def is_retracted(record: Mapping[str, Any], paper: Paper) -> bool:
+    """Tell whether the paper was retracted or withdrawn. record: what its source says is in `retracted`."""
+    title = paper.title.lower()
+    named = ("retract" in title or "withdrawn" in title) and _TITLE.search(paper.title)
+    return bool(record.get("retracted") or named or (paper.sentences and _ABSTRACT.match(paper.sentences[0])))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Cleaning the text of titles and abstracts of what extraction left in it, and what was cleaned of one paper.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _AMPERSANDS = re.compile("&(?:amp;)+")
@@ -214,7 +413,7 @@ def _from_windows_1252(match: re.Match[str]) -> str:
         return ""
 
 
-class Cleaned(NamedTuple):
+class CleanedPaper(NamedTuple):
     """A paper of which a text is not what its source has."""
 
     paper_id: str
@@ -241,7 +440,7 @@ def cleaned(
     *,
     also: Collection[Way],
     notices: tuple[tuple[str, str], ...] = (),
-) -> Cleaned | None:
+) -> CleanedPaper | None:
     """What was changed of a paper, each text given as it came and as it is now; None if nothing was.
 
     An abstract that came as one string is cut into sentences: line ends and white space between these are no change.
@@ -263,7 +462,7 @@ def cleaned(
     if changed:
         before["abstract"], after["abstract"] = came, list(sentences)
     rules = dict.fromkeys(rule for rule, _ in notices)
-    return Cleaned(paper_id, (*(way.value for way in Way if way in found), *rules), before, after, notices)
+    return CleanedPaper(paper_id, (*(way.value for way in Way if way in found), *rules), before, after, notices)
 
 
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"
@@ -290,7 +489,185 @@ def counts_of(counted: Mapping[str, int]) -> CleanedCounts:
     return CleanedCounts(papers, titles, abstracts, other, ways_found)
 
 
-def kinds(one: Cleaned) -> tuple[str, ...]:
+def kinds(one: CleanedPaper) -> tuple[str, ...]:
     """What a changed paper is counted under."""
     texts = [name for name, key in ((TITLES, "title"), (ABSTRACTS, "abstract")) if key in one.before]
     return (PAPERS, *texts, *one.ways, *([OTHER_NUMBER] if one.other_number else []))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The signs by which two records of one paper are recognised: titles as they are compared, and ids.
+#
+# A DOI, a PMID and an OpenAlex id are the same paper's everywhere, and are written down with their kind:
+# `doi:10.1/x`, `pmid:123`, `openalex:W1`. A citation key is one file's own: it may be the id of a paper, but never
+# says of two records that they are one paper's. DOIs: https://www.doi.org/doi-handbook/HTML/ (case does not matter);
+# PMIDs: https://www.nlm.nih.gov/bsd/mms/medlineelements.html#pmid; OpenAlex:
+# https://docs.openalex.org/how-to-use-the-api.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+_NOT_ASCII_WORD = {code: None for code in range(128) if not chr(code).isalnum()}
+TELLING = 30
+"""Letters of a title that is one work's: `Introduction to the special issue` has 29, and many journals one a year."""
+
+
+def work_text(title: str, year: object, abstract: str) -> str:
+    """What two records of one paper have in common: title and year, and for a short title the abstract too, as
+    editorials and book reviews share titles; "" without a title. A sign of Chinese, Japanese or Korean says as much as
+    three letters.
+    """
+    name = normalised_title(title)
+    if not name:
+        return ""
+    letters = len(name) if name.isascii() else sum(3 if char > "\u2e7f" else 1 for char in name)
+    return "\0".join((name, str(year), *([] if letters >= TELLING else [normalised_title(abstract)])))
+
+
+def folded_id(name: str) -> str:
+    """An id without what people do not see: case, Unicode form, ligatures.
+
+    >>> folded_id("De\ufb01ne-\xe9") == folded_id("define-E\u0301")
+    True
+    """
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+@lru_cache(maxsize=1 << 11)
+def normalised_title(title: str) -> str:
+    """`title` without what differs between two records of one paper: case, form of characters, all but letters and
+    digits. Empty for a title without any; such titles are never taken for the same.
+
+    >>> normalised_title('All You Need is"Love"') == normalised_title("All you need is “love”.")
+    True
+    """
+    if title.isascii():
+        return title.lower().translate(_NOT_ASCII_WORD)
+    return "".join(char for char in folded_id(title) if char.isalnum())
+
+
+ID_KINDS: tuple[IdKind, ...] = get_args(IdKind)
+"""A paper takes its id from the first of these kinds that it has, unless the settings state another order."""
+GLOBAL: tuple[IdKind, ...] = ("doi", "pmid", "openalex")
+_IN_PLACE = {*ID_KINDS, "cited"}
+"""The fields of a record in whose place its paper has an id."""
+MADE = "made-"
+"""The beginning of an id that was made from a title and a year."""
+LONGEST = 500
+_PLAIN_DOI = re.compile(r"(?:https://doi\.org/)?(10\.[0-9]{4,9}/[a-z0-9./_-]*[a-z0-9])")
+"""The usual form, which is found in a quarter of the time."""
+_DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
+_URL = re.compile("https?://", re.IGNORECASE)
+_PLAIN_WORK = re.compile("W([1-9][0-9]{0,14})")
+_PMID = re.compile(r"(?:.*\bpmid\W{0,3}|https?://\S*/|med:)?0*([1-9][0-9]{0,8})(?:\.[0-9]+)?/?(?:\W.*)?", re.I | re.S)
+_OPENALEX = re.compile(r"(?:.*[/:\s])?W([1-9][0-9]{0,14})/?", re.IGNORECASE | re.DOTALL)
+_PAIRS = {")": "(", "]": "[", ">": "<", "}": "{"}
+
+
+class IdentifiedRecord(NamedTuple):
+    """A record with the id of its paper."""
+
+    record: dict[str, Any]
+    """In the fields that `paper_lines.read_papers` knows."""
+    ids: tuple[str, ...]
+    """With their kinds, in the order of `GLOBAL`; a citation key is none of them."""
+    cites: tuple[str, ...]
+    """The cited works, each once: an id with its kind, or several ids of one work with blanks between them."""
+    made: bool
+    """Whether the id of the paper was made."""
+
+
+def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> IdentifiedRecord:
+    """The record with the id of the first kind that it has, of the kinds in `order` and then the others.
+
+    A record without any id gets one made from its title and year (and abstract, if the title is short), the same on
+    every machine. Raises InputError for one without a title, too.
+    """
+    found: dict[IdKind, str] = {}
+    for kind in ID_KINDS:
+        if (raw := record.get(kind)) is not None and (one := normalised_id(kind, raw)):
+            found[kind] = one
+    paper_id = next((found[kind] for kind in (*order, *ID_KINDS) if kind in found), None)
+    made = paper_id is None
+    if paper_id is None:
+        paper_id = _made_id(record)
+    fields = {name: value for name, value in record.items() if name not in _IN_PLACE}
+    cited = map(_cited, record.get("cited") or ())
+    ids = tuple([f"{kind}:{found[kind]}" for kind in GLOBAL if kind in found])
+    return IdentifiedRecord({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(filter(None, cited))), made)
+
+
+def _cited(given: Any) -> str:
+    """One cited work: `(kind, raw)`, or several of these if it has several ids."""
+    if isinstance(given[0], str):
+        return typed(*given) or ""
+    return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in given))))
+
+
+def typed(kind: IdKind, raw: object) -> str | None:
+    """An id with its kind; None if it is none of the kind.
+
+    >>> typed("doi", "https://doi.org/10.1145/3397271.3401075."), typed("pmid", "PMC123")
+    ('doi:10.1145/3397271.3401075', None)
+    """
+    # A work may cite hundreds of others, whose ids are nearly all so.
+    if kind == "openalex" and isinstance(raw, str) and _PLAIN_WORK.fullmatch(raw):
+        return f"openalex:{raw}"
+    one = normalised_id(kind, raw)
+    return one and f"{kind}:{one}"
+
+
+def normalised_id(kind: IdKind, raw: object) -> str | None:
+    """The form of the id that is the same for all its spellings; None if it is none of the kind."""
+    if raw is None or isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        return None
+    text = str(raw).strip()
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " if char.isspace() else "" for char in text).strip()
+    one = _NORMAL[kind](text) if text and len(text) <= 4 * LONGEST else None
+    return one if one and len(one) <= LONGEST else None
+
+
+def _doi(text: str) -> str | None:
+    if found := _PLAIN_DOI.fullmatch(text):
+        return found.group(1)
+    text = html.unescape(text)
+    if _URL.match(text):
+        text = text.partition("?")[0].partition("#")[0]
+    if "%" in text:
+        text = unquote(text)
+    found = _DOI.search(text.replace("\\", ""))
+    if found is None:
+        return None
+    doi = found.group().lower()
+    while (last := doi[-1]) in ".,;:'\"" or (last in _PAIRS and doi.count(last) > doi.count(_PAIRS[last])):
+        doi = doi[:-1]
+    return "".join(char for char in doi if char.isprintable() and not char.isspace()) if "/" in doi[:-1] else None
+
+
+def _pmid(text: str) -> str | None:
+    found = _PMID.fullmatch(text)
+    return found and found.group(1)
+
+
+def _openalex(text: str) -> str | None:
+    found = _PLAIN_WORK.fullmatch(text) or _OPENALEX.fullmatch(text)
+    return found and f"W{found.group(1)}"
+
+
+def _key(text: str) -> str | None:
+    """A number is no key: it counts the records of a file, and every file has a first one."""
+    return None if text.isdecimal() else "_".join(text.split())
+
+
+_NORMAL: dict[IdKind, Callable[[str], str | None]] = {"doi": _doi, "pmid": _pmid, "openalex": _openalex, "key": _key}
+
+
+def _made_id(record: Mapping[str, Any]) -> str:
+    parts = [part[2] for part in record.get("sections") or ()] or [record.get("abstract") or ""]
+    title = record.get("title")
+    work = work_text(clean(title) if isinstance(title, str) else "", record.get("year"), " ".join(map(str, parts)))
+    if not work:
+        raise InputError("no id", faults=("found no id and no title, expected one of them",))
+    return MADE + hashlib.sha256(work.encode("utf-8", "surrogatepass")).hexdigest()[:12]

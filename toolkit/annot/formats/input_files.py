@@ -1,43 +1,51 @@
-"""The one door for files that people give: their bytes, unpacked under a limit, and the encoding that these tell.
-
-A reader of a format opens no file itself. So a compressed file is read wherever a plain one is, and no reader unpacks
-more than text can be.
-
-Exports of libraries are not always UTF-8. The whole file decides their encoding, once, by this rule:
-
-1. A byte order mark, or the zeros of a text that has none: UTF-8, UTF-16 (as Excel's "Unicode text" is) or UTF-32.
-2. Valid UTF-8 from beginning to end: UTF-8, ASCII among it.
-3. More bytes that continue a valid UTF-8 character than broken ones: UTF-8 with broken places. A record with one is
-   left out and reported (`corpora.cutting.not_utf8`).
-4. Otherwise Windows-1252, with the five bytes that it does not define as in Latin-1, as browsers read both
-   (https://encoding.spec.whatwg.org/#windows-1252).
-
-Other encodings of one byte a character (Mac Roman, Windows-1250) are valid Windows-1252, too: they cannot be told from
-it, and their accents come out wrong. Such a file has to be saved as UTF-8 first.
-"""
+"""Files that people give: their bytes and encodings, JSON Lines, and CSV as spreadsheet programs save it."""
 
 from __future__ import annotations
 
 import codecs
+import csv
+import difflib
 import gzip
 import io
 import json
 import lzma
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
-from annot.base.errors import InputError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from annot.base.errors import Faults, InputError, json_problem, numbered
+from annot.base.names import near, shown
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 
-from functools import lru_cache
-from typing import TextIO
+# ----------------------------------------------------------------------------------------------------------------------
+# The one door for files that people give: their bytes, unpacked under a limit, and the encoding that these tell.
+#
+# A reader of a format opens no file itself. So a compressed file is read wherever a plain one is, and no reader
+# unpacks more than text can be.
+#
+# Exports of libraries are not always UTF-8. The whole file decides their encoding, once, by this rule:
+#
+# 1. A byte order mark, or the zeros of a text that has none: UTF-8, UTF-16 (as Excel's "Unicode text" is) or UTF-32.
+# 2. Valid UTF-8 from beginning to end: UTF-8, ASCII among it.
+# 3. More bytes that continue a valid UTF-8 character than broken ones: UTF-8 with broken places. A record with one is
+#    left out and reported (`corpora.cutting.not_utf8`).
+# 4. Otherwise Windows-1252, with the five bytes that it does not define as in Latin-1, as browsers read both
+#    (https://encoding.spec.whatwg.org/#windows-1252).
+#
+# Other encodings of one byte a character (Mac Roman, Windows-1250) are valid Windows-1252, too: they cannot be told
+# from it, and their accents come out wrong. Such a file has to be saved as UTF-8 first.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 LONGEST_LINE = 1 << 25
 """32 MiB: the longest full texts have a tenth of that."""
@@ -299,3 +307,375 @@ def lines_in(text: TextIO) -> Iterator[str]:
             yield f"{line}\n"
     if rest:
         yield rest
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# JSON Lines: objects with the number of their line, records as lines, and what a model finds wrong, in words.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+AS_JSON = "backslashreplace"
+"""How a lone surrogate, which UTF-8 does not have, is written: as the JSON it came in has it."""
+_TELLING_DECODER = json.JSONDecoder(parse_constant=str)
+
+
+def read_objects(
+    lines: Iterable[str], faults: Faults, *, constants: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON object on each line that is not blank, with the line's number.
+
+    NaN and infinity are read as null; with `constants`, as the text that they are.
+    """
+    decoder = _TELLING_DECODER if constants else _DECODER
+    for number, line in numbered(lines, faults):
+        try:
+            record = decoder.decode(line)
+        except (ValueError, RecursionError) as error:
+            faults.add(json_problem(error), line=number)
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            faults.add(f"found {json.dumps(record)[:40]}, expected one JSON object per line", line=number)
+
+
+class Strict(BaseModel):
+    """What takes no value of another type, though it could be turned into one of its own."""
+
+    model_config = ConfigDict(strict=True)
+
+
+def read_models(lines: Iterable[str], faults: Faults, model: type[M]) -> Iterator[tuple[int, M]]:
+    """The object on each line as its model has it, with the line's number."""
+    for number, record in read_objects(lines, faults):
+        if (read := checked(model.model_validate, record, faults, line=number)) is not None:
+            yield number, read
+
+
+def checked(
+    validate: Callable[[Any], T], value: Any, faults: Faults, *, line: int | None = None, place: str | None = None
+) -> T | None:
+    """The value as its model has it; None if it has faults, which are added to `faults`."""
+    try:
+        return validate(value)
+    except ValidationError as error:
+        for problem in in_words(error):
+            faults.add(problem, line=line, place=place)
+    return None
+
+
+def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+    """One record a line."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def in_words(error: ValidationError) -> list[str]:
+    """Each fault that a pydantic model found: the place, what was found, what was expected; entries count from 1."""
+    faults = []
+    for fault in error.errors(include_url=False):
+        *parents, last = fault["loc"] or ("",)
+        place = ", ".join(f"entry {part + 1}" if isinstance(part, int) else part for part in [*parents, last])
+        if fault["type"] == "missing" and isinstance(last, int):
+            problem = f"found {fault['input']!r:.60}, expected more entries"
+        elif fault["type"] == "missing":
+            found = near(str(last), [key for key in fault["input"] if key != last], others="found")
+            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {found}"
+        elif fault["type"] == "extra_forbidden":
+            problem = f"found {fault['input']!r:.60}, expected no such field"
+        elif fault["type"] == "value_error":
+            problem = str(fault["ctx"]["error"])
+        else:
+            problem = f"found {fault['input']!r:.60}, " + re.sub(r"^\w+ should (be|have) ", "expected ", fault["msg"])
+        faults.append(f"{place}: {problem}" if place else problem)
+    return faults
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# CSV as spreadsheet programs save it: and the tables that people fill in and that are read back.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+SEPARATORS = ",;\t"
+
+
+class CsvTable(NamedTuple):
+    """The rows by column, each with the line on which it begins, under the headings of the line of the header."""
+
+    line: int
+    headings: tuple[str, ...]
+    rows: list[tuple[int, dict[str, str]]]
+
+
+def decoded(data: bytes) -> str:
+    """The text of a file: UTF-8, UTF-16 or UTF-32 as its first bytes tell, else Windows-1252.
+
+    The last is what Excel's plain "CSV" holds on a western system. Only text for people can be garbled by a wrong
+    guess: ids are looked up or compared.
+    """
+    unicode = unicode_of_start(data)
+    try:
+        return data.decode(unicode, errors="strict" if unicode == "utf-8" else "replace").removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable:
+    """The rows that are not empty, by the headings of the first.
+
+    Comma, semicolon or tab between the cells, whichever gives the header most columns that are `known` (as `plain` has
+    them); any line ends; a first line `sep=;` is passed over. What is no CSV, known headings that occur twice, and
+    cells beyond the header are faults.
+    """
+    lines = list(io.StringIO(text, newline=""))
+    start = 1 if lines and re.fullmatch(r'"?sep=.?"?', lines[0].rstrip("\r\n"), re.IGNORECASE) else 0
+    while start < len(lines) and not lines[start].strip(f"{SEPARATORS} \r\n"):
+        start += 1
+    if start == len(lines):
+        return CsvTable(0, (), [])
+
+    def known_columns(separator: str) -> int:
+        return len({cell for cell in next(csv.reader([lines[start]], delimiter=separator)) if plain(cell) in known})
+
+    reader = csv.reader(lines[start:], delimiter=max(SEPARATORS, key=known_columns), strict=True)
+    line = start + 1
+    headings: list[str] = []
+    rows = []
+    try:
+        headings = [cell.strip() for cell in next(reader)]
+        for heading in sorted({cell for cell in headings if headings.count(cell) > 1 and plain(cell) in known}):
+            faults.add(f"column {heading!r} occurs {headings.count(heading)} times", line=line)
+        line = start + reader.line_num + 1
+        for cells in reader:
+            if any(cell.strip() for cell in cells[len(headings) :]):
+                faults.add(
+                    f"found {len(cells)} cells, expected {len(headings)}; quote a cell with a separator", line=line
+                )
+            elif any(cell.strip() for cell in cells):
+                rows.append((line, dict(zip_longest(headings, cells[: len(headings)], fillvalue=""))))
+            line = start + reader.line_num + 1
+    except csv.Error as error:
+        faults.add(f"not CSV from here on: {error}", line=line)
+    return CsvTable(start + 1, tuple(headings), rows)
+
+
+def read_columns(
+    data: bytes, faults: Faults, *, columns: Sequence[str], optional: Sequence[str] = ()
+) -> list[tuple[int, dict[str, str]]]:
+    """The cells of these columns in every row that is not empty; each row with its line.
+
+    The `columns` must be there; an `optional` one that is not there has empty cells. Where another is nearly called so,
+    that is a fault.
+    """
+    found = read_table(decoded(data), faults, known=(*columns, *optional))
+    headings = {plain(heading): heading for heading in found.headings}
+    missing = [column for column in columns if column not in headings]
+    for column in missing:
+        faults.add(f"found no column {column!r}", line=found.line)
+    unread = [heading for heading in headings if heading not in (*columns, *optional)]
+    for column in optional:
+        if column not in headings and (close := difflib.get_close_matches(column, unread)):
+            missing.append(column)
+            faults.add(f"found column {headings[close[0]]!r}: did you mean {column!r}?", line=found.line)
+    if missing:
+        return []
+    there = [*columns, *(column for column in optional if column in headings)]
+    absent = dict.fromkeys((column for column in optional if column not in headings), "")
+    return [
+        (line, {column: unguarded(cells[headings[column]]).strip() for column in there} | absent)
+        for line, cells in found.rows
+    ]
+
+
+def plain(heading: str) -> str:
+    """A heading as it is compared: small letters, `_` for white space and hyphens."""
+    return re.sub(r"[\s-]+", "_", heading.strip().lower())
+
+
+_FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
+_GUARD = "'"
+
+
+def guarded(cell: str) -> str:
+    """The cell as text for a spreadsheet, which would compute a formula, and for a terminal, which would obey orders.
+
+    A cell that begins like a formula (the last four are the wide forms) gets an apostrophe before it; one that begins
+    with an apostrophe gets one more, so that `unguarded` gives back what was written. Line ends become line feeds, and
+    other control characters are replaced by their numbers.
+    """
+    cell = shown(cell.replace("\r\n", "\n").replace("\r", "\n"))
+    return _GUARD + cell if cell and cell[0] in _FORMULA_STARTS + _GUARD else cell
+
+
+def unguarded(cell: str) -> str:
+    """The cell as it was before `guarded`."""
+    return cell[1:] if cell[:1] == _GUARD and cell[1:2] and cell[1] in _FORMULA_STARTS + _GUARD else cell
+
+
+def csv_of(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV, with their texts guarded; numbers stay numbers, and None is an empty cell."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerows([guarded(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def written_sheet(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as a file for spreadsheet programs. It begins with a byte order mark: without one, Excel garbles accents."""
+    return "\ufeff" + csv_of(rows)
+
+
+GOLD_COLUMNS = ("query_id", "doc_id", "grade", "why")
+
+
+class GoldLine(NamedTuple):
+    """A row: a pair with its grade, and why it has it; `why` may be empty."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    why: str
+
+
+def write_gold(rows: Iterable[GoldLine]) -> str:
+    """The table, with tabs between cells."""
+    return _with_tabs([GOLD_COLUMNS, *rows])
+
+
+def _with_tabs(rows: Iterable[Iterable[object]]) -> str:
+    """Rows with tabs between cells; white space in a cell becomes one space."""
+    return "".join("\t".join(guarded(" ".join(str(cell).split())) for cell in row) + "\n" for row in rows)
+
+
+def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collection[str]) -> tuple[GoldLine, ...]:
+    """The rows, in order. grades: the scale. queries: those of the study.
+
+    Tabs, commas or semicolons between cells. Raises InputError with the line of every grade off the scale, unknown
+    query, empty id and pair that is listed twice.
+    """
+    faults = Faults(name)
+    found: dict[tuple[str, str], GoldLine] = {}
+    for line, cells in read_columns(data, faults, columns=GOLD_COLUMNS):
+        query_id, doc_id, grade = cells["query_id"], cells["doc_id"], cells["grade"]
+        if query_id not in queries:
+            faults.add(f"query {query_id!r}: not in this study; {near(query_id, queries)}", line=line)
+        if not doc_id:
+            faults.add("doc_id is empty", line=line)
+        if grade not in map(str, grades):
+            faults.add(f"grade: found {grade!r}, expected one of {', '.join(map(str, grades))}", line=line)
+        elif (query_id, doc_id) in found:
+            faults.add(f"{query_id} {doc_id}: given twice", line=line)
+        else:
+            found[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
+    hint = "columns query_id, doc_id, grade and why; `annot train gold` without a file draws some"
+    faults.raise_if_any(hint=hint, found=found, nothing="found no gold pair")
+    return tuple(found.values())
+
+
+RETURNED_COLUMNS = ("query_id", "doc_id", "to", "why")
+
+
+class ReturnedLine(NamedTuple):
+    """A row: a pair, the assessor it goes back to, and what they read."""
+
+    query_id: str
+    doc_id: str
+    assessor: str
+    why: str
+    line: int | None = None
+    """Where it stands in the file; None if it comes from no file."""
+
+
+def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
+    """The rows, in order. Tabs, commas or semicolons between cells.
+
+    Raises InputError for missing columns, for a file without rows, and with the line of every row that gives a pair and
+    an assessor again.
+    """
+    faults = Faults(name)
+    found: dict[tuple[str, str, str], ReturnedLine] = {}
+    for line, cells in read_columns(data, faults, columns=RETURNED_COLUMNS):
+        row = ReturnedLine(cells["query_id"], cells["doc_id"], cells["to"], cells["why"], line)
+        if row[:3] in found:
+            faults.add(f"{row.query_id} {row.doc_id} to {row.assessor}: given twice", line=line)
+        found[row[:3]] = row
+    hint = f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair"
+    faults.raise_if_any(hint=hint, found=found, nothing="found no pair")
+    return tuple(found.values())
+
+
+PLACE_COLUMNS = ("paper_id", "where")
+
+
+def write_full_texts(titles: Mapping[str, str], where: Mapping[str, str]) -> str:
+    """The table to fill in, with the title of each paper beside it; `where` of those that are known stays."""
+    rows = ((paper_id, where.get(paper_id, ""), title) for paper_id, title in sorted(titles.items()))
+    return _with_tabs([(*PLACE_COLUMNS, "title"), *rows])
+
+
+def read_full_texts(data: bytes, *, name: str, wanted: Collection[str] | None) -> dict[str, str]:
+    """The place of the full text of each `wanted` paper, a link or the name of a file; None: of those that have one.
+
+    Tabs, commas or semicolons between cells. Raises InputError with every paper without a place and every paper with
+    two different ones.
+    """
+    faults = Faults(name)
+    found: dict[str, str] = {}
+    for line, cells in read_columns(data, faults, columns=PLACE_COLUMNS):
+        paper_id, where = cells["paper_id"], cells["where"]
+        if where and found.setdefault(paper_id, where) != where:
+            faults.add(f"paper {paper_id!r} has two addresses: {found[paper_id]} and {where}", line=line)
+    if not faults.found:
+        for paper_id in sorted(set(wanted or ()) - set(found)):
+            faults.add(f"paper {paper_id!r}: found no address of its full text")
+    faults.raise_if_any(hint="write a link (https://...) or the name of a file into the column `where` of each paper")
+    return found if wanted is None else {paper_id: found[paper_id] for paper_id in wanted}
+
+
+SHEET = "errors.csv"
+KEPT = ("query_id", "doc_id", "kind", "note")
+"""The columns that are read back."""
+
+
+class ErrorRow(NamedTuple):
+    """One pair that systems get wrong, as the lead sees it."""
+
+    query_id: str
+    doc_id: str
+    kind: str
+    note: str
+    facet: str
+    grade: int | None
+    """None if no system gets the pair wrong any more; what the lead said of it stays."""
+    irrelevant_near_the_top: str
+    """`system (rank), ...`"""
+    relevant_far_down: str
+    title: str
+
+
+def write_error_sheet(rows: Iterable[ErrorRow], *, faceted: bool) -> str:
+    """The sheet as text. faceted: with the facet of each pair."""
+    fields = [name for name in ErrorRow._fields if faceted or name != "facet"]
+    return written_sheet([fields, *(tuple(getattr(row, name) for name in fields) for row in rows)])
+
+
+def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """What the lead entered, (kind, note) by pair; rows without either are left out.
+
+    Raises InputError with every fault: a missing column, a pair given twice, a kind that is not among `kinds`.
+    """
+    faults = Faults(name)
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for line, cells in read_columns(data, faults, columns=KEPT):
+        query_id, doc_id, given, note = (cells[column] for column in KEPT)
+        kind = next((known for known in kinds if known.casefold() == given.casefold()), given)
+        if kind and kind not in kinds:
+            faults.add(f"kind: found {given!r}, {near(given, kinds)}", line=line)
+        if (query_id, doc_id) in found:
+            faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=line)
+        if kind or note:
+            found[query_id, doc_id] = kind, note
+    faults.raise_if_any(hint="`evaluation.error_kinds` in annot.toml lists the kinds")
+    return found

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from annot.base.errors import InputError
 from annot.base.names import counted, near
-from annot.formats.corpora.cutting import Piece, read_lines
+from annot.formats.corpora.pieces import Piece, read_lines
 from annot.formats.input_files import parquet_file
 
 ROWS = 2_000

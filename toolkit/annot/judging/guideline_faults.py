@@ -10,10 +10,10 @@ from itertools import pairwise
 from annot.base.errors import AnnotError
 from annot.base.records import WHOLE, Paper
 from annot.store import papers, trials
-from annot.store.queries import read_queries, read_topics
+from annot.store.pools import read_queries, read_topics
 from annot.study import guidelines
-from annot.study.made import note, states_of
 from annot.study.outcome import outcome_of
+from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 
 GENERAL = "general"

@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, known_query, near
 from annot.base.records import Assignment, Pool, Query, grouped, nested
-from annot.base.settings import Settings
-from annot.base.settings.sections import SampleSettings
-from annot.pools.pair_sample import (
+from annot.base.settings import SampleSettings, Settings
+from annot.pools.pooling import (
     WHOLE,
     FrozenRank,
     Ranks,
@@ -21,8 +20,8 @@ from annot.pools.pair_sample import (
     probabilities,
     ranks_on_record,
 )
-from annot.store.judging_models import Plan, PoolSample, SampleDesign, SampledPair
-from annot.study.adjudication import Pair
+from annot.store.models import Plan, PoolSample, SampleDesign, SampledPair
+from annot.study.outcome import Pair
 
 Frozen = dict[str, dict[str, FrozenRank]]
 FrozenHashes = Mapping[str, Mapping[str, str]]

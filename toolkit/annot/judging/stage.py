@@ -11,23 +11,21 @@ from sqlmodel import Session
 
 from annot.base.errors import AnnotError
 from annot.base.names import counted, verb
-from annot.base.records import Asked, Assignment, Judgement, Source, grouped
+from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
 from annot.store.judgements import count_corrected_texts, has_texts_on_record
-from annot.store.pools import read_sample, to_judge
+from annot.store.pools import read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import StoredRound, read_hidden
-from annot.store.queries import read_queries, read_topics
 from annot.store.shown import OF_SETTINGS, read_versions
-from annot.study.adjudication import Pair
-from annot.study.made import has_letter, is_current, read_made, states_of
-from annot.study.outcome import outcome_of, texts_of
+from annot.study.outcome import Pair, outcome_of, texts_of
+from annot.study.provenance import has_letter, is_current, read_made, states_of
 from annot.study.workspace import Workspace, read_manifest
 
 if TYPE_CHECKING:
     from annot.judging.states import StudyState
-    from annot.study.shown_changes import ShownChange
+    from annot.study.shown_versions import ShownChange
 
 TRAIN: StoredRound = "train"
 FEEDBACK = "train-feedback"
@@ -117,8 +115,7 @@ class Stage:
         if not versions:
             return (), ()
         # Only here: in no other study is anything on record that could have changed.
-        from annot.study.shown_changes import changes_of
-        from annot.study.shown_versions import later_versions
+        from annot.study.shown_versions import changes_of, later_versions
 
         return changes_of(self.ws, self.session), tuple(map(str, later_versions(versions)))
 
@@ -126,7 +123,7 @@ class Stage:
         """Texts that are not those on record, although no correction says so."""
         if not has_texts_on_record(self.session):
             return 0
-        from annot.corpus.uncorrected import uncorrected
+        from annot.corpus.corpus_facts import uncorrected
 
         return len(uncorrected(self.ws, self.session, self.states))
 
@@ -134,7 +131,7 @@ class Stage:
         changes = [change for change in self.changes if bool(change.refused) is refused]
         if not changes:
             return ""
-        from annot.study.shown_changes import in_words
+        from annot.study.shown_versions import in_words
 
         return in_words(changes)
 
@@ -227,9 +224,9 @@ class Stage:
             if (query_id, doc) not in self.sample.pairs
         ]
 
-    def _tasks(self, round: StoredRound) -> dict[str, set[Asked]]:
+    def _tasks(self, round: StoredRound) -> dict[str, set[PairKey]]:
         """What everyone was sent in a round."""
-        found: dict[str, set[Asked]] = {}
+        found: dict[str, set[PairKey]] = {}
         for one in self.projects:
             if one.round == round:
                 found.setdefault(one.assessor, set()).update(projects.read_tasks(self.session, one.project))
@@ -256,7 +253,7 @@ class Stage:
 
     def _judging(self) -> dict[str, Any]:
         """What has to be sent, and who has what to judge."""
-        hidden = {name: {Asked(*pair) for pair in own} for name, own in read_hidden(self.session).items()}
+        hidden = {name: {PairKey(*pair) for pair in own} for name, own in read_hidden(self.session).items()}
         gold = self._tasks("judge") if hidden else {}
         probed = trials.read_answers(self.session, "hidden-gold") if hidden else ()
         answered = {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
@@ -289,7 +286,7 @@ class Stage:
         for pair in self.outcome.open:
             if pair in self.waiting:
                 continue
-            asked = Asked(*pair, 1 + self.outcome.reopened.get(pair, 0))
+            asked = PairKey(*pair, 1 + self.outcome.reopened.get(pair, 0))
             person = next((name for name in holders.get(asked, ()) if name in self._may_settle(pair)), None)
             if person is None:
                 unsent += bool(self._may_settle(pair))
@@ -367,14 +364,14 @@ class Stage:
     def _refusing(self) -> list[StudyState]:
         """The states that the study is in and in which there is no release."""
         # Only once there are all grades, as for the qrels.
-        from annot.judging.state_memory import remembered_findings
+        from annot.judging.states import remembered_findings
 
         return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
 
     def _qrels_hold(self) -> bool:
         # Only once there are all grades: until then the next step is known without these modules.
         from annot.formats.trec import topics_file, write_qrels
-        from annot.study.exports import DECISIONS_FILE
+        from annot.study.snapshot import DECISIONS_FILE
 
         beside = (DECISIONS_FILE, topics_file(read_topics(self.session)))
         files = (self.ws.qrels, *(self.ws.exports / name for name in beside))

@@ -1,25 +1,154 @@
-"""The states of a study in which something that it says is not true: one list, which binds everywhere.
-
-`annot check` prints what is found, `next:` names it, every page says so where it rests on something untrue, and a
-release is refused. To add one is to add an entry to `STATES`: a name, how it is found, what it makes untrue, and
-the remedy. Finders are run by `findings_of`; what several of them read is read once, in `Examination`.
-"""
+"""States of a study in which something that it says is not true."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+import contextlib
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from annot import __version__
 from annot.base.errors import InputError, MissingInput
-from annot.corpus.uncorrected import UNCORRECTED
-from annot.judging import text_states
-from annot.judging.examination import Examination
-from annot.measuring.results import read_audit
-from annot.pools import chain
+from annot.base.names import counted, verb
+from annot.base.records import Advance, Source
+from annot.corpus.corpus_facts import UNCORRECTED, uncorrected
+from annot.judging import guideline_faults, plan_on_record
+from annot.measuring.measured import read_audit
+from annot.pools import chain, drawn_pools
+from annot.pools.frozen_rankings import RankedCorpus, ranked_corpus
+from annot.ranking import index
+from annot.store import people, pools
+from annot.store.judgements import read_judgements, sources_of_judgements
+from annot.store.pools import read_queries
+from annot.store.revisions import written_mark
 from annot.store.shown import Part
-from annot.study.shown_changes import BACK
-from annot.study.workspace import SETTINGS_FILE
+from annot.study.outcome import texts_of
+from annot.study.provenance import States, states_of
+from annot.study.shown_versions import BACK, ShownChange, changes_of
+from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One look at a study for all that finds states of it: what several finders need is read once.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+THINGS = {
+    "count": "how many papers there are",
+    "corpus": "the papers of the corpus",
+    "rankings": "the rankings behind the pools",
+    "pools": "the pools",
+    "plan": "the plan",
+    "guidelines": "the guidelines",
+    "blindness": "that everyone judged alone",
+    "judgements": "the judgements",
+    "qrels": "the final grades",
+    "runs": "the runs",
+    "index": "what is ranked again",
+    "names": "the names of the grades",
+    "facets": "the facets",
+    "sent": "what a push would send",
+}
+"""What a page or a release can rest on, in words. A page names what it rests on by these."""
+
+
+class Examination:
+    """One look at a study, for all finders: what several of them need is read or computed once, when first asked for.
+
+    advance: hears of work that takes long.
+    """
+
+    def __init__(self, ws: Workspace, *, advance: Advance = lambda _done, _total: None) -> None:
+        self.ws, self._advance = ws, advance
+
+    @cached_property
+    def plan(self) -> plan_on_record.PlanCheck:
+        """The plan against the pools, the people and its file."""
+        return plan_on_record.check(self.ws)
+
+    @cached_property
+    def pools(self) -> drawn_pools.PoolReplay:
+        """The pools, drawn again."""
+        return drawn_pools.replay(self.ws, advance=self._advance)
+
+    @cached_property
+    def guidelines(self) -> guideline_faults.CheckedGuidelines:
+        """The guidelines against the scale, the facets and the corpus."""
+        return guideline_faults.check(self.ws)
+
+    @cached_property
+    def ranked(self) -> RankedCorpus:
+        """The papers that the rankings could hold."""
+        return ranked_corpus(self.ws)
+
+    @cached_property
+    def added(self) -> tuple[str, ...]:
+        """The papers that were added after the pools were drawn, and that no query, pool, plan or judgement has."""
+        later = self.ranked.added
+        if not later:
+            return ()
+        with self.ws.reading() as session:
+            used = {query.topic_id for query in read_queries(session)}
+            used |= {doc_id for documents in pools.documents_by_query(session).values() for doc_id in documents}
+            used |= {planned.doc_id for planned in people.read_assignments(session)}
+            used |= {judgement.doc_id for judgement in read_judgements(session)}
+        return tuple(paper_id for paper_id in later if paper_id not in used)
+
+    def broken(self, *links: str) -> Iterator[str]:
+        """What has changed of these links of the chain of hashes since it was written."""
+        with self.ws.reading() as session:
+            for link in links:
+                yield from chain.broken(self.ws, session, link)
+
+    @cached_property
+    def index(self) -> tuple[str, ...]:
+        """Files of the index that have changed."""
+        return index.faults_of(self.ws)
+
+    @cached_property
+    def changes(self) -> tuple[ShownChange, ...]:
+        """What is no longer as people were sent it."""
+        with self.ws.reading() as session:
+            return changes_of(self.ws, session)
+
+    @cached_property
+    def things(self) -> frozenset[str]:
+        """What of `THINGS` the study says anything about: guidelines and a server only if people judged by them."""
+        with self.ws.reading() as session:
+            judged_here = Source.LABEL_STUDIO in sources_of_judgements(session)
+        return frozenset(THINGS if judged_here else THINGS.keys() - {"guidelines", "blindness"})
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The states of a study whose texts were corrected, or changed without a word (`annot.judging.states` lists them).
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def uncorrected_texts(study: Examination) -> tuple[str, ...]:
+    """The papers whose text is not the one on record, although no correction says so."""
+    with study.ws.reading() as session:
+        return uncorrected(study.ws, session, states_of(study.ws, session))
+
+
+def waiting(study: Examination) -> Iterator[str]:
+    """The corrected texts, each with how many pairs wait because of it."""
+    with study.ws.reading() as session:
+        pairs = [one for one in texts_of(session).values() if one.state == "waits"]
+    for text_id in sorted({text_id for one in pairs for text_id in one.to_decide}):
+        count = sum(text_id in one.to_decide for one in pairs)
+        yield f"{text_id}: {counted(count, 'pair')} {verb(count, 'waits', 'wait')} for a decision"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The states of a study in which something that it says is not true: one list, which binds everywhere.
+#
+# `annot check` prints what is found, `next:` names it, every page says so where it rests on something untrue, and a
+# release is refused. To add one is to add an entry to `STATES`: a name, how it is found, what it makes untrue, and
+# the remedy. Finders are run by `findings_of`; what several of them read is read once, in `Examination`.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 SHOWN = 10
 """Of what shows a state, how many lines or names a list has; a datasheet names all papers."""
@@ -57,7 +186,7 @@ class StudyState:
     """The sentence that a page says of it: a block of `templates/report/states.j2`."""
 
 
-class Finding(NamedTuple):
+class StateFinding(NamedTuple):
     """A state that a study is in."""
 
     state: StudyState
@@ -287,7 +416,7 @@ STATES: tuple[StudyState, ...] = (
         "texts that changed without a reason",
         "sent",
         "texts have changed since they were sent, without a reason",
-        text_states.uncorrected_texts,
+        uncorrected_texts,
         frozenset({"corpus", "sent"}),
         UNCORRECTED,
         ("corpus", DATABASE),
@@ -297,7 +426,7 @@ STATES: tuple[StudyState, ...] = (
         "pairs that wait for a decision",
         "sent",
         "pairs wait for your decision, because a text was corrected after they were judged",
-        text_states.waiting,
+        waiting,
         frozenset({"judgements", "qrels"}),
         "decide with `annot corpus corrected`",
         (DATABASE,),
@@ -331,10 +460,10 @@ STATES: tuple[StudyState, ...] = (
 """Every state that is looked for, in the order of the work."""
 
 
-def findings_of(study: Examination, *, on: Collection[str] | None = None) -> tuple[Finding, ...]:
+def findings_of(study: Examination, *, on: Collection[str] | None = None) -> tuple[StateFinding, ...]:
     """The states that the study is in. on: only those in which one of these things is untrue; None for all."""
     found = ((state, words_of(state, study)) for state in STATES if on is None or state.untrue & {*on})
-    return tuple(Finding(state, words) for state, words in found if words)
+    return tuple(StateFinding(state, words) for state, words in found if words)
 
 
 def words_of(state: StudyState, study: Examination) -> tuple[str, ...]:
@@ -350,3 +479,73 @@ def words_of(state: StudyState, study: Examination) -> tuple[str, ...]:
         return ()
     except InputError as error:
         return error.faults or (error.message,)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the finders of states found, remembered: `next:` ends every command, and must not read the corpus each time.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+MEMORY_FILE = "states.json"
+"""Below `.annot/`."""
+
+
+def remembered_findings(
+    ws: Workspace, states: States, *, on: Collection[str] | None = None
+) -> tuple[StateFinding, ...]:
+    """What `findings_of` finds. A finder runs again only if a file that it reads has another size or date, or a row of
+    a database on a server was written.
+
+    on: only states in which one of these things is untrue. states: of the database as it is
+    (`annot.study.provenance.states_of`).
+    """
+    path = ws.cache / MEMORY_FILE
+    known, study = _read(ws), Examination(ws)
+    database = [json.dumps(states, sort_keys=True), *_marks_of_database(ws)]
+    looked_at = [state for state in STATES if on is None or state.untrue & {*on}]
+    memory = dict(known)
+    for state in looked_at:
+        mark = _mark(ws, state, database)
+        if known.get(state.name, {}).get("of") != mark:
+            memory[state.name] = {"of": mark, "words": list(words_of(state, study))}
+    if memory != known:
+        with contextlib.suppress(OSError):
+            # A study that can only be read is looked at again each time.
+            write_file(path, json.dumps(memory, sort_keys=True))
+    found = ((state, tuple(memory[state.name]["words"])) for state in looked_at)
+    return tuple(StateFinding(state, words) for state, words in found if words)
+
+
+def _read(ws: Workspace) -> dict[str, dict[str, list[str]]]:
+    try:
+        known = json.loads((ws.cache / MEMORY_FILE).read_text(encoding="utf-8"))
+        return {name: {"of": list(found["of"]), "words": list(found["words"])} for name, found in known.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _mark(ws: Workspace, state: StudyState, database: Sequence[str]) -> list[str]:
+    """What tells whether anything that the finder reads has changed. database: the same of the database."""
+    marks = (database if name == DATABASE else _marks_of_files(_files(ws.root / name)) for name in state.reads)
+    return [__version__, *(mark for several in marks for mark in several)]
+
+
+def _marks_of_database(ws: Workspace) -> Iterator[str]:
+    if ws.database_file is None:
+        with ws.reading() as session:
+            yield written_mark(session)
+    else:
+        # What is written while another program has the database open is in the log beside it until that ends.
+        log = ws.database_file.with_name(f"{ws.database_file.name}-wal")
+        yield from _marks_of_files([ws.database_file, *([log] if log.is_file() and log.stat().st_size else [])])
+
+
+def _files(top: Path) -> list[Path]:
+    return sorted(path for path in top.rglob("*") if path.is_file()) if top.is_dir() else [top]
+
+
+def _marks_of_files(paths: Iterable[Path]) -> Iterator[str]:
+    for path in paths:
+        if path.is_file():
+            facts = path.stat()
+            yield f"{path.name} {facts.st_size} {facts.st_mtime_ns}"

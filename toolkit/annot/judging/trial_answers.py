@@ -1,24 +1,32 @@
-"""The answers of rounds that never count, and each assessor against grades that are known: gold, open or hidden."""
+"""Answers of training and sub-study, compared with known grades and with each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sqlmodel import Session
 
+from annot.base.errors import MissingInput
 from annot.base.records import Decision, Judgement, Query, nested
 from annot.base.stats.values import Estimate, Interval, Undefined, rounding
-from annot.judging.trials.draws import Pair, Verdict, batches_of, verdict
-from annot.labelstudio.controls import DIFFERENCES, DIFFERENCES_OF_WHOLES
-from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.pooled import Between, agreement_between
+from annot.judging.trial_draws import Pair, Verdict, batches_of, verdict
+from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES
+from annot.measuring.agreement.coefficients import HEADLINE, TITLES
+from annot.measuring.agreement.estimates import AgreementOfGradings, agreement_between
+from annot.measuring.diagnosis.findings import median_time_interval
 from annot.store import people, trials
+from annot.store.pools import read_queries
 from annot.store.projects import StoredRound, read_hidden
-from annot.store.queries import read_queries
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The answers of rounds that never count, and each assessor against grades that are known: gold, open or hidden.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 TRAIN: StoredRound = "train"
 FEEDBACK: StoredRound = "train-feedback"
@@ -37,7 +45,7 @@ NO_GRADE = "no grade"
 
 
 @dataclass(frozen=True, slots=True)
-class Far:
+class GradeGap:
     """A pair whose grade is far from gold."""
 
     query_id: str
@@ -58,12 +66,12 @@ class TrainedAssessor:
     """In which they come, each of one facet."""
     answered: int
     cannot_judge: int
-    agreement: Between
+    agreement: AgreementOfGradings
     """By coefficient; the gate's is the first."""
     threshold: float
     gate: str
     verdict: Verdict
-    furthest: tuple[Far, ...]
+    furthest: tuple[GradeGap, ...]
     """Widest gap first."""
     looked_at: int
     """Pairs that were opened again with the gold grade."""
@@ -76,14 +84,14 @@ class TrainedAssessor:
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class HiddenGoldResult:
     """One assessor on the gold that is hidden among their pairs."""
 
     assessor: str
     hidden: int
     answered: int
-    agreement: Between
-    furthest: tuple[Far, ...]
+    agreement: AgreementOfGradings
+    furthest: tuple[GradeGap, ...]
 
 
 def current_answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
@@ -139,7 +147,7 @@ def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
 
 
 @rounding
-def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
+def hidden_gold_of(ws: Workspace, session: Session) -> tuple[HiddenGoldResult, ...]:
     """Everyone who has hidden gold among their pairs: their grades against the final ones, which are others'."""
     hidden = read_hidden(session)
     if not hidden:
@@ -153,7 +161,9 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[Probed, ...]:
     found = []
     for name, pairs in hidden.items():
         answered = [one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts]
-        found.append(Probed(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers)))
+        found.append(
+            HiddenGoldResult(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers))
+        )
     return tuple(found)
 
 
@@ -163,7 +173,7 @@ def on_record(trained: TrainedAssessor) -> dict[str, Any]:
     return {**_gate_figure(trained.agreement), **{name: getattr(trained, name) for name in names}}
 
 
-def hidden_on_record(probed: Probed) -> dict[str, Any]:
+def hidden_on_record(probed: HiddenGoldResult) -> dict[str, Any]:
     """What stays on record of one assessor's answers to hidden gold, for report and datasheet."""
     return {**_gate_figure(probed.agreement), "hidden": probed.hidden, "answered": probed.answered}
 
@@ -213,7 +223,7 @@ def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
 
 def _against(
     ws: Workspace, own: Mapping[Pair, int], known: Mapping[Pair, tuple[int, str]], papers: Mapping[str, str]
-) -> tuple[Between, tuple[Far, ...]]:
+) -> tuple[AgreementOfGradings, tuple[GradeGap, ...]]:
     """How a person's grades agree with those that are known (grade, why), and the pairs that are furthest from them."""
     grades = {pair: grade for pair, (grade, _) in known.items()}
     agreement = agreement_between(
@@ -224,10 +234,158 @@ def _against(
         coefficients=FIGURES,
         topics=papers,
     )
-    apart = [Far(*pair, grade, *known[pair]) for pair, grade in own.items() if pair in known and grade != grades[pair]]
+    apart = [
+        GradeGap(*pair, grade, *known[pair]) for pair, grade in own.items() if pair in known and grade != grades[pair]
+    ]
     apart.sort(key=lambda one: (-abs(one.grade - one.gold), one.query_id, one.doc_id))
     return agreement, tuple(apart[: ws.settings.training.furthest])
 
 
-def _gate_figure(agreement: Between) -> dict[str, Any]:
+def _gate_figure(agreement: AgreementOfGradings) -> dict[str, Any]:
     return {"pairs": agreement.n_pairs, "coefficient": GATE, **figure_on_record(agreement.figures[GATE])}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the sub-study shows: the same pairs on abstracts, on full texts and by their final grades, and the time.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+TRIAL = "substudy"
+ON_RECORD = "substudy-figures"
+ROUNDS: dict[str, StoredRound] = {"abstract": "substudy-abstract", "full": "substudy-full"}
+"""The round of each view."""
+NAMES = {"abstract": "abstracts", "full": "full texts", "final": "final grades"}
+HINT = "draw it with `annot substudy draw --assessor a1`"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The answers of one view."""
+
+    view: str
+    pairs: int
+    answered: int
+    graded: int
+    cannot_judge: int
+    seconds: Estimate
+    """The median time a pair."""
+    timed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedGradings:
+    """Two gradings of the pairs."""
+
+    first: str
+    second: str
+    agreement: AgreementOfGradings
+
+
+@dataclass(frozen=True, slots=True)
+class SubstudyReport:
+    """What the sub-study found."""
+
+    assessor: str
+    level: float
+    titles: dict[str, str]
+    views: tuple[View, ...]
+    compared: tuple[ComparedGradings, ...]
+    changes: dict[int, int]
+    """Pairs by the grade on the full texts less that on the abstracts."""
+    judged_before: int
+    """Pairs that the assessor has judged for the collection as well."""
+
+
+def plan_of(session: Session) -> dict[str, Any]:
+    """What is on record of the draw. Raises MissingInput before it."""
+    facts = trials.read_trial(session, TRIAL)
+    if facts is None:
+        raise MissingInput("no sub-study is drawn", hint=HINT)
+    return facts
+
+
+@rounding
+def substudy_of(ws: Workspace, session: Session) -> SubstudyReport:
+    """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
+    assessor = plan_of(session)["assessor"]
+    answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
+    outcome = outcome_of(session, ws.settings)
+    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    if not any(answers.values()):
+        raise MissingInput("no answers to the sub-study", hint="run `annot pull substudy`")
+    level = ws.settings.agreement.level
+    grades = {view: grades_of(one for one in given if not one.flags) for view, given in answers.items()}
+    final = grades_of(outcome.decisions)
+    papers = papers_of(read_queries(session))
+    grades["final"] = {pair: final[pair] for pair in asked if pair in final}
+    compared = tuple(
+        ComparedGradings(
+            NAMES[first],
+            NAMES[second],
+            agreement_between(
+                grades[first],
+                grades[second],
+                grades=ws.settings.scale.grades,
+                level=level,
+                coefficients=HEADLINE,
+                topics=papers,
+            ),
+        )
+        for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
+    )
+    changes = [grades["full"][pair] - grades["abstract"][pair] for pair in grades["full"] if pair in grades["abstract"]]
+    judged = {one.pair for one in outcome.judgements if one.assessor == assessor and one.counts}
+    return SubstudyReport(
+        assessor=assessor,
+        level=level,
+        titles={name: TITLES[name] for name in HEADLINE},
+        views=tuple(_view(view, len(asked), given, papers, level) for view, given in answers.items()),
+        compared=compared,
+        changes={change: changes.count(change) for change in sorted(set(changes))},
+        judged_before=len(judged & asked),
+    )
+
+
+def substudy_on_record(found: SubstudyReport) -> dict[str, Any]:
+    """What stays on record, for report and datasheet."""
+    return {
+        "assessor": found.assessor,
+        "compared": [
+            {
+                "first": one.first,
+                "second": one.second,
+                "pairs": one.agreement.n_pairs,
+                "figures": {name: figure_on_record(figure) for name, figure in one.agreement.figures.items()},
+            }
+            for one in found.compared
+        ],
+        "views": [{"view": one.view, "timed": one.timed, **figure_on_record(one.seconds)} for one in found.views],
+    }
+
+
+def recorded_substudy(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What `on_record` noted down, its figures as estimates; None if no two gradings share a pair."""
+    facts = known.get(ON_RECORD)
+    compared = [
+        {**one, "figures": {name: figure_from_record(figure) for name, figure in one["figures"].items()}}
+        for one in (facts["compared"] if facts else ())
+        if one["pairs"]
+    ]
+    if facts is None or not compared:
+        return None
+    views = [{**one, "seconds": figure_from_record(one)} for one in facts["views"]]
+    return {**facts, "compared": compared, "views": views}
+
+
+def _view(view: str, pairs: int, given: Sequence[Judgement], papers: Mapping[str, str], level: float) -> View:
+    answered = [one for one in given if one.counts]
+    timed = [one for one in answered if one.lead_time]
+    times = np.array([one.lead_time for one in timed], dtype=np.float64)
+    queries = [one.query_id for one in timed]
+    none = Undefined("no answer has a time")
+    seconds = Estimate(none, none)
+    if timed:
+        interval = median_time_interval(times, queries, [papers[name] for name in queries], level)
+        seconds = Estimate(float(np.median(times)), interval)
+    graded = sum(one.grade is not None for one in answered)
+    return View(NAMES[view], pairs, len(answered), graded, len(answered) - graded, seconds, len(times))

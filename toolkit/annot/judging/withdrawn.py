@@ -9,17 +9,17 @@ from typing import Any, Literal
 from sqlmodel import Session
 
 from annot.base.names import without_ids
-from annot.base.records import SUPERSEDED, Asked, grouped
+from annot.base.records import SUPERSEDED, PairKey, grouped
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS
-from annot.store.revisions import Line, Revisions
+from annot.store.revisions import AnnotationHistory, Revisions
 
 Role = Literal["assessor", "adjudicator"]
 TABLES: dict[Role, Revisions[Any]] = {"assessor": JUDGEMENTS, "adjudicator": ADJUDICATIONS}
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawn:
+class WithdrawnAnswer:
     """One person's last answer to what they were asked, and what speaks against it."""
 
     query_id: str
@@ -36,15 +36,15 @@ class Withdrawn:
     """When that was recorded: ISO 8601, UTC."""
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> PairKey:
         """What the person was asked."""
-        return Asked(self.query_id, self.doc_id, self.occasion)
+        return PairKey(self.query_id, self.doc_id, self.occasion)
 
 
-def withdrawn_of(session: Session) -> tuple[Withdrawn, ...]:
+def withdrawn_of(session: Session) -> tuple[WithdrawnAnswer, ...]:
     """Every such answer of assessors, then of adjudicators; an answer that the same person gave again is not one."""
     return tuple(
-        Withdrawn(
+        WithdrawnAnswer(
             line.record.query_id,
             line.record.doc_id,
             TABLES[role].person_of(line.record),
@@ -64,7 +64,7 @@ def withdrawn_of(session: Session) -> tuple[Withdrawn, ...]:
 
 def lines_withdrawn(
     session: Session, role: Role, *, person: str | None = None, payload: bool = False
-) -> Iterator[Line[Any]]:
+) -> Iterator[AnnotationHistory[Any]]:
     """The lines of these answers; of several of one person to the same question, the one that counts, else the last."""
     revisions = TABLES[role]
     answers = (line for line in revisions.lines(session, person=person, payload=payload) if line.answer is not None)

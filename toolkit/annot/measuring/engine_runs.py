@@ -14,7 +14,7 @@ from annot.ranking import submission
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.store import papers, pools
-from annot.store.queries import read_queries
+from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
 
 METHOD = re.compile(r"\w[\w.+-]{0,99}")
@@ -45,7 +45,7 @@ class ImportedRanking:
     metadata: dict[str, Any]
 
 
-def take_in(
+def import_engine_run(
     ws: Workspace,
     file: Path,
     *,

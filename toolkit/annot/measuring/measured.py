@@ -1,39 +1,143 @@
-"""Measurements on one record of a study: agreement, assessors, runs.
-
-The scores before each top-up of the pools are from the qrels without the pairs that came then.
-"""
+"""What is measured on one record of a study, and the files of exports/ that hold it."""
 
 from __future__ import annotations
 
+import errno
+import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import called
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
-from annot.base.stats.values import rounding
-from annot.formats.trec import read_run
+from annot.base.stats.inference import POWER
+from annot.base.stats.values import rounding, to_json
+from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches, read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.summaries import AgreementTable, SampledAgreement
+from annot.measuring.agreement.estimates import AgreementTable, SampledAgreement
 from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.diagnosis.matrices import Repeat
-from annot.measuring.diagnosis.overview import AskedAndGraded, Looked, look
+from annot.measuring.diagnosis.matrices import AssessorAnalysis, JudgementCount, Repeat, look
 from annot.measuring.diagnosis.panel import Panel, panel_of
-from annot.measuring.evaluation.comparisons import Restated, ToppedUp, restated_scores
-from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, Evaluated, of_runs
-from annot.measuring.evaluation.graded_pools import GradedPools, JudgedWhole
-from annot.measuring.evaluation.measures import CONVENTIONS
+from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
+from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs
+from annot.measuring.evaluation.measures import CONVENTIONS, GradedPools, JudgedWhole, QueryMeasures
 from annot.measuring.sampled_study import drawn_pairs, with_cost
-from annot.pools.pair_sample import refuse_zero
-from annot.pools.pooling import Version, came_in, versions_of
-from annot.study.adjudication import Pair
+from annot.pools.pooling import Version, came_in, refuse_zero, versions_of
 from annot.study.guidelines import distinct
-from annot.study.outcome import Outcome
-from annot.study.snapshot import Snapshot, refuse_unjudged
-from annot.study.workspace import Workspace, given_text
+from annot.study.outcome import Outcome, Pair
+from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, refuse_unjudged
+from annot.study.workspace import Workspace, given_text, sha256_of, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Files of exports/ with measurements, and the sentences that runs matched.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+AUDIT_FILE = "audit.json"
+
+
+def keep(ws: Workspace, name: str, text: str, *, tell: Callable[[str], None]) -> None:
+    """Write a file of figures into `exports/`; if the study can only be read, `tell` that they are not kept."""
+    try:
+        write_file(ws.exports / name, text)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        tell(f"{ws.exports / name}: cannot be written ({error.strerror}); the figures are only printed here")
+
+
+AGREEMENT_FILE, EVALUATION_FILE, EFFECT_FILE = "agreement.json", "evaluation.json", "assessor-effect.json"
+"""Files in `exports/`: an `AgreementTable`, `evaluation_data`, an `AssessorEffect`."""
+
+
+def evaluation_data(evaluated: EvaluatedRuns) -> Any:
+    """Data of the lines, the comparisons and the queries' own values."""
+    return {
+        "relevant_from": evaluated.relevant_from,
+        "intervals": {"over": f"{called().topic}s", "level": evaluated.level},
+        "lines": evaluated.lines,
+        "ceiling": evaluated.ceiling,
+        "comparison": {
+            "convention": evaluated.convention,
+            "measure": evaluated.measure,
+            "test": "two-sided paired randomisation test",
+            "unit": called().topic,
+            "correction": "step-down maximum of t (Westfall and Young 1993), over all pairs of runs of a facet",
+            "alpha": ALPHA,
+            "power": POWER,
+            "verdicts": evaluated.verdicts,
+            "pairs": evaluated.comparisons,
+        },
+        "queries": {
+            tag: {
+                convention: {query.query_id: _shown(query) for query in evaluation.queries}
+                for convention, evaluation in by_convention.items()
+            }
+            for tag, by_convention in evaluated.evaluations.items()
+        },
+        "notes": (*filter(None, [evaluated.warning]), *evaluated.notes),
+        **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
+        **({} if evaluated.restated is None else {"restated": evaluated.restated}),
+    }
+
+
+def _shown(query: QueryMeasures) -> Any:
+    """Values of the query, null if an estimate cannot be true."""
+    return to_json(query) | {"values": {name: query.shown(name) for name in query.values}}
+
+
+def judgements_sha256(ws: Workspace) -> str:
+    """Hash of `exports/judgements.jsonl`; "" if it is not written yet."""
+    path = ws.exports / JUDGEMENTS_FILE
+    return sha256_of(path) if path.is_file() else ""
+
+
+def read_audit(ws: Workspace) -> dict[str, Any] | None:
+    """Findings of the last `annot check server`; `current` is true if they are about the judgements as they are now."""
+    try:
+        audit: dict[str, Any] = json.loads((ws.exports / AUDIT_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return audit | {"current": audit["judgements_sha256"] == judgements_sha256(ws)}
+
+
+def as_text(data: Any) -> str:
+    """JSON of a record, or of data that JSON can carry, in the format of files."""
+    return json.dumps(to_json(data), indent=2, ensure_ascii=False) + "\n"
+
+
+def matches_file(ws: Workspace, tag: str) -> Path:
+    """Path of the file with the matches of a run."""
+    return ws.runs / f"{tag}{ENDING}"
+
+
+def write_matches(ws: Workspace, tag: str, matches: Matches | None) -> None:
+    """Write the matches of a run; an earlier file of the same tag is removed if this run matched nothing."""
+    if matches is None:
+        matches_file(ws, tag).unlink(missing_ok=True)
+    else:
+        write_file(matches_file(ws, tag), match_lines(matches))
+
+
+def matches_of(ws: Workspace, tag: str) -> dict[Pair, tuple[Match, ...]]:
+    """Matches of a run in each pair, heaviest first; empty if the run has no such file."""
+    path = matches_file(ws, tag)
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8") as lines:
+        return read_matches(lines, name=str(path))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Measurements on one record of a study: agreement, assessors, runs.
+#
+# The scores before each top-up of the pools are from the qrels without the pairs that came then.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 DAYS_BY_CLOCK = 3
 """Number of days from which on people choose their moments; a sitting follows the plan's order, whatever clocks say."""
@@ -149,7 +253,7 @@ class ByGuidelines:
 
 
 @rounding
-def assessors_of(snapshot: Snapshot) -> Looked:
+def assessors_of(snapshot: Snapshot) -> AssessorAnalysis:
     """Analysis of how each assessor judges. Raises MissingInput without judgements.
 
     It does not depend on the clock if a study made here was judged within two days.
@@ -198,10 +302,10 @@ def _order(panel: Panel, *, elsewhere: bool) -> str:
     return f"the order of the plan{of_some}"
 
 
-def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[AskedAndGraded, ...]:
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[JudgementCount, ...]:
     asked = Counter(name for names in outcome.planned.values() for name in names)
     graded = Counter(judgement.assessor for judgement in counting)
-    return tuple(AskedAndGraded(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
+    return tuple(JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
 
 
 def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
@@ -240,7 +344,7 @@ def evaluation_of(
     average: str = "test",
     unfinished: bool = False,
     queries: Collection[str] | None = None,
-) -> Evaluated:
+) -> EvaluatedRuns:
     """Measure the runs on the qrels, and compare them on the first of `measures` in the first of the conventions.
 
     If a sample was judged, they are measured on the whole pools by estimates; unfinished: allow drawn pairs without a
@@ -249,7 +353,7 @@ def evaluation_of(
     drawn = None
     if snapshot.sample is not None:
         drawn = drawn_pairs(snapshot, qrels, unfinished=unfinished, queries=queries)
-    evaluated = of_runs(
+    evaluated = evaluate_runs(
         runs,
         JudgedWhole(qrels, snapshot.outcome.judgements) if drawn is None else drawn.pools,
         facets=snapshot.facets,
@@ -330,8 +434,8 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
 
 
 def with_restated(
-    snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...], evaluated: Evaluated, **how: Any
-) -> Evaluated:
+    snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...], evaluated: EvaluatedRuns, **how: Any
+) -> EvaluatedRuns:
     """Add the scores before each top-up to the evaluation; without top-ups it is returned as it is.
 
     The scores before one are measured by `evaluation_of`, with the options `how`, on the qrels without the pairs that
@@ -350,10 +454,12 @@ def with_restated(
     if not topped_up:
         return evaluated
     scores = restated_scores(earlier, _values(evaluated, evaluated))
-    return replace(evaluated, restated=Restated(tuple(topped_up), evaluated.convention, evaluated.measure, scores))
+    return replace(
+        evaluated, restated=RunsBeforeTopups(tuple(topped_up), evaluated.convention, evaluated.measure, scores)
+    )
 
 
-def _values(evaluated: Evaluated, by: Evaluated) -> dict[str, dict[str, float]]:
+def _values(evaluated: EvaluatedRuns, by: EvaluatedRuns) -> dict[str, dict[str, float]]:
     """Value by facet and run, on the measure by which runs are compared."""
     return nested(
         (line.facet, line.run, line.values[by.measure])

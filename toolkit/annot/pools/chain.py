@@ -12,14 +12,13 @@ from annot.base.errors import InputError
 from annot.base.records import Source
 from annot.formats.trec import write_qrels
 from annot.pools.drawn_pools import unlike_record
-from annot.pools.ranked_corpus import ranked_corpus
-from annot.ranking.paper_vectors import imported_word_vectors, recorded_files
-from annot.ranking.wordvectors import sha256_of as sha256_of_words
+from annot.pools.frozen_rankings import ranked_corpus
+from annot.ranking.given_vectors import imported_word_vectors, recorded_files
+from annot.ranking.word_vectors import sha256_of as sha256_of_words
 from annot.store import people, runs
-from annot.store.hashes import changed_contents, unsound_revisions
-from annot.study.doors import is_named_inside
+from annot.store.revisions import changed_contents, unsound_revisions
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace, read_manifest, sha256_of
+from annot.study.workspace import Workspace, is_named_inside, read_manifest, sha256_of
 
 MANIFEST_OF_RANKINGS = "pools/rankings/manifest.json"
 MANIFEST_OF_POOLS = "pools/manifest.json"

@@ -15,8 +15,8 @@ from sqlmodel import Session
 
 from annot.base.errors import LeakError
 from annot.base.names import moment_of
-from annot.base.records import WHOLE, Adjudication, Asked, Assessor, Judgement, grouped
-from annot.base.stats.medians import winsorised
+from annot.base.records import WHOLE, Adjudication, Assessor, Judgement, PairKey, grouped
+from annot.base.stats.inference import winsorised
 from annot.base.templating import render
 from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import opinion_text
@@ -24,7 +24,7 @@ from annot.measuring.forecast.hours import HOUR
 from annot.publishing.release.leaks import Secret, leaks
 from annot.store import people, projects, trials
 from annot.store.papers import find_papers
-from annot.store.queries import read_queries, read_topics
+from annot.store.pools import read_queries, read_topics
 from annot.study.outcome import Outcome, outcome_of, texts_of
 from annot.study.rushed import BESIDE, answers_of
 from annot.study.workspace import Workspace, write_file
@@ -32,7 +32,7 @@ from annot.study.workspace import Workspace, write_file
 FOLDER = "people"
 """Where the pages are, below `.annot/`: a folder for each person."""
 TEMPLATE = "so-far.html.j2"
-Task = tuple[str, Asked]
+Task = tuple[str, PairKey]
 """The round of a task, and what it asks."""
 Decided = Mapping[str, Sequence[Judgement | Adjudication]]
 """The answers or decisions on a page, by query."""
@@ -87,7 +87,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
             yield name, "grades.html", _page(ws, values, _each_once(judged, repeats), everyone)
 
         def link(ruling: Adjudication, links: Mapping[Any, str] = links) -> str | None:
-            return links.get(("adjudicate", Asked(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
+            return links.get(("adjudicate", PairKey(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
 
         for query_id, several in grouped((ruling.query_id, ruling) for ruling in rulings).items():
             text = _page(ws, {**values, "judge": False, "link": link}, {query_id: several}, everyone)
@@ -123,7 +123,7 @@ def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task
     """
     pending = (*outcome.progress.pending, *outcome.progress.pending_repeats)
     tasks = {("judge", asked) for who, asked in pending if who == name} | {task for task in sent if task[0] == "judge"}
-    tasks |= {("judge", Asked(*pair)) for pair in projects.read_hidden(session).get(name, ())}
+    tasks |= {("judge", PairKey(*pair)) for pair in projects.read_hidden(session).get(name, ())}
     tasks |= {(round, trial.asked) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
     return waiting | {asked.query_id for _, asked in tasks - answered}

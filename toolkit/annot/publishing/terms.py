@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.settings.sections import CollectionSettings
+from annot.base.settings import CollectionSettings
 
 _IN_SMALL_LETTERS = (
     *("CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0", "CC-BY-NC-ND-4.0"),

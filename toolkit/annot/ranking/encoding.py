@@ -22,17 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base import storage
-from annot.base.arrow_arrays import strings_of
+from annot.base import array_files
+from annot.base.array_files import held_alone, save_array, strings_of
 from annot.base.errors import InputError
+from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Paper
-from annot.base.shards import Engine, map_shards
-from annot.base.storage import held_alone, save_array
 from annot.ranking.systems import encoders
-from annot.ranking.systems.encoders import PaperEncoder, TextEncoder
-from annot.ranking.systems.inputs import SentenceVectors
-from annot.ranking.systems.reading import MIXED
-from annot.ranking.systems.weights import EncoderWeights, digest_of
+from annot.ranking.systems.encoders import MIXED, PaperEncoder, TextEncoder
+from annot.ranking.systems.system import EncoderWeights, SentenceVectors, digest_of
 from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, Vectors, VectorsWriter, topic_name
 from annot.store.papers import RowGroups, count_papers, groups_for, read_columns, read_papers
 from annot.study.workspace import Workspace, sha256_of
@@ -96,7 +93,7 @@ def encoded_abstracts(
 
 def _kept(
     ws: Workspace, weights: EncoderWeights, papers: Sequence[Paper], make: Callable[[Path], Mapping[str, Any]]
-) -> storage.Stored:
+) -> array_files.StoredArrays:
     folder = weights.find(weights_folder(ws))
     facts = {"encoder": weights.hub or weights.name, "weights_sha256": digest_of(folder), "reading": weights.reading}
     if (folder / MIXED).is_file():
@@ -105,8 +102,8 @@ def _kept(
     key = hashlib.sha256(json.dumps([facts, contents]).encode()).hexdigest()
     place = ws.cache / "encoded" / key[:32]
     if not place.is_dir():
-        storage.save(place, kind=KIND, arrays=make(folder), texts={}, facts=facts)
-    return storage.load(place, kind=KIND)
+        array_files.save(place, kind=KIND, arrays=make(folder), texts={}, facts=facts)
+    return array_files.load(place, kind=KIND)
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,7 @@ class EncodedTopics:
         return {"number": len(self.texts), "sha256": hashlib.sha256(contents.encode()).hexdigest()}
 
 
-class Encoding:
+class CorpusEncoding:
     """The vectors of a study's papers by one encoder, complete or in progress.
 
     facts: all that a vector depends on besides the paper's text.

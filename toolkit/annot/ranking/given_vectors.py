@@ -1,8 +1,10 @@
-"""Vectors in files that were made elsewhere, of papers and of words, and how much of a corpus's text these cover."""
+"""Vectors that the study has, and vectors in files that were made elsewhere."""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+import json
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
@@ -12,18 +14,120 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
-from annot.base.errors import InputError
+from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
-from annot.base.records import Advance
+from annot.base.records import CITED, Advance
+from annot.base.settings import FileName, PoolSettings
 from annot.formats.input_files import check_unpacked, opened
 from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
-from annot.ranking.corpus import FIELDS, Corpus
-from annot.ranking.paper_vectors import check_replaceable
-from annot.ranking.tokens import RULES
-from annot.ranking.vectors import Precision
-from annot.ranking.wordvectors import WordVectors, hashed
+from annot.ranking import vectors, word_vectors
+from annot.ranking.corpus import FIELDS, RULES, Corpus
+from annot.ranking.methods import METHODS
+from annot.ranking.submission import imported_methods
+from annot.ranking.systems import SYSTEMS
+from annot.ranking.vectors import Precision, Vectors
+from annot.ranking.word_vectors import WordVectors, hashed
 from annot.study.workspace import Workspace, given_text
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The vectors that a study has: of words, imported or trained, and sets of vectors of its papers.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def imported_word_vectors(ws: Workspace) -> WordVectors | None:
+    """Word vectors that `annot vectors add --words` imported; None if there are none."""
+    return word_vectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
+
+
+_FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
+
+
+def vectors_of(ws: Workspace, name: str) -> Vectors:
+    """Vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with how to add them."""
+    folder = ws.vectors / name
+    if not folder.is_dir():
+        near = difflib.get_close_matches(name, METHODS)
+        raise MissingInput(
+            f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
+            f"{name} FILES`; import a run of that engine with `annot pool import`; or leave the method out with "
+            f"--without {name}",
+        )
+    return vectors.load(
+        folder, hint=f"correct the files in {folder}, or leave the method out with --without {name}", unread=True
+    )
+
+
+def check_set_name(name: str) -> None:
+    """Raise InputError when a set of vectors cannot be called so: it names a folder, a method and a system at once."""
+    try:
+        _FILE_NAME.validate_python(name)
+    except ValidationError:
+        raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
+    if (name in SYSTEMS and SYSTEMS[name].family != "abstracts") or name in (*METHODS, CITED):
+        raise InputError(
+            f"{name}: the name of a method that has no vectors", hint="give the vectors a name of their own"
+        )
+
+
+def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) -> None:
+    """Raise InputError when the set of this name holds vectors of another space, or of another origin, and if a run
+    of another engine draws pools under it.
+
+    encoded: True if an encoder makes the new ones, False if they are imported.
+    """
+    if name in imported_methods(ws):
+        raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
+    folder = ws.vectors / name
+    about = _about(folder)
+    if not about:
+        return
+    hint = "give the new vectors another name, or remove the folder first"
+    if about.get("space") != space:
+        raise InputError(
+            f"{folder}: vectors of {about.get('space')}, found {space}: vectors of two spaces must not be mixed",
+            hint=hint,
+        )
+    if ("weights_sha256" in about) != encoded:
+        origin = "were not encoded here" if encoded else "an encoder made"
+        raise InputError(f"{folder}: contains vectors that {origin}; they would be lost", hint=hint)
+
+
+def only_space(ws: Workspace, name: str) -> str | None:
+    """The space of vectors that are imported under this name, if the name alone determines it: the name itself.
+
+    None if it does not: an encoder of several versions has this name, or the set holds vectors of another space.
+    """
+    recorded = _about(ws.vectors / name).get("space", name)
+    return name if recorded == name and name not in SYSTEMS else None
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """Description of a set; empty if there is no set."""
+    path = folder / vectors.ABOUT
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def absent_by_default(ws: Workspace) -> tuple[str, ...]:
+    """Methods that a new study lists by default and whose vectors are missing."""
+    listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
+    brought = imported_methods(ws)
+    return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)
+
+
+def recorded_files(ws: Workspace) -> Iterator[tuple[Path, str, str]]:
+    """Files of the sets that were written here, each with its SHA-256 and the record that has it."""
+    for about in sorted(ws.vectors.glob(f"*/{vectors.ABOUT}")):
+        for name, sha256 in json.loads(about.read_text(encoding="utf-8")).get("files", {}).items():
+            yield about.parent / name, sha256, str(about.relative_to(ws.root))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Vectors in files that were made elsewhere, of papers and of words, and how much of a corpus's text these cover.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 FORM_OF = {".npy": "npy", ".parquet": "parquet"}
 """Format by the end of a file's name; files with any other are Semantic Scholar's."""
@@ -141,7 +245,7 @@ HEAD = 1 << 16
 """Bytes that are looked at to find the format; no line of numbers is longer."""
 
 
-class Read(NamedTuple):
+class WordVectorFile(NamedTuple):
     """Vectors of the words that texts can have, and the numbers of words left out of the file."""
 
     vectors: WordVectors
@@ -151,7 +255,7 @@ class Read(NamedTuple):
     not_finite: int
 
 
-def read_word_vectors(path: Path) -> Read:
+def read_word_vectors(path: Path) -> WordVectorFile:
     """The vectors of the words of a file, in its order, read by gensim.
 
     The content shows its format; `.gz` files are read directly:
@@ -185,7 +289,7 @@ def read_word_vectors(path: Path) -> Read:
         "words": len(rows), "tokens": "words",
     }  # fmt: skip
     vectors = hashed([words[row] for row in rows], matrix[rows], facts)
-    return Read(vectors, form, int((~usable).sum()), int((usable & ~finite).sum()))
+    return WordVectorFile(vectors, form, int((~usable).sum()), int((usable & ~finite).sum()))
 
 
 def _load(path: Path, form: WordsForm) -> Any:

@@ -1,41 +1,312 @@
-"""Index of a corpus for the ranking methods, made once and kept by content: opened, listed, checked."""
+"""The index: all that ranking methods need of a corpus, made once and kept by content."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
-from annot.base import storage
-from annot.base.cores import Each, in_threads
-from annot.base.errors import MissingInput
-from annot.base.records import Advance
-from annot.base.settings.sections import MachineSettings
-from annot.base.shards import Engine, map_shards
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base import array_files
+from annot.base.errors import InputError, MissingInput
+from annot.base.parallel import Each, Engine, in_threads, map_shards
+from annot.base.records import Advance, nested
+from annot.base.settings import MachineSettings
 from annot.corpus.corpus_facts import current_sha256
-from annot.ranking import lsa, wordvectors
-from annot.ranking.corpus import Corpus
-from annot.ranking.index_parts import (
-    WHOLE,
-    Places,
-    Rows,
-    averages,
-    averages_name,
-    folder_for,
-    open_corpus,
-    processes_within,
-    shards_of,
-)
-from annot.ranking.methods import LSA, RankingInputs, method_named
-from annot.ranking.paper_vectors import vectors_of
+from annot.ranking import word_vectors
+from annot.ranking import word_vectors as wordvectors
+from annot.ranking.corpus import Corpus, Shard, gather, make_shard
+from annot.ranking.given_vectors import vectors_of
+from annot.ranking.methods import LSA, RankingInputs, Variant, method_named
+from annot.ranking.search import Parts
 from annot.ranking.vectors import MATRIX, Vectors
-from annot.ranking.wordvectors import UNFINISHED
+from annot.ranking.word_vectors import UNFINISHED
+from annot.store import papers
+from annot.store.papers import FolderAtUrl, RowGroups, fetch_file, groups_for, put_files, read_columns, sha256_of
 from annot.study.workspace import Workspace
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The parts of the index: shards of the corpus, their joint tables, and averages of word vectors, made once.
+#
+# Each is a folder named by the hash of its sources and written as a whole: a build that was killed continues with the
+# missing parts. A part is searched in `found` and made in `made`, which are one folder except in a dry run.
+#
+# Workers that do not see the folders fetch them from a URL and put their results there, each file under its hash.
+# They report these to the command, which fetches them to the study: a worker that is killed half-way has reported
+# nothing.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Urls = Mapping[str, str]
+"""URLs of the files of a folder by name; empty if the folder is in its place."""
+
+
+def folders_for(folders: Sequence[Path], url: str) -> list[array_files.Folder]:
+    """Folders as workers read them: at the URL, where their files are put first, or in place if the URL is empty.
+
+    Raises InputError if that cannot be done.
+    """
+    return [*_put(folders, url)] if url else [*folders]
+
+
+def folder_for(path: Path, url: str) -> array_files.Folder:
+    """Folder of one file of any kind, as workers read it."""
+    return FolderAtUrl(path.parent, {path.name: put_files({path: sha256_of(path)}, url)[path]}) if url else path.parent
+
+
+def keep(
+    folder: Path,
+    url: str,
+    *,
+    kind: str,
+    arrays: Mapping[str, array_files.Array | array_files.Blocks],
+    facts: Mapping[str, int],
+) -> Urls:
+    """Save a result in its folder, or at the URL if there is one."""
+    if not url:
+        array_files.save(folder, kind=kind, arrays=arrays, texts={}, facts=facts)
+        return {}
+    with TemporaryDirectory(prefix="annot-") as scratch:
+        folder_of_parts = Path(scratch) / folder.name
+        array_files.save(folder_of_parts, kind=kind, arrays=arrays, texts={}, facts=facts)
+        (sent,) = _put([folder_of_parts], url)
+        return sent.urls
+
+
+def take(folder: Path, urls: Urls) -> None:
+    """Fetch a worker's result from the URL to its folder."""
+    if urls:
+        with array_files.written_whole(folder) as building:
+            for name, url in urls.items():
+                fetch_file(url, building / name)
+
+
+def _put(folders: Sequence[Path], url: str) -> list[FolderAtUrl]:
+    hashes = {folder: array_files.written_hashes(folder) for folder in folders}
+    urls = put_files({folder / name: sha256 for folder in hashes for name, sha256 in hashes[folder].items()}, url)
+    return [FolderAtUrl(folder, {name: urls[folder / name] for name in hashes[folder]}) for folder in folders]
+
+
+SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
+TEXT = ("paper_id", "title", "sentences")
+
+PAPERS = 50_000
+"""Papers of a full shard. It changes memory and how much is made again when papers are added; no result."""
+LEAST = 10_000
+"""Papers from which on a shard ends with its file, so that papers added later make shards of their own."""
+
+AT_ONCE = 2_500
+"""Averages that are in memory at once; changes no result."""
+
+WHOLE = "whole"
+"""Name of the joint tables of a corpus's shards, in the folder of the corpus."""
+
+GIGABYTE = 2**30
+OF_A_PROCESS = 9 * GIGABYTE // 10
+"""Memory that a process needs at work on a full shard, libraries included (measured: 0.6 to 0.8)."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Folders where the parts of the index of one corpus are kept, or will be."""
+
+    found: Path
+    made: Path
+    corpus_sha256: str
+    url: str
+    """Address from which workers fetch the parts and where they put new ones; empty if they see the folders."""
+
+    def part(self, name: str) -> Path:
+        """The existing folder of a part, or the folder in which it is to be made."""
+        path = self.found / name
+        return path if path.exists() else self.made / name
+
+    def own(self, name: str) -> Path:
+        """The folder of a part that belongs to this corpus alone."""
+        return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
+
+    def shard(self, name: str) -> Path:
+        """The folder of a shard."""
+        return self.part(f"shards/{name}")
+
+    @property
+    def made_before(self) -> frozenset[str]:
+        """The names of the shards that were made, of any corpus."""
+        return frozenset(path.name for root in (self.found, self.made) for path in root.glob("shards/*"))
+
+
+def processes_within(memory: int) -> int:
+    """Number of processes that fit into the memory, besides the one that starts them.
+
+    Raises InputError if not even one fits.
+    """
+    fit = int(memory / OF_A_PROCESS) - 1
+    if fit < 1:
+        raise InputError(
+            f"memory: found {memory / GIGABYTE:.2g} G, expected {2 * OF_A_PROCESS / GIGABYTE:.2g} G or more"
+        )
+    return fit
+
+
+def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advance: Advance) -> Corpus:
+    """Corpus in `folder` over its shards; missing ones are made. each: returns the executor that makes them."""
+    if lacks_shards(places):
+        cut = _cut(groups_for(folder, places.url))
+        digests = []
+        for digest, urls in each()(_MakeShard(places, places.made_before), cut):
+            take(places.shard(digest), urls)
+            digests.append(digest)
+            advance(len(digests), len(cut))
+        if tuple(digests) != shards_of(places):
+            arrays = gather(list(map(_opened, map(places.shard, digests))))
+            array_files.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
+        array_files.remove_unfinished(places.made)
+    names = shards_of(places) or ()
+    joint, *shards = folders_for([places.own(WHOLE), *map(places.shard, names)], places.url)
+    return Corpus(list(map(_opened, shards)), array_files.load(joint, kind=CORPUS).arrays)
+
+
+def averages(
+    places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
+) -> dict[Variant, Parts]:
+    """Averages of every paper's words by variant; missing ones are made. words: the folder of the vectors."""
+    if missing := missing_averages(places, words, variants):
+        (vectors,) = folders_for([words], places.url)
+        making = _MakeAverages(corpus, vectors, missing, places.url)
+        for done, folders_made in enumerate(each(making, list(missing)), start=1):
+            for folder, urls in folders_made.items():
+                take(folder, urls)
+            advance(done, len(missing))
+        array_files.remove_unfinished(places.made)
+    shards = shards_of(places) or ()
+    folders = folders_for(
+        [_average(places, words, variant, name) for variant in variants for name in shards], places.url
+    )
+    rows = iter(Rows(array_files.load(folder, kind=AVERAGES).arrays) for folder in folders)
+    return {variant: Parts(list(islice(rows, len(shards)))) for variant in variants}
+
+
+def averages_name(words: Path) -> str:
+    """Name of the folder of the averages of these word vectors, in the folder of the corpus."""
+    return f"averages-{hashlib.sha256((words / array_files.ABOUT).read_bytes()).hexdigest()[:16]}"
+
+
+def shards_of(places: Places) -> tuple[str, ...] | None:
+    """The names of the corpus's shards; None if the index of the corpus was not made."""
+    joint = places.own(WHOLE)
+    return array_files.load(joint, kind=CORPUS).texts["shards"] if joint.exists() else None
+
+
+def lacks_shards(places: Places) -> bool:
+    """True if shards of the corpus are missing."""
+    shards = shards_of(places)
+    return shards is None or not all(places.shard(name).exists() for name in shards)
+
+
+@dataclass(frozen=True)
+class _MakeShard:
+    """Makes the shard of a run of row groups unless it exists, and returns its name and its URLs."""
+
+    places: Places
+    made_before: frozenset[str]
+    """Names of shards that a worker that does not see the places leaves alone."""
+
+    def __call__(self, groups: tuple[RowGroups, ...]) -> tuple[str, Urls]:
+        batches = list(read_columns(groups, TEXT))
+        digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
+        place = self.places.shard(digest)
+        if digest in self.made_before if self.places.url else place.exists():
+            return digest, {}
+        facts = {"papers": sum(run.papers for run in groups)}
+        return digest, keep(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
+
+
+@dataclass(frozen=True)
+class _MakeAverages:
+    """Makes the missing averages of one shard, and returns their URLs by folder."""
+
+    corpus: Corpus
+    words: array_files.Folder
+    missing: Mapping[int, Mapping[Variant, Path]]
+    """Folder of each missing variant by the number of the shard."""
+    url: str
+
+    def __call__(self, number: int) -> dict[Path, Urls]:
+        urls_by_folder = {}
+        for variant, folder in self.missing[number].items():
+            if not self.url and folder.exists():
+                continue
+            source = self._inputs.averages_of(number, *variant)
+            rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
+            arrays = {"vectors": array_files.Blocks(source.shape, rows)}
+            urls_by_folder[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
+        return urls_by_folder
+
+    @cached_property
+    def _inputs(self) -> RankingInputs:
+        return RankingInputs(self.corpus, word_vectors=word_vectors.load(self.words), vectors={}, averages={})
+
+
+class Rows:
+    """The rows of the array `vectors`, mapped while they are read, wherever that is."""
+
+    def __init__(self, arrays: Mapping[str, array_files.Array]) -> None:
+        self._arrays = arrays
+        self.shape = arrays["vectors"].shape
+
+    def __getitem__(self, rows: Any, /) -> NDArray[np.float32]:
+        matrix: NDArray[np.float32] = self._arrays["vectors"][rows]
+        return matrix
+
+
+def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
+    """The folder of the averages of a shard."""
+    field, weighted = variant
+    kind = "weighted" if weighted else "plain"
+    return places.own(f"{averages_name(words)}/{field}-{kind}/{name}")
+
+
+def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
+    """The folders of those that are not there, by the number of the shard."""
+    return nested(
+        (number, variant, folder)
+        for number, name in enumerate(shards_of(places) or ())
+        for variant in variants
+        if not (folder := _average(places, words, variant, name)).exists()
+    )
+
+
+def _opened(folder: array_files.Folder) -> Shard:
+    return Shard(array_files.load(folder, kind=SHARD).arrays)
+
+
+def _cut(groups: Sequence[RowGroups]) -> list[tuple[RowGroups, ...]]:
+    """Row groups put together to shards, in order."""
+    shards: list[list[RowGroups]] = []
+    papers_in_shard = PAPERS
+    for group in groups:
+        ends = bool(shards) and group.path != shards[-1][-1].path and papers_in_shard >= LEAST
+        if papers_in_shard >= PAPERS or ends:
+            shards.append([])
+            papers_in_shard = 0
+        shards[-1].append(group)
+        papers_in_shard += group.papers
+    return [tuple(shard) for shard in shards]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Index of a corpus for the ranking methods, made once and kept by content: opened, listed, checked.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 LSA_SETTINGS = {"dimensions": 200, "iterations": 7, "seed": 1}
 DECOMPOSITION = "annot-lsa-2"
@@ -136,7 +407,7 @@ def _searched(vectors: V, folder: Path, machine: MachineSettings) -> V:
     """The vectors of a folder, which a cluster's workers open by themselves."""
     if not machine.cluster:
         return vectors
-    return replace(vectors, source=Rows(storage.Opened(folder_for(folder / MATRIX, machine.url), ["vectors"])))
+    return replace(vectors, source=Rows(array_files.ArrayFolder(folder_for(folder / MATRIX, machine.url), ["vectors"])))
 
 
 def lsa_place(places: Places) -> Path:
@@ -144,20 +415,22 @@ def lsa_place(places: Places) -> Path:
     return places.own(DECOMPOSITION.removeprefix("annot-"))
 
 
-def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> lsa.Decomposition:
+def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> word_vectors.Decomposition:
     if not place.is_dir():
-        basis = lsa.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
-        arrays: dict[str, storage.Array | storage.Blocks] = {
-            "vectors": lsa.documents(corpus, basis),
+        basis = word_vectors.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
+        arrays: dict[str, array_files.Array | array_files.Blocks] = {
+            "vectors": word_vectors.documents(corpus, basis),
             "basis": basis.matrix,
         }
         facts = {"space": basis.space, "facts": dict(basis.facts)}
-        storage.save(place, kind=DECOMPOSITION, arrays=arrays, texts={}, facts=facts)
-        storage.remove_unfinished(place.parent)
-    stored = storage.load(place, kind=DECOMPOSITION)
+        array_files.save(place, kind=DECOMPOSITION, arrays=arrays, texts={}, facts=facts)
+        array_files.remove_unfinished(place.parent)
+    stored = array_files.load(place, kind=DECOMPOSITION)
     ids, stored_arrays = corpus.paper_ids.combine_chunks(), stored.arrays
     space, facts = stored.facts["space"], stored.facts["facts"]
-    return lsa.Decomposition(ids, stored_arrays["vectors"], LSA, space, "cosine", facts, stored_arrays["basis"])
+    return word_vectors.Decomposition(
+        ids, stored_arrays["vectors"], LSA, space, "cosine", facts, stored_arrays["basis"]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +476,7 @@ def faults_of(ws: Workspace) -> tuple[str, ...]:
     Raises MissingInput if there is no index.
     """
     root = ws.cache / "index"
-    abouts = sorted(root.rglob(storage.ABOUT))
+    abouts = sorted(root.rglob(array_files.ABOUT))
     if not abouts:
         raise MissingInput(f"{root}: no index", hint="make it with `annot index`")
     missing = [
@@ -213,13 +486,15 @@ def faults_of(ws: Workspace) -> tuple[str, ...]:
         if not (root / "shards" / name).is_dir()
     ]
     folders = [about.parent for about in abouts]
-    return (*missing, *(fault for faults in in_threads(storage.faults, folders) for fault in faults))
+    return (*missing, *(fault for faults in in_threads(array_files.faults, folders) for fault in faults))
 
 
 def damaged(ws: Workspace) -> tuple[Path, ...]:
     """Folders to remove, so that changed files are made again."""
-    folders = sorted(about.parent for about in (ws.cache / "index").rglob(storage.ABOUT))
-    return tuple(folder for folder, faults in zip(folders, in_threads(storage.faults, folders), strict=True) if faults)
+    folders = sorted(about.parent for about in (ws.cache / "index").rglob(array_files.ABOUT))
+    return tuple(
+        folder for folder, faults in zip(folders, in_threads(array_files.faults, folders), strict=True) if faults
+    )
 
 
 def _names(path: Path) -> list[str]:

@@ -15,16 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.cores import Each, in_threads
+from annot.base.parallel import Each, in_threads
 from annot.base.records import Ranking, ScoredDoc, ranked
-from annot.ranking import dense, lsa, term_scores
+from annot.ranking import search, word_vectors
 from annot.ranking import vectors as dense_vectors
-from annot.ranking.corpus import Corpus, Rows
-from annot.ranking.dense import VectorSource
-from annot.ranking.term_scores import TFIDF, Bm25, fit_bm25, fit_lucene
-from annot.ranking.tokens import Field, Rule, Sparse, sparse
+from annot.ranking.corpus import Corpus, Field, Rows, Rule, Sparse, sparse
+from annot.ranking.search import TFIDF, Bm25, VectorSource, fit_bm25, fit_lucene
 from annot.ranking.vectors import Vectors
-from annot.ranking.wordvectors import Averages, WordVectors
+from annot.ranking.word_vectors import Averages, WordVectors
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
 """Settings of `bm25` in a name: rank_bm25's defaults, with which CSFCube's baseline was made."""
@@ -57,7 +55,7 @@ class RankingInputs:
         """Averages of the field's word vectors, weighted by the field's own idf or plain: a row for each paper."""
         if (field, weighted) in self.averages:
             return self.averages[field, weighted]
-        return dense.Parts([self.averages_of(number, field, weighted) for number in range(len(self.corpus.shards))])
+        return search.Parts([self.averages_of(number, field, weighted) for number in range(len(self.corpus.shards))])
 
     def averages_of(self, number: int, field: Field, weighted: bool) -> Averages:
         """The averages of one shard, each made when it is asked for."""
@@ -95,8 +93,8 @@ class RankingInputs:
     def fold_in(self, query: Sparse) -> NDArray[np.float32]:
         """One row of counts of terms in the space of the vectors `lsa`: shape (dimensions,)."""
         decomposition = self.vectors[LSA]
-        assert isinstance(decomposition, lsa.Decomposition), "this method ranks by a decomposition"
-        return lsa.fold_in(query, self.idf, decomposition.basis)
+        assert isinstance(decomposition, word_vectors.Decomposition), "this method ranks by a decomposition"
+        return word_vectors.fold_in(query, self.idf, decomposition.basis)
 
 
 class Queries(NamedTuple):
@@ -156,7 +154,7 @@ class Method(HasSettings):
 def _by_tfidf(field: Field) -> Method:
     def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
         counts = topics.counts(inputs.corpus, field, "terms")
-        return term_scores.rank_counts(inputs.corpus, field, counts, depths=topics.depths, each=inputs.each)
+        return search.rank_counts(inputs.corpus, field, counts, depths=topics.depths, each=inputs.each)
 
     return Method(rank=rank, settings=lambda _: dict(TFIDF), needs=Needs())
 
@@ -171,7 +169,7 @@ def _by_bm25(field: Field, *, lucene: bool = False) -> Method:
     def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
         corpus = inputs.corpus
         counts = topics.counts(corpus, field, "words")
-        return term_scores.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=topics.depths, each=inputs.each)
+        return search.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=topics.depths, each=inputs.each)
 
     facts = {"tokens": "words", "form": "lucene", **BM25_LUCENE} if lucene else {"tokens": "words", **BM25_OKAPI}
     return Method(rank=rank, settings=lambda _: dict(facts), needs=Needs())
@@ -186,7 +184,7 @@ def _by_average(field: Field, *, weighted: bool) -> Method:
             counts = topics.counts(inputs.corpus, field, "words")
             vectors = np.stack([inputs.average(row, weighted=weighted, field=field) for row in counts])
         ids = inputs.corpus.paper_ids
-        return dense.search(source, ids, vectors, metric="l2", depths=topics.depths, each=inputs.each)
+        return search.search(source, ids, vectors, metric="l2", depths=topics.depths, each=inputs.each)
 
     needs = Needs(averages=((field, weighted),))
     return Method(rank=rank, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
@@ -299,7 +297,7 @@ class Baseline(HasSettings):
 
 def _pool_tfidf(pool: PoolToRank) -> NDArray[np.float64]:
     candidates = pool.candidates("terms")
-    return _empty_last(term_scores.cosines(pool.query("terms"), candidates, pool.inputs.idf)[0], candidates)
+    return _empty_last(search.tfidf_cosines(pool.query("terms"), candidates, pool.inputs.idf)[0], candidates)
 
 
 def _pool_bm25(pool: PoolToRank) -> NDArray[np.float64]:
@@ -316,7 +314,7 @@ def _pool_average(*, weighted: bool) -> Baseline:
         average = pool.inputs.average(pool.query("words"), weighted=weighted)
         candidates = pool.inputs.averages_by("abstract", weighted=weighted)[pool.rows]
         usable = (candidates != 0).any(axis=1) & bool((average != 0).any())
-        return np.where(usable, dense.negated_distances(average, candidates), EMPTY_SCORE)
+        return np.where(usable, search.negated_distances(average, candidates), EMPTY_SCORE)
 
     needs = Needs(averages=(("abstract", weighted),))
     return Baseline(score=score, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
@@ -327,7 +325,7 @@ def _pool_lsa(pool: PoolToRank) -> NDArray[np.float64]:
     candidates = np.asarray(pool.inputs.vectors[LSA].matrix[pool.rows])
     usable = candidates.any(axis=1) & bool(query.any())
     scores = np.full(len(pool.rows), EMPTY_SCORE)
-    scores[usable] = dense.cosines(query, candidates[usable])
+    scores[usable] = search.dense_cosines(query, candidates[usable])
     return scores
 
 

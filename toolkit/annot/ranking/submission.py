@@ -16,10 +16,8 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
-from annot.base.records import Query, Ranking, ScoredDoc, grouped, ranked
-from annot.base.scored import in_order, single_precision
-from annot.formats.submitted_run import SubmittedRun, higher_is_better, read_metadata, read_submitted
-from annot.formats.trec import read_run, write_run
+from annot.base.records import Query, Ranking, ScoredDoc, grouped, in_order, ranked, single_precision
+from annot.formats.trec import SubmittedRun, higher_is_better, read_metadata, read_run, read_submitted, write_run
 from annot.study.workspace import (
     Workspace,
     given_bytes,
@@ -191,7 +189,7 @@ MANIFEST = "manifest.json"
 HINT = "import it again with `annot pool import`"
 
 
-class OfPapers(NamedTuple):
+class QueryPaperRankings(NamedTuple):
     """Rankings of a run by query paper, and its findings."""
 
     rankings: dict[str, Ranking]
@@ -202,7 +200,7 @@ class OfPapers(NamedTuple):
 
 def by_query_paper(
     documents: Mapping[str, Sequence[ScoredDoc]], queries: Sequence[Query], in_corpus: Collection[str]
-) -> OfPapers:
+) -> QueryPaperRankings:
     """Rankings of a run by query paper. documents: by topic; if a document is listed twice, the better score counts.
 
     Left out are topics that are no query of the study, and documents that are not in the corpus.
@@ -221,7 +219,7 @@ def by_query_paper(
         **_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
     }
     several = tuple(name for name, topic_ids in topics.items() if len(topic_ids) > 1)
-    return OfPapers(rankings, several, _findings(findings))
+    return QueryPaperRankings(rankings, several, _findings(findings))
 
 
 def imported_methods(ws: Workspace) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from gensim.models import Word2Vec
 
-from annot.base import storage
+from annot.base import array_files
 from annot.base.errors import InputError
 
 KIND = "annot-unfinished-words-1"
@@ -27,12 +27,12 @@ class Resumable(Word2Vec):  # type: ignore[misc]
     def keep_in(self, folder: Path, facts: Mapping[str, Any]) -> None:
         """Save passes in `folder`, and continue from the one that a training with the same facts saved there."""
         self._folder, self._facts, self._done, self._kept_at = folder, dict(facts), 0, 0.0
-        self._kept: Mapping[str, storage.Array] = {}
+        self._kept: Mapping[str, array_files.Array] = {}
         try:
-            stored = storage.load(folder, kind=KIND)
+            stored = array_files.load(folder, kind=KIND)
         except InputError:
             return
-        if stored.facts["training"] == self._facts and not storage.faults(folder):
+        if stored.facts["training"] == self._facts and not array_files.faults(folder):
             self._kept, self._done = stored.arrays, stored.facts["passes"]
 
     def _train_epoch_corpusfile(self, *args: Any, cur_epoch: int, **named: Any) -> Any:
@@ -49,5 +49,5 @@ class Resumable(Word2Vec):  # type: ignore[misc]
             _, key, place, *_ = self.random.get_state()
             arrays = {"vectors": self.wv.vectors, "outputs": self.syn1neg, "random": np.append(key, place)}
             facts = {"training": self._facts, "passes": cur_epoch + 1}
-            storage.save(self._folder, kind=KIND, arrays=arrays, texts={}, facts=facts)
+            array_files.save(self._folder, kind=KIND, arrays=arrays, texts={}, facts=facts)
         return counts

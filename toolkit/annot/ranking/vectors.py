@@ -29,14 +29,13 @@ from typing import IO, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.arrow_arrays import numbers, strings_in, strings_of
-from annot.base.cores import Each, in_threads
+from annot.base.array_files import numbers, strings_in, strings_of, written_whole
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
+from annot.base.parallel import Each, in_threads
 from annot.base.records import Ranking
-from annot.base.storage import written_whole
-from annot.ranking.dense import Metric, VectorSource, search
-from annot.ranking.tokens import BLOCK, Strings
+from annot.ranking.corpus import BLOCK, Strings
+from annot.ranking.search import Metric, VectorSource, search
 from annot.study.workspace import sha256_of
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"

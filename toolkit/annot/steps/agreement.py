@@ -1,24 +1,51 @@
-"""Agreement of the assessors: by facet, by assessor, by version of the guidelines."""
+"""Agreement of the assessors, their effect on the order of the runs, and what they should talk about."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
-from annot.base.names import check_name, known_query
-from annot.measuring.agreement.per_query import POLICIES, in_words
-from annot.measuring.agreement.summaries import AgreementTable
-from annot.measuring.diagnosis.overview import Looked
-from annot.measuring.measured import ByGuidelines, agreement_by_guidelines, agreement_of, assessors_of
-from annot.measuring.results import AGREEMENT_FILE, as_text, keep
-from annot.publishing.report.document import Table
-from annot.publishing.report.notices import tell_untrue
+from annot.base.errors import InputError
+from annot.base.names import check_name, counted, known_query, moment_given, moment_of
+from annot.judging.comments import meeting_of
+from annot.measuring.agreement.estimates import POLICIES, AgreementTable, in_words
+from annot.measuring.assessor_effect import AssessorEffect
+from annot.measuring.diagnosis.matrices import AssessorAnalysis
+from annot.measuring.evaluation.evaluated import PRIMARY
+from annot.measuring.evaluation.measures import MEASURES
+from annot.measuring.measured import (
+    AGREEMENT_FILE,
+    EFFECT_FILE,
+    ByGuidelines,
+    agreement_by_guidelines,
+    agreement_of,
+    as_text,
+    assessors_of,
+    keep,
+    primary_of,
+    read_run_files,
+)
+from annot.measuring.study_analyses import assessor_effect_of
+from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.sections import assessors
 from annot.publishing.report.sections.agreement import terminal
+from annot.publishing.report.sections.assessors import effect_method
+from annot.publishing.report.side_by_side import screens_of
+from annot.publishing.report.single_pages import meeting_page
+from annot.publishing.report.study_tables import Comment, comments_of
+from annot.publishing.report.tables import Table, sentences
 from annot.publishing.report.terminal import table_text, wrapped
-from annot.publishing.report.words import sentences
-from annot.study.made import note
-from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
+from annot.publishing.report.verdict import tell_untrue
+from annot.store import papers
+from annot.study.provenance import note
+from annot.study.snapshot import exported_qrels, read_snapshot
+from annot.study.workspace import Workspace, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Agreement of the assessors: by facet, by assessor, by version of the guidelines.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 ASSESSOR, GUIDELINES = "assessor", "guidelines"
 
@@ -50,7 +77,7 @@ def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])
 
 
-def by_assessor(ws: Workspace, *, queries: Collection[str]) -> Looked:
+def by_assessor(ws: Workspace, *, queries: Collection[str]) -> AssessorAnalysis:
     """How each assessor judges, whether they change, why they disagree.
 
     Raises MissingInput without judgements, InputError for an unknown query.
@@ -62,12 +89,12 @@ def by_assessor(ws: Workspace, *, queries: Collection[str]) -> Looked:
     return assessors_of(snapshot)
 
 
-def assessor_tables(looked: Looked, *, queries: Collection[str]) -> tuple[Table, ...]:
+def assessor_tables(looked: AssessorAnalysis, *, queries: Collection[str]) -> tuple[Table, ...]:
     """The tables of the report's section. queries: show hard candidates of these only, and all of them."""
     return tuple(assessors.tables(looked, queries))
 
 
-def describe_assessors(looked: Looked, tables: Iterable[Table]) -> str:
+def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table]) -> str:
     """What the report's section has, as text."""
     first, last = ("\n".join(map(wrapped, of)) for of in (assessors.told(looked), assessors.method(looked)))
     return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
@@ -76,3 +103,109 @@ def describe_assessors(looked: Looked, tables: Iterable[Table]) -> str:
 def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
     """Agreement by each version of the guidelines; empty if no facet has several."""
     return agreement_by_guidelines(read_snapshot(ws))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The effect of the assessor: the runs ranked under each assessor's grades, the final ones, and random choices.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def measure_assessor_effect(
+    ws: Workspace, *, convention: str | None, measure_name: str | None, tell: Callable[[str], None]
+) -> AssessorEffect:
+    """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
+
+    `tell` says if that cannot be written, and what is not true of the study. convention, measure_name: None takes
+    those by which runs are compared.
+    """
+    convention = convention or primary_of(ws.settings)[0]
+    check_name(convention, tuple(MEASURES), what="convention")
+    measure_name = measure_name or PRIMARY[convention]
+    check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
+    snapshot = read_snapshot(ws)
+    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
+    if len(runs) < 2:
+        raise InputError(
+            f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
+        )
+    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
+    tell_untrue(ws, snapshot.states, "effect", tell=tell)
+    keep(ws, EFFECT_FILE, as_text(effect), tell=tell)
+    return effect
+
+
+def describe_assessor_effect(found: AssessorEffect, tables: Iterable[Table]) -> str:
+    """The rankings, how they compare, and what chance in who judged does to them."""
+    return "\n\n".join([*map(wrapped, effect_method(found)), *map(table_text, tables)])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The page for the talk between two batches.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+PAGE, MARKDOWN = "meeting.html", "meeting.md"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMeeting:
+    """Where the page is, and what is on it."""
+
+    path: Path
+    since: str
+    until: str
+    pairs: int
+    differing: int
+    shown: int
+    remarks: int
+    held_back: int
+
+
+def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeting:
+    """Write `meeting.html` and the same as Markdown.
+
+    since: the first day of the period; None takes the last days up to the newest answer. out: the folder to write into
+    instead of `exports/`.
+    """
+    start = None if since is None else moment_given(since, option="--since")
+    snapshot = read_snapshot(ws)
+    meeting = meeting_of(snapshot, since=start)
+    query_papers = snapshot.topics
+    wanted = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
+    wanted |= set(query_papers.values())
+    made = meeting_page(
+        meeting,
+        title=ws.settings.collection.title,
+        titles=papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {},
+        texts=snapshot.texts,
+        query_papers=query_papers,
+        said=screens_of(snapshot, wanted, {pair.facet for pair in meeting.widest}),
+    )
+    folder = ws.exports if out is None else out
+    write_file(folder / MARKDOWN, markdown(made))
+    write_file(folder / PAGE, page(made, overrides=ws.root / "templates"))
+    return WrittenMeeting(
+        folder / PAGE,
+        meeting.since,
+        meeting.until,
+        meeting.pairs,
+        meeting.differing,
+        len(meeting.widest),
+        len(meeting.remarks),
+        meeting.held_back,
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What assessors wrote with their answers, while the study runs.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def listing(ws: Workspace, *, since: str | None) -> tuple[Comment, ...]:
+    """The comments of the latest answers, newest first; those without a moment last.
+
+    since: a day or a moment in ISO 8601; comments without a moment are left out then.
+    """
+    first = None if since is None else moment_given(since, option="--since")
+    written = comments_of(read_snapshot(ws))
+    return tuple(one for one in written if first is None or ((at := moment_of(one.judged_at)) and at >= first))

@@ -1,30 +1,61 @@
-"""The whole study in one file: database, files, and what the server holds."""
+"""The whole study in one file, and back."""
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from annot.base.errors import InputError, StudioError
+from sqlmodel import Session
+
+from annot.base.errors import InputError, StoreError, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
+from annot.base.settings import read_settings
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.exchange.servers import on_servers
 from annot.labelstudio.gateway import Gateway
+from annot.pools.chain import broken_links
 from annot.store import projects
 from annot.store.adjudications import ADJUDICATIONS
-from annot.store.dump import row_counts
+from annot.store.database import connect_store, hold_study
+from annot.store.dump import drop_tables, load, row_counts
 from annot.store.judgements import JUDGEMENTS
 from annot.store.projects import Project
+from annot.store.revisions import grades_off_scale, unsound_revisions
+from annot.store.shown import scale_that_counts
 from annot.store.trials import TRIALS
-from annot.study.archive import SERVER
-from annot.study.backups import files_of, write_backup
-from annot.study.made import note, states_of
-from annot.study.stages import stage
-from annot.study.workspace import Workspace
+from annot.study.backups import (
+    BACKUPS,
+    DATABASE,
+    FILES,
+    PART,
+    SERVER,
+    BackupManifest,
+    database_files,
+    files_of,
+    free_name,
+    is_kept,
+    keep_backup,
+    own_files,
+    top_level,
+    unpack,
+    write_backup,
+)
+from annot.study.provenance import note, states_of
+from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The whole study in one file: database, files, and what the server holds.
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +155,245 @@ def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]
                 known[line.current.annotation] = max(moment or "" for moment in changes)
     answers = (annotation for task in tasks for annotation in task["annotations"])
     return sum(answer["updated_at"] > known.get(str(answer["id"]), "") for answer in answers)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A study back from its backup: all of it, or nothing.
+#
+# Everything is unpacked, checked and loaded aside first. Then what is in the way moves out and the new comes in, the
+# settings file out first and in last: a folder without it is no study to any command, so none works on half of one.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredStudy:
+    """What came out of a backup."""
+
+    root: Path
+    made: str
+    """When the backup was taken."""
+    files: int
+    rows: dict[str, int]
+    projects: int
+    """Copies of projects in the backup; they stay there."""
+    replaced: Path | None
+    """Where the earlier files are now; None if there were none."""
+    notes: tuple[str, ...]
+
+
+def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> RestoredStudy:
+    """Bring the study of the backup at `path` back in the folder `root`, with nothing outside it.
+
+    Its database may be elsewhere only if the environment names it. replace: move what is there to `backups/`; otherwise
+    InputError is raised if anything is. dry_run: unpack, load and check the backup elsewhere, and touch nothing.
+    """
+    now = datetime.now(UTC)
+    with ExitStack() as end:
+        folder = end.enter_context(_stage(root, dry_run=dry_run))
+        unpacked = _unpacked(path, root, folder)
+        ws = Workspace(root, unpacked.study.settings)
+        _check_database(ws, unpacked.contents)
+        if dry_run:
+            return unpacked.told(root, unpacked.load_file(unpacked.database / "trial.db"), replaced=None)
+        end.enter_context(hold_study(ws.database_url, command="restore", wait_seconds=wait_seconds))
+        server = None if ws.database_file else end.enter_context(connect_store(ws.database_url, create=True))
+        filled = server is not None and server.version() > 0
+        in_the_way = [*unpacked.in_the_way(ws), *filter(Path.exists, database_files(ws))]
+        if (in_the_way or filled) and not replace:
+            names = [path.name if path.parent == root else str(path) for path in in_the_way]
+            raise InputError(
+                f"{root}: not empty, found {', '.join(names[:SHOWN]) or 'a study in its database'}",
+                hint=f"name a new folder, or use --replace to move these files to {BACKUPS}/",
+            )
+        with suppress(*(() if filled else (InputError, StoreError))):
+            # What cannot be read is moved aside as it is; a database on a server has no other copy.
+            keep_backup(ws, "before restore")
+        aside = free_name(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
+        moves = _Moves()
+        settings = unpacked.study.settings_file
+        replaced = settings.is_file() and ws.settings_file.is_file()
+        # The log beside a database is gone once the backup has been taken.
+        outgoing = [*([ws.settings_file] if replaced else []), *filter(Path.exists, in_the_way)]
+        try:
+            if server is None:
+                findings = unpacked.load_file(folder / "new.db")
+                _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
+                assert ws.database_file is not None
+                moves.move(folder / "new.db", ws.database_file)
+            else:
+                with server.begin() as session:
+                    drop_tables(session.connection())
+                    findings = unpacked.load(session)
+                    _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
+        except BaseException:
+            moves.back()
+            raise
+        if settings.is_file():
+            moves.move(settings, ws.settings_file)
+        if unpacked.contents.whole:
+            note(ws, "backup", states_of(ws))
+        return unpacked.told(root, findings, replaced=aside if aside.exists() else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpacked:
+    """A backup that was unpacked and held against its manifest."""
+
+    contents: BackupManifest
+    database: Path
+    """The folder with a file for each table."""
+    study: Workspace
+    """The study's files; if the backup has none, the present settings."""
+
+    def in_the_way(self, ws: Workspace) -> list[Path]:
+        """The files and folders of the study that it would replace; what is the same already stays, and is left out."""
+        if self.contents.whole:
+            return list(top_level(ws))
+        there = []
+        for path in self._parts():
+            mine, new = ws.root / path, self.study.root / path
+            if not is_inside(mine, ws.root):
+                raise InputError(f"{mine}: found a link, expected a file of the study")
+            if mine.is_file() and mine.read_bytes() == new.read_bytes():
+                new.unlink()
+            elif mine.exists():
+                there.append(mine)
+        return there
+
+    def incoming(self) -> list[Path]:
+        """What of it comes into the folder, from there: entries of a whole study, single files of a part."""
+        if self.contents.whole:
+            return [Path(path.name) for path in sorted(self.study.root.iterdir())]
+        return [path for path in self._parts() if (self.study.root / path).is_file()]
+
+    def _parts(self) -> tuple[Path, ...]:
+        return tuple(path for name in PART if (self.study.root / (path := Path(name))).is_file())
+
+    def load(self, session: Session) -> tuple[str, ...]:
+        """Load the database in the caller's transaction, held against what the backup says of it.
+
+        Returns what was not as it was written when the backup was taken.
+        """
+        load(session.connection(), self.contents.database, self.database)
+        found = row_counts(session.connection())
+        faults = [
+            f"{name}: {found.get(name, 0)} rows, expected {expected}"
+            for name, expected in self.contents.database.rows.items()
+            if found.get(name) != expected
+        ]
+        if faults:
+            raise InputError("the database does not match the backup", faults=faults)
+        faults += unsound_revisions(session.connection())
+        names = scale_that_counts(session, self.study.settings.scale.names)
+        faults += grades_off_scale(session.connection(), range(len(names)))
+        if faults:
+            raise InputError(
+                f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
+                faults=faults,
+                hint="it was changed after it was made, or made of a database that was; use another backup",
+            )
+        return broken_links(self.study, session) if self.contents.whole else ()
+
+    def load_file(self, path: Path) -> tuple[str, ...]:
+        """The same, into a new SQLite file."""
+        with connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
+            return self.load(session)
+
+    def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> RestoredStudy:
+        """The result of the restore."""
+        contents = self.contents
+        return RestoredStudy(
+            root,
+            contents.made,
+            len(contents.files),
+            dict(contents.database.rows),
+            contents.projects,
+            replaced,
+            (*contents.notes, *(f"this was already so when the backup was made: {finding}" for finding in findings)),
+        )
+
+
+class _Moves:
+    """Files and folders that were moved, and the way back."""
+
+    def __init__(self) -> None:
+        self._done: list[tuple[Path, Path]] = []
+
+    def move(self, source: Path, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(target):
+            # Somebody else put it there since: a move would write over it without a word.
+            raise FileExistsError(errno.EEXIST, "already exists", str(target))
+        try:
+            source.rename(target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            shutil.move(source, target)
+        self._done.append((source, target))
+
+    def back(self) -> None:
+        for source, target in reversed(self._done):
+            target.rename(source)
+
+
+def _unpacked(path: Path, root: Path, folder: Path) -> _Unpacked:
+    contents = unpack(path, folder)
+    files = folder / FILES
+    if PurePosixPath(SETTINGS_FILE) not in contents.files:
+        files.mkdir(exist_ok=True)
+        shutil.copy2(Workspace.open(root).settings_file, files / SETTINGS_FILE)
+    if not (files / SETTINGS_FILE).is_file():
+        raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
+    return _Unpacked(contents, folder / DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
+
+
+def _check_database(ws: Workspace, contents: BackupManifest) -> None:
+    """Raise InputError if the backup would have its database elsewhere, or brings a file in its place."""
+    if os.environ.get(DATABASE_VARIABLE):
+        return
+    root, path = ws.root.resolve(), ws.database_file
+    if path is None or not path.is_relative_to(root):
+        return  # The owner has allowed it: the workspace has looked.
+    if not is_kept(PurePosixPath(path.relative_to(root))):
+        raise InputError(
+            f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a file in the "
+            "folder of the study",
+            hint=f"name another place with {DATABASE_VARIABLE}, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
+        )
+    own = {path.relative_to(root).as_posix() for path in own_files(ws)}
+    if taken := sorted(own & {path.as_posix() for path in contents.files}):
+        raise InputError(f"{', '.join(taken)} in the backup: found a file, expected a database made from its rows")
+
+
+@contextmanager
+def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
+    """A private folder to unpack into: on the disk of the study, so that what is in it can be moved in a moment."""
+    if dry_run:
+        with tempfile.TemporaryDirectory(prefix="annot-") as folder:
+            yield Path(folder)
+        return
+    if root.exists() and not root.is_dir():
+        raise InputError(f"{root}: a file, expected a folder or nothing")
+    new = not root.exists()
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        with stage(root) as folder:
+            yield folder
+    finally:
+        if new and not any(root.iterdir()):
+            root.rmdir()
+
+
+def _exchange(
+    moves: _Moves, outgoing: list[Path], incoming: Sequence[Path], aside: Path, study: Workspace, root: Path
+) -> None:
+    """Move out what is there, the settings first, and in what comes, all but the settings."""
+    for path in dict.fromkeys(outgoing):
+        moves.move(path, aside / (path.relative_to(root) if path.is_relative_to(root) else path.name))
+    for path in incoming:
+        if path.name != SETTINGS_FILE:
+            moves.move(study.root / path, root / path)

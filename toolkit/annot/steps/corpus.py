@@ -1,4 +1,4 @@
-"""Papers into the corpus: read, filtered, counted, kept as Parquet."""
+"""Papers and citations into the corpus, and pairs whose texts were corrected."""
 
 from __future__ import annotations
 
@@ -9,43 +9,71 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from annot.base.errors import InputError
-from annot.base.names import counted
+from annot.base.names import counted, known_query
+from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source, grouped
-from annot.base.shards import Engine, map_shards
-from annot.corpus.adding import CleaningCount, Cleanings, LotReader, known_marks, lots_of
-from annot.corpus.corpus_facts import corpus_facts, write_corpus_manifest
-from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
-from annot.corpus.correcting import Corrected, RecordCorrections
-from annot.corpus.files_read import (
+from annot.corpus.adding import (
     REPEATED,
+    CleaningCount,
+    Cleanings,
     FileRead,
     FilesRead,
+    LotReader,
+    PieceRead,
     PrismaNumbers,
+    Rejects,
     files_below,
     files_of,
     formats_of,
     id_lists,
+    known_marks,
+    lots_of,
     merged,
     prisma_of,
     shared_sentences,
 )
-from annot.corpus.other_ids import BesidePapers, know_ids
-from annot.corpus.rejects import Rejects
+from annot.corpus.corpus_facts import (
+    CorrectionSummary,
+    RecordCorrections,
+    corpus_facts,
+    recorded_sha256,
+    write_corpus_manifest,
+)
+from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
+from annot.corpus.paper_ids import PapersById, PendingIds, know_ids, write_citations_manifest
+from annot.formats.citation_edges import COLUMNS, edge_format, edges_of
+from annot.formats.citation_edges import SEMANTIC_SCHOLAR as CITATIONS_FORMAT
 from annot.formats.corpora import format_named
-from annot.formats.corpora.heads import UnreadError
+from annot.formats.corpora.datasets import JOINED, SEMANTIC_SCHOLAR, RowSpreader, shares_of
+from annot.formats.corpora.pieces import Piece, UnreadError, cut_lines
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, StructuredAbstracts
-from annot.formats.corpora.semantic_scholar import JOINED, SEMANTIC_SCHOLAR, Spreading, shares_of
+from annot.judging.exchange.displayed_content import corrected_texts, decide
+from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import papers
+from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
+from annot.store.judgements import Ruling, read_rulings
 from annot.store.paper_writing import append_parts
-from annot.store.runs import Imported, put_import, read_imports
-from annot.study.workspace import Workspace, sha256_of, write_file
+from annot.store.pools import read_queries
+from annot.store.runs import ImportedSource, put_import, read_imports
+from annot.study.judged_texts import JudgedTexts, Pair, judged_texts, paper_topics
+from annot.study.outcome import outcome_of
+from annot.study.snapshot import export_judgements
+from annot.study.workspace import Workspace, check_files, sha256_of, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Papers into the corpus: read, filtered, counted, kept as Parquet.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 REPORTED = 10
 """How many examples of each kind are shown; all are counted."""
@@ -84,7 +112,7 @@ class AddedPapers:
     sha256: str | None
     limits: dict[str, str]
     """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
-    corrected: Corrected
+    corrected: CorrectionSummary
     """The papers that were replaced, and what else changed with them."""
     unreadable: int
     """Records of the files that cannot be read."""
@@ -129,7 +157,7 @@ class CorpusContents:
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     """Count the papers and find the near-duplicates among them. Raises MissingInput for an empty corpus."""
     # It imports what makes indexes, which `corpus add` does not need.
-    from annot.pools.near_duplicates import near_duplicates
+    from annot.pools.admission import near_duplicates
 
     papers.count_papers(ws.corpus)
     facts = corpus_facts(ws)
@@ -204,7 +232,7 @@ def _added(
         tally.remember(known)
     if works:
         know_ids(tally, ws.corpus)
-    beside, citations = BesidePapers(tally), 0
+    beside, citations = PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
@@ -344,7 +372,7 @@ def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects
     if not apart:
         return given
     folder = scratch / "shares"
-    spreading = Spreading(folder, shares_of(apart))
+    spreading = RowSpreader(folder, shares_of(apart))
     for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
         rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
     others = [one for one in given if one[1] not in apart]
@@ -378,7 +406,7 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
         same = [one for one in read_imports(session) if (one.what, one.source_sha256) == (Source.CORPUS, content)]
         before = same[0].facts if same else None
         if before is None:
-            put_import(session, Imported(Source.CORPUS, content, facts))
+            put_import(session, ImportedSource(Source.CORPUS, content, facts))
         elif _limited(before) != _limited(facts):
             repeated = {reason: count for reason, count in before["rejected"].items() if reason in REPEATED}
             more = {
@@ -392,9 +420,312 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
             for one in (before, facts):
                 headings.remember(one.get("sections", {}))
             more |= {"sections": headings.facts} if headings.facts else {}
-            put_import(session, Imported(Source.CORPUS, content, {**before, **more}))
+            put_import(session, ImportedSource(Source.CORPUS, content, {**before, **more}))
 
 
 def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
     """How many were left out for what they are, by reason."""
     return {reason: count for reason, count in facts["rejected"].items() if reason not in REPEATED}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Citations into the study: who cites whom, from files too large for memory, for the papers of the corpus.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EdgesRead:
+    """What one piece brought."""
+
+    read: PieceRead
+    citations: int
+    kept: int
+    """Those whose citing paper is in the corpus."""
+    rejected: Path
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeReader:
+    """Reads the pieces that a process is given.
+
+    corpus: the folder of the papers, corpus_sha256: their hash, ids_sha256: that of the ids by which they are known.
+    folder: where the Parquet files go; None writes none.
+    """
+
+    corpus: Path
+    corpus_sha256: str
+    ids_sha256: str | None
+    folder: Path | None
+
+    def __call__(self, piece: Piece) -> EdgesRead:
+        """Read the citations of one piece, and write those of papers of the corpus."""
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+
+        known = _papers(self.corpus, self.corpus_sha256, self.ids_sha256)
+        read, citations, kept, rejects = PieceRead(piece), 0, 0, []
+        name = f"{Path(piece.path).name}-{piece.start:015d}-{uuid4().hex[:8]}"
+        writer = None
+        for edges in edges_of(piece, known.papers_of):
+            for place, broken in edges.broken:
+                read.reject(read.places + place, broken)
+                rejects.append(json.dumps({"piece": 0, "place": read.places + place, **broken._asdict()}) + "\n")
+            read.places += edges.places
+            read.read += len(edges.citing)
+            citations += len(edges.citing)
+            by_any = edges.any_ids and known.has_other_ids
+            citing = known.named(edges.citing) if by_any else edges.citing
+            there = pyarrow.compute.is_in(citing, value_set=known.own)
+            citing, cited = citing.filter(there), edges.cited.filter(there)
+            table = pyarrow.table({"citing": citing, "cited": known.named(cited) if by_any else cited})
+            kept += len(table)
+            if self.folder is not None and len(table):
+                writer = writer or pyarrow.parquet.ParquetWriter(
+                    self.folder / f"{name}.parquet", table.schema, compression="zstd"
+                )
+                writer.write_table(table)
+        if writer:
+            writer.close()
+        rejected = (self.folder or Path()) / f"{name}.jsonl"
+        if rejects and self.folder is not None:
+            rejected.write_text("".join(rejects), encoding="utf-8")
+        return EdgesRead(read, citations, kept, rejected)
+
+
+@lru_cache(maxsize=1)
+def _papers(corpus: Path, _corpus_sha256: str, _ids_sha256: str | None) -> PapersById:
+    """The papers of the corpus by their ids; a process keeps them."""
+    return PapersById(corpus)
+
+
+CITATIONS_SCRATCH = ".citations"
+"""Below the corpus: what was read of a file, until it is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsRead:
+    """What one file brought."""
+
+    file: str
+    sha256: str
+    corpus_sha256: str
+    """Of the corpus whose papers' citations were kept."""
+    ids_sha256: str | None
+    """Of the other ids by which its papers were known; None if there were none."""
+    citations: int
+    kept: int
+    """Those of papers of the corpus."""
+    rejected: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedCitations:
+    """What became of the files."""
+
+    files: tuple[CitationsRead, ...]
+    known: tuple[str, ...]
+    """Files that were added before, to the same corpus."""
+    faults: tuple[str, ...]
+    """What is wrong with the first records that cannot be read."""
+    rejected_files: tuple[str, ...]
+
+
+def add_citations(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advance: Advance) -> AddedCitations:
+    """Add the citations of files; a file that was added before is passed over until the corpus has grown.
+
+    Citations are kept where the corpus has the citing paper. Records that cannot be read are counted and written aside.
+    Raises InputError if a file is not there or has no citation that can be read; those before it stay added.
+    """
+    check_files(files)
+    digest, ids = recorded_sha256(ws), ws.corpus / IDS_MANIFEST
+    papers = (digest, sha256_of(ids) if ids.is_file() else None)
+    found, known, faults, rejected_files = [], [], [], []
+    for path in files:
+        sha256 = sha256_of(path)
+        place = ws.corpus / FOLDER / sha256[:16]
+        if _of_papers(place) == papers:
+            known.append(str(path))
+            continue
+        scratch = ws.corpus / CITATIONS_SCRATCH
+        shutil.rmtree(scratch, ignore_errors=True)
+        try:
+            read, rejects = _read(ws, path, sha256, papers, None if dry_run else scratch, advance)
+            if not dry_run:
+                place.parent.mkdir(exist_ok=True)
+                shutil.rmtree(place, ignore_errors=True)
+                scratch.replace(place)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        found.append(read)
+        faults += rejects.faults
+        if read.rejected and not dry_run:
+            rejected_files.append(str(place / "rejected.jsonl"))
+    if not dry_run:
+        write_citations_manifest(ws.corpus, digest)
+    return AddedCitations(tuple(found), tuple(known), tuple(faults[:REPORTED]), tuple(rejected_files))
+
+
+def _read(
+    ws: Workspace,
+    path: Path,
+    sha256: str,
+    papers: tuple[str, str | None],
+    scratch: Path | None,
+    advance: Advance,
+) -> tuple[CitationsRead, Rejects]:
+    if scratch is not None:
+        scratch.mkdir()
+    rejects = Rejects("citation", told=REPORTED)
+    reader = EdgeReader(ws.corpus, *papers, scratch)
+    citations = kept = 0
+    for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):
+        rejects.count((brought.read,), brought.rejected)
+        citations += brought.read.read
+        kept += brought.kept
+        advance(citations, None)
+    rejects.raise_if_unreadable(partial=True)
+    read = CitationsRead(str(path), sha256, *papers, citations, kept, rejects.counts)
+    if scratch is not None:
+        rejects.write(scratch / "rejected.jsonl")
+        (scratch / ABOUT).write_text(json.dumps(asdict(read), indent=2) + "\n", encoding="utf-8")
+    return read, rejects
+
+
+def _pieces(name: str) -> list[Piece]:
+    form = edge_format(name)
+    cut = cut_lines if form in (CITATIONS_FORMAT, COLUMNS) else format_named(form).cut
+    return [Piece(name, form, start, stop) for start, stop in cut(name)]
+
+
+def _of_papers(place: Path) -> tuple[str, str | None] | None:
+    """The hashes of the corpus to which the file of this folder was added, and of its other ids; None if it was
+    not."""
+    try:
+        about = json.loads((place / ABOUT).read_text(encoding="utf-8"))
+        return str(about["corpus_sha256"]), about.get("ids_sha256")
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The pairs that were judged before their topic or document was corrected, and the lead's decisions on them.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+STATES = {
+    "waits": "waits for your decision",
+    "stays": "stays with the earlier text",
+    "again": "judged again on the corrected text",
+    "newest": "judged again on the corrected text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedPair:
+    """An answered pair of which a text was corrected."""
+
+    query_id: str
+    doc_id: str
+    corrected: tuple[str, ...]
+    """Ids of its corrected texts."""
+    why: tuple[str, ...]
+    """Why they were corrected, the last time."""
+    answers: int
+    """Answers on an earlier version that are in force: of assessors."""
+    state: str
+    decision: str | None
+    """Why it was decided so."""
+
+
+PAIRS = Columns[CorrectedPair](
+    [
+        Column("query", lambda one: one.query_id, "query_id"),
+        Column("document", lambda one: one.doc_id, "doc_id"),
+        Column("corrected", lambda one: ", ".join(one.corrected)),
+        Column("why", lambda one: "; ".join(one.why)),
+        Column("answers", lambda one: one.answers),
+        Column("state", lambda one: one.state),
+        Column("reason for the decision", lambda one: one.decision or "", "decision"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TextDecisionResult:
+    """What came of a decision."""
+
+    ruling: Ruling
+    pairs: tuple[Pair, ...]
+    """Pairs that had waited for it."""
+    returned: int
+    """Answers that go back to their assessors."""
+
+
+def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
+    """Every answered pair of which a text was corrected, those that wait first."""
+    with ws.reading() as session:
+        texts = {one.text_id: one for one in corrected_texts(session)}
+        topics = paper_topics(session)
+        pairs = judged_texts(session).values()
+        reasons = {(one.query_id, one.doc_id): one.why for one in read_rulings(session)}
+
+    def described(pair: JudgedTexts) -> CorrectedPair:
+        ids = [text_id for text_id in (topics.get(pair.query_id, ""), pair.doc_id) if text_id in texts]
+        return CorrectedPair(
+            *pair.pair,
+            corrected=tuple(ids),
+            why=tuple(texts[text_id].why for text_id in ids),
+            answers=len(pair.answers),
+            state=STATES[pair.state],
+            decision=None if pair.state == "waits" else reasons.get(pair.pair),
+        )
+
+    return tuple(map(described, sorted(pairs, key=lambda pair: (pair.state != "waits", pair.pair))))
+
+
+def rule(
+    ws: Workspace,
+    pair: Pair | None,
+    *,
+    of_text: str | None,
+    every: bool,
+    ruling: Ruling,
+    why: str,
+    dry_run: bool,
+) -> TextDecisionResult:
+    """Decide on one pair, on those that wait because of one corrected text, or on all that wait.
+
+    Raises InputError for a pair or a text that waits for no decision, and without a reason.
+    """
+    if [pair is not None, of_text is not None, every].count(True) != 1:
+        raise InputError(
+            "expected QUERY DOC, --of ID or --all", hint="`annot corpus corrected` lists the pairs that wait"
+        )
+    why = " ".join(why.split())
+    if not why:
+        raise InputError(f"--{ruling}: empty, expected why you decide so")
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    with ws.writing() as session:
+        waiting = [one for one in judged_texts(session).values() if one.state == "waits"]
+        if pair is not None:
+            known_query({query.query_id: query for query in read_queries(session)}, pair[0])
+            chosen: Sequence[Pair] = [pair]
+        else:
+            chosen = [one.pair for one in waiting if every or of_text in one.to_decide]
+        if of_text is not None and not chosen:
+            raise InputError(
+                f"--of {of_text}: no pair waits because of it", hint="`annot corpus corrected` lists the pairs"
+            )
+        new, returned = decide(session, chosen, ruling, why=why, now=now)
+        outcome = outcome_of(session, ws.settings)
+        if dry_run:
+            session.rollback()
+    if not dry_run:
+        export_judgements(ws, outcome)
+    return TextDecisionResult(ruling, tuple(one.pair for one in new), len(returned))
+
+
+def describe(decided: TextDecisionResult) -> str:
+    """What was done, in words."""
+    return "\n".join(sentences("commands.text_decided", decided=decided))

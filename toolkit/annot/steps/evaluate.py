@@ -1,8 +1,8 @@
-"""Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach."""
+"""Evaluation of runs on the qrels, reusability, and the sheet of error cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,12 +10,18 @@ from textwrap import shorten
 from typing import Any
 
 from annot.api.tidy import comparisons, csv_text
-from annot.base.errors import InputError
+from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, near
-from annot.base.records import Ranking
-from annot.measuring.evaluation.against import (
-    Beside,
-    Published,
+from annot.base.records import Qrel, Ranking, grouped
+from annot.formats.input_files import SHEET, ErrorRow
+from annot.formats.input_files import write_error_sheet as write_sheet_of_errors
+from annot.judging.states import remembered_findings
+from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
+from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, EvaluatedRuns
+from annot.measuring.evaluation.measures import CONVENTIONS, TIES, GradedPools, MeasureSelection, conventions_for
+from annot.measuring.evaluation.other_figures import (
+    ComparedFigure,
+    PublishedTable,
     beside,
     comparable,
     read_published,
@@ -23,26 +29,44 @@ from annot.measuring.evaluation.against import (
     shipped,
     shipped_text,
 )
-from annot.measuring.evaluation.averages import AVERAGES, TEST, TEST_FOLD, TOGETHER
-from annot.measuring.evaluation.evaluated import PRIMARY, Evaluated
-from annot.measuring.evaluation.measures import CONVENTIONS, TIES, conventions_for
-from annot.measuring.measured import conventions_of, evaluation_of, read_run_files, with_restated
-from annot.measuring.results import EVALUATION_FILE, as_text, evaluation_data, keep
-from annot.measuring.sampled.estimates import has_estimator
-from annot.publishing.report.document import Chapter, Document, Table
+from annot.measuring.measured import (
+    EVALUATION_FILE,
+    as_text,
+    conventions_of,
+    evaluation_data,
+    evaluation_of,
+    graded_pools,
+    keep,
+    of_all_topics,
+    primary_of,
+    read_run_files,
+    with_restated,
+)
+from annot.measuring.reusability import Certificate, Runs, SampledScoring, Score, certify
+from annot.measuring.sampled.estimates import SampledPools, has_estimator
+from annot.measuring.sampled_study import drawn_pairs
+from annot.pools.drawn_pools import drawn_rankings
+from annot.publishing.browse_page import write_pages
 from annot.publishing.report.figures import described
-from annot.publishing.report.latex import latex
-from annot.publishing.report.notices import tell_untrue
-from annot.publishing.report.pages import markdown
+from annot.publishing.report.pages import latex, markdown, page
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
-from annot.publishing.report.tables import Column, of_facet, table
+from annot.publishing.report.single_pages import certificate_page
+from annot.publishing.report.single_pages import terminal as certificate_text
+from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Chapter, Column, Document, Table, of_facet, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.publishing.report.words import sentences
+from annot.publishing.report.verdict import RESTS_ON, notices, tell_untrue
+from annot.store import papers
+from annot.store.pools import read_pools, read_sample
 from annot.store.runs import StoredRun
-from annot.study.exports import exported_qrels
-from annot.study.made import note
-from annot.study.snapshot import read_snapshot
+from annot.study.provenance import note
+from annot.study.snapshot import Snapshot, exported_qrels, read_entered, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 NAME = "comparison"
 """Of the files that `write` makes."""
@@ -61,7 +85,7 @@ def evaluate(
     at_least_two: bool,
     tell: Callable[[str], None],
     so_far: bool = False,
-) -> Evaluated:
+) -> EvaluatedRuns:
     """Evaluate runs, in all conventions when none is named.
 
     runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown beside the others; on
@@ -96,7 +120,7 @@ def chosen(ws: Workspace, convention: str | None, measures: tuple[str, ...]) -> 
     return conventions_for(measures, conventions_of(ws.settings) if convention is None else (convention,))
 
 
-def describe(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: bool) -> str:
+def describe(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paired: bool) -> str:
     """The verdict in one line, and the runs by the measure that decides, in percent, as both source papers print.
 
     measured: all measures too, one table a convention. paired: every two runs too.
@@ -105,12 +129,12 @@ def describe(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: b
     return "\n\n".join([best_line(evaluated), *map(table_text, tables)])
 
 
-def notes(evaluated: Evaluated) -> list[str]:
+def notes(evaluated: EvaluatedRuns) -> list[str]:
     """What a reader must know, without the ends of long lists of queries."""
     return [shorten(note, LONGEST_NOTE, placeholder=" ... (`--json` has all)") for note in evaluated.notes]
 
 
-def write(evaluated: Evaluated, folder: Path) -> tuple[Path, ...]:
+def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     """The runs compared: the tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
     section = Chapter(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated)))
     made = Document("Runs compared", best_line(evaluated), body=(section,))
@@ -150,14 +174,14 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class PublishedComparison:
     """Every figure that both have, and what tells the two apart beside chance."""
 
     title: str
     source: str
     convention: str
     note: str
-    figures: tuple[Beside, ...]
+    figures: tuple[ComparedFigure, ...]
     averages: tuple[str, ...]
     """How our queries were averaged."""
     left_out: bool
@@ -184,14 +208,14 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True)
-class EstimatesAgainst(Against):
+class EstimatesAgainst(PublishedComparison):
     """The same where ours are estimates of whole pools, of which a sample was judged."""
 
     not_estimated: tuple[str, ...]
     """The paper's measures that are left out, because they have no estimator."""
 
 
-def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
+def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComparison:
     """The runs, named as for `evaluate`, beside the table `name`: one that comes with annot, or a TOML file."""
     published = _published(name)
     snapshot = read_snapshot(ws)
@@ -209,7 +233,7 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
     found = beside(published, evaluated.lines)
     shown = {(one.run, one.facet) for one in found}
     made = partial(EstimatesAgainst, not_estimated=tuple(name for name in published.measures if name not in wanted))
-    return (Against if snapshot.sample is None else made)(
+    return (PublishedComparison if snapshot.sample is None else made)(
         title=published.title,
         source=published.source,
         convention=published.convention,
@@ -223,7 +247,7 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> Against:
     )
 
 
-def beside_paper(found: Against) -> Table:
+def beside_paper(found: PublishedComparison) -> Table:
     """Each figure beside the paper's."""
     return table(
         "beside",
@@ -246,15 +270,158 @@ def beside_paper(found: Against) -> Table:
     )
 
 
-def describe_against(found: Against, beside: Table) -> str:
+def describe_against(found: PublishedComparison, beside: Table) -> str:
     """How many figures are the paper's, then each."""
     return "\n\n".join([sentences("runs.against", found=found)[0], table_text(beside)])
 
 
-def _published(name: str) -> Published:
+def _published(name: str) -> PublishedTable:
     if name in shipped():
         return read_published(shipped_text(name), name=name)
     if not Path(name).is_file():
         found = "a folder" if Path(name).is_dir() else "no such file"
         raise InputError(f"--against {name!r}: {found}, and no table has this name; {near(name, shipped())}")
     return read_published(given_text(Path(name), expected="TOML"), name=name)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The certificate: whether systems that did not help to build the pools can be measured on them.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+LOSS_CONVENTION = "trec"
+LOSS_MEASURE = PRIMARY[LOSS_CONVENTION]
+"""Rankings of the corpus hold much that is not judged: CSFCube's measures, whose ideal order is of the submitted list,
+are made for rankings of a pool."""
+PAGE, MARKDOWN, FIGURES = "certificate.html", "certificate.md", "certificate.json"
+
+
+def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certificate, Path]:
+    """Write `exports/certificate.html`, the same as Markdown, and its figures. Raises MissingInput without pools."""
+    snapshot = read_snapshot(ws)
+    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
+    with ws.reading() as session:
+        pools = read_pools(session)
+    if not pools:
+        raise MissingInput("no pools on record", hint="draw them with `annot pool`")
+    compared = primary_of(ws.settings)
+    graded = graded_pools(snapshot, qrels)
+    found = certify(
+        of_all_topics(snapshot, runs),
+        qrels,
+        pools,
+        drawn_rankings(ws, pools),
+        snapshot.topics,
+        _score(snapshot, graded, *compared, ties=TIES[0]),
+        _score(snapshot, graded, LOSS_CONVENTION, LOSS_MEASURE, ties="expected"),
+        measure=compared[1],
+        loss_measure=LOSS_MEASURE,
+        relevant_from=ws.settings.evaluation.relevant_from,
+        tolerance=ws.settings.evaluation.tolerated_loss,
+        level=ws.settings.agreement.level,
+        estimating=_estimating(snapshot, qrels, graded) if isinstance(graded, SampledPools) else None,
+    )
+    rests_on = RESTS_ON["runs"]
+    untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
+    notice = " ".join(filter(None, (Study(snapshot).notice, *untrue))) or None
+    made = certificate_page(found, title=ws.settings.collection.title, notice=notice)
+    keep(ws, FIGURES, as_text(found), tell=tell)
+    write_pages(ws.exports, {MARKDOWN: markdown(made), PAGE: page(made, overrides=ws.root / "templates")})
+    return found, ws.exports / PAGE
+
+
+def describe_reusability(found: Certificate) -> str:
+    """The verdict and the tables."""
+    verdict, tables = certificate_text(found)
+    return "\n\n".join([verdict, *map(table_text, tables)])
+
+
+def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPools) -> SampledScoring:
+    relevant_from = snapshot.ws.settings.evaluation.relevant_from
+    return SampledScoring(
+        relevant={
+            (query_id, doc_id): estimate
+            for query_id, pool in graded.pools.items()
+            for doc_id, estimate in zip(
+                pool.doc_ids, pool.weighed(0).relevant(relevant_from).estimate.tolist(), strict=True
+            )
+        },
+        score_without=lambda method: _score(
+            snapshot,
+            drawn_pairs(snapshot, qrels, without=method).pools,
+            LOSS_CONVENTION,
+            LOSS_MEASURE,
+            ties="expected",
+        ),
+    )
+
+
+def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: str, *, ties: str) -> Score:
+    asked = MeasureSelection(convention, (), snapshot.ws.settings.evaluation.relevant_from)
+
+    def values(runs: Runs) -> Mapping[str, Mapping[str, float]]:
+        measured = {tag: graded.measured(run, graded.query_ids, asked, ties=ties) for tag, run in runs.items()}
+        return {tag: {query.query_id: query.values[measure] for query in one.queries} for tag, one in measured.items()}
+
+    return values
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The sheet of error cases: what systems get wrong, for the lead to say what kind of error it is.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSheet:
+    """The path of the sheet, and how many rows have a kind."""
+
+    path: Path
+    pairs: int
+    with_kind: int
+
+
+def write_error_sheet(ws: Workspace) -> WrittenSheet:
+    """Write `errors.csv`: the pairs that most systems get wrong first; what was entered stays.
+
+    Raises InputError while a pair has no final grade.
+    """
+    snapshot = read_snapshot(ws)
+    refuse_unfinished(snapshot.outcome, partial=False)
+    entered = read_entered(ws)
+    relevant_from = ws.settings.evaluation.relevant_from
+    found = error_cases(read_run_files(ws), snapshot.outcome.qrels, relevant_from=relevant_from)
+    cases = grouped(((case.query_id, case.doc_id), case) for case in found)
+    pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
+    titles = papers.headings(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
+    rows = [
+        ErrorRow(
+            *pair,
+            *entered.get(pair, ("", "")),
+            facet=snapshot.facets.get(pair[0], ""),
+            grade=cases[pair][0].grade if pair in cases else None,
+            irrelevant_near_the_top=_systems(cases.get(pair, ()), NEAR_TOP),
+            relevant_far_down=_systems(cases.get(pair, ()), FAR_DOWN),
+            title=titles.get(pair[1], ""),
+        )
+        for pair in pairs
+    ]
+    path = ws.root / SHEET
+    write_file(path, write_sheet_of_errors(rows, faceted=snapshot.faceted))
+    return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
+
+
+def error_sheet_notes(ws: Workspace) -> Iterator[str]:
+    """A note that only drawn pairs can be in the sheet, if a sample of the pools is judged."""
+    with ws.reading() as session:
+        sample = read_sample(session)
+    if sample is not None:
+        drawn = sum(one.drawn for one in sample.pairs.values())
+        yield (
+            f"only the {drawn:,} drawn pairs of the {len(sample.pairs):,} in the pools can be in it: what systems get "
+            "wrong on the others is not known"
+        )
+
+
+def _systems(cases: list[ErrorCase] | tuple[()], error: str) -> str:
+    """`fabs_bm25 (3), specter (left out)`."""
+    return ", ".join(f"{case.run} ({case.rank or 'left out'})" for case in cases if case.error == error)

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annot.base.errors import InputError
+from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source
 from annot.base.settings import Settings
-from annot.base.shards import Engine, map_shards
 from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.corpus.facets.attributes import Ints
-from annot.corpus.facets.crf import (
+from annot.corpus.labelling import (
     SHIPPED_MODEL,
+    Ints,
     LabelledAbstract,
     Labeller,
     LabelScores,
@@ -31,15 +31,15 @@ from annot.corpus.facets.crf import (
     shipped_model,
     without_held_out,
 )
-from annot.corpus.facets.crf import train as train_model
-from annot.corpus.facets.query_sentences import offered_facets
+from annot.corpus.labelling import train as train_model
+from annot.corpus.query_sentences import offered_facets
 from annot.store import facet_labels, papers, pools
 from annot.store.facet_labels import FacetLabels
 from annot.store.paper_writing import remove_papers
 from annot.store.papers import RowGroups, groups_for, read_columns
-from annot.store.queries import read_queries
-from annot.store.runs import Imported, put_import
-from annot.study.made import note, states_of
+from annot.store.pools import read_queries
+from annot.store.runs import ImportedSource, put_import
+from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace, given_bytes, given_text, write_file
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ NO_LABELS = "no sentence labels of the study"
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabellingResult:
     """What `annot facets` did. `agreement` is the share of carried labels that the model gives too.
 
     Without a model, where every paper came with labels and the shipped model gives others.
@@ -190,7 +190,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedLabeller:
     """A model that was trained, and its scores on held-out abstracts where there were any."""
 
     path: Path
@@ -202,7 +202,7 @@ class Trained:
     scores: LabelScores | None
 
 
-def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> Labelled:
+def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
     """Label every paper: labels that came with it and corrected ones are kept, all others are predicted again.
 
     Where the shipped model gives other labels than those of the study, carried labels are kept, what others have on
@@ -255,7 +255,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     if not dry_run and not without:
         note(ws, "facets", states)
     by_origin = +origins | ({Source.CORRECTED: corrected} if corrected else {})
-    return Labelled(
+    return LabellingResult(
         papers=total - len(without),
         by_origin=dict(sorted(by_origin.items())),
         by_label=dict(sorted((+labels).items())),
@@ -293,12 +293,12 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
         facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
         with ws.writing() as session:
-            put_import(session, Imported(Source.CORPUS, digest, facts))
+            put_import(session, ImportedSource(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
     return LeftOut(tuple(out), len(labelled))
 
 
-def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> Trained:
+def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> TrainedLabeller:
     """Train a model on the labelled abstracts of `file` and write it to `out`.
 
     The labels are those of the study; without a study, the default ones or, where `file` has others, its own.
@@ -322,7 +322,7 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     predicted = [labeller.label(abstract.sentences) for abstract in checks]
     scores = score([abstract.labels for abstract in checks], predicted, labels=labels) if checks else None
     write_file(out, model)
-    return Trained(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, scores)
+    return TrainedLabeller(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, scores)
 
 
 def _model(model: Path | None) -> tuple[bytes, str]:

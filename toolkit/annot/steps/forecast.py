@@ -11,42 +11,46 @@ from annot.base.errors import MissingInput
 from annot.base.names import check_name
 from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
-from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
+from annot.judging.planning import FEWEST_FOR_REPEATS
 from annot.judging.progress import Look, progress_of, rules_of, settled_of
 from annot.measuring.agreement.coefficients import COEFFICIENTS, titles_of
-from annot.measuring.agreement.joint import JointGrades, joint_grades, units_of
-from annot.measuring.agreement.joint import coefficient as coefficient_of
-from annot.measuring.agreement.joint import interval as interval_of
-from annot.measuring.agreement.per_query import IN_WORDS, ratings_of
-from annot.measuring.forecast.design import ALL, Design, DesignForecast, Together, pool_size, simulate_design
+from annot.measuring.agreement.estimates import IN_WORDS, JointGrades, joint_grades, ratings_of, units_of
+from annot.measuring.agreement.estimates import coefficient as coefficient_of
+from annot.measuring.agreement.estimates import interval as interval_of
+from annot.measuring.forecast.design import (
+    ALL,
+    Design,
+    DesignForecast,
+    Together,
+    TopicSetSize,
+    pool_size,
+    simulate_design,
+)
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
-from annot.measuring.forecast.topics import TopicSetSize
-from annot.measuring.topics_of_study import differences_shown
-from annot.pools.admission import admissions, as_recorded, recorded_admissions
+from annot.measuring.study_analyses import differences_shown
+from annot.pools.admission import admissions, as_recorded, near_duplicates, recorded_admissions
 from annot.pools.drawn_pools import draw_pools
 from annot.pools.frozen_rankings import needed, not_ranked, read_rankings
-from annot.pools.near_duplicates import near_duplicates
 from annot.pools.pool_design import (
     DesignOverrides,
     PoolDesign,
     design_of_settings,
     differences,
+    for_text,
+    left_out_of,
     overridden,
     recorded_designs,
+    topics_of,
     usual_design,
 )
-from annot.pools.topics import for_text, left_out_of, topics_of
 from annot.publishing.report.cells import COST, DETECTABLE, HOURS, SHARE, WHOLE, Number, Quantity, measured
 from annot.publishing.report.cells import coefficient as kind_of
-from annot.publishing.report.document import Table
 from annot.publishing.report.status_page import describe as describe
 from annot.publishing.report.status_page import tables as tables
-from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.tables import Column, Columns, Table, sentences
 from annot.publishing.report.terminal import rendered, table_text
-from annot.publishing.report.words import sentences
 from annot.store import people
-from annot.store.pools import read_pools
-from annot.store.queries import read_queries, read_topics
+from annot.store.pools import read_pools, read_queries, read_topics
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -71,7 +75,7 @@ class Pilot:
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class SimulatedStudy:
     """The forecast of a design with the pilot behind it."""
 
     pools: PoolDesign
@@ -92,7 +96,7 @@ class Simulated:
     """What the design shows of the runs that the pilot measures."""
 
 
-DESIGN = Columns[Simulated](
+DESIGN = Columns[SimulatedStudy](
     [],
     [
         Column("pairs", lambda one: one.forecast.pairs),
@@ -112,7 +116,7 @@ DESIGN = Columns[Simulated](
 """The forecast of a design as data; the template has it in words."""
 
 
-def _of_runs(found: Simulated, name: str, kind: Quantity) -> Number:
+def _of_runs(found: SimulatedStudy, name: str, kind: Quantity) -> Number:
     return Number(found.runs, kind) if isinstance(found.runs, Undefined) else measured(getattr(found.runs, name), kind)
 
 
@@ -140,7 +144,7 @@ class DesignedPools:
 
 
 @dataclass(frozen=True, slots=True)
-class Designed:
+class DepthForecast:
     """The depths side by side."""
 
     mode: str
@@ -156,7 +160,7 @@ class Designed:
     depths: tuple[DesignedPools, ...]
 
 
-def depths(designed: Designed) -> Table:
+def depths(designed: DepthForecast) -> Table:
     """A row for each depth."""
     columns = Columns[DesignedPools](
         [],
@@ -191,7 +195,7 @@ def design(
     per_method: int | None,
     coefficient: str,
     difference: float = 5.0,
-) -> Simulated:
+) -> SimulatedStudy:
     """Play the design through many times with what the study in the store has shown so far.
 
     queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it
@@ -249,7 +253,7 @@ def design(
         with_time=sum(seconds_of(answer) is not None for answer in given),
         cited=mean_cited,
     )
-    return Simulated(
+    return SimulatedStudy(
         pools=pooled,
         pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
         coefficient=coefficient,
@@ -279,7 +283,7 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
     )
 
 
-def describe_design(found: Simulated) -> str:
+def describe_design(found: SimulatedStudy) -> str:
     """The forecast in words."""
     forecast = found.forecast
     fixed = {"policy": IN_WORDS[found.missing], "fewest": FEWEST_FOR_REPEATS}
@@ -297,7 +301,7 @@ def describe_design(found: Simulated) -> str:
 
 def pools(
     ws: Workspace, *, depths: Sequence[int], mode: str | None, seconds: float | None, advance: Advance
-) -> Designed:
+) -> DepthForecast:
     """Draw the pools by every depth from the rankings on disk, as the pools on record were drawn otherwise.
 
     depths: without any, `DEPTHS` and that on record, as far as the rankings go. mode: None takes the one on record.
@@ -352,7 +356,7 @@ def pools(
             cost=cost_of(hours, rules),
         )
 
-    return Designed(
+    return DepthForecast(
         mode=usual.mode,
         methods=usual.methods,
         queries=len(queries),
@@ -365,7 +369,7 @@ def pools(
     )
 
 
-def describe_pools(designed: Designed, depths: Table) -> str:
+def describe_pools(designed: DepthForecast, depths: Table) -> str:
     """The depths as a table, and what the hours rest on."""
     return rendered("pool-design", designed=designed, depths=table_text(depths))
 

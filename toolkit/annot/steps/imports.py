@@ -1,34 +1,57 @@
-"""What was made elsewhere, imported: judgements of other tools, and grades of a collection of papers or topics."""
+"""Data made elsewhere, imported: judgements, grades, CSFCube's release."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import tomlkit
+from sqlmodel import Session
+
 from annot.base.errors import Faults, InputError, numbered
-from annot.base.names import check_name, counted
-from annot.base.records import Query, grouped
-from annot.corpus.facets.query_sentences import check_facet
-from annot.corpus.named_rows import queries_of
-from annot.corpus.papers_by_id import FOREIGN, rows_in_corpus
-from annot.formats.csfcube import is_release_file
-from annot.formats.input_files import opened
-from annot.formats.json_lines import read_objects
-from annot.formats.judgements_file import FileJudgement, has_columns, read_judgements
-from annot.formats.spreadsheet import decoded
-from annot.formats.studio_export import ExportKeys, grades_named, read_export, read_relish
-from annot.formats.trec import read_qrels, refuse_grades_of_models
-from annot.judging.imported import ImportedJudgements, import_judgements, refuse_other_work
+from annot.base.names import check_name, counted, moment_now
+from annot.base.records import Adjudication, Assessor, Assignment, Query, Source, grouped
+from annot.base.settings import Settings
+from annot.corpus.adding import CleaningCount, Cleanings
+from annot.corpus.corpus_facts import write_corpus_manifest
+from annot.corpus.paper_ids import FOREIGN, rows_in_corpus
+from annot.corpus.query_sentences import check_facet, queries_of
+from annot.formats.cleaning import kinds
+from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
+from annot.formats.input_files import decoded, opened, read_objects
+from annot.formats.judgements_file import (
+    ExportKeys,
+    FileJudgement,
+    grades_named,
+    has_columns,
+    read_export,
+    read_judgements,
+    read_relish,
+)
+from annot.formats.trec import read_qrels, refuse_grades_of_models, write_run
+from annot.judging.plan_on_record import ImportedJudgements, import_judgements, plan_sha256, refuse_other_work
 from annot.measuring.folds import as_splits
-from annot.pools.selection.sampling import topics_as_papers
-from annot.publishing.report.words import sentences
+from annot.pools.selection import topics_as_papers
+from annot.publishing.report.tables import sentences
+from annot.store import adjudications, facet_labels, judgements, people, pools, runs
+from annot.store.paper_writing import PaperWriter
 from annot.store.papers import known_ids
-from annot.store.queries import read_topics
+from annot.store.pools import read_topics
 from annot.store.runs import put_split
-from annot.study.workspace import Workspace, check_files, given_bytes, given_text
+from annot.store.shown import keep_imported_scale
+from annot.study.outcome import outcome_of
+from annot.study.snapshot import export_qrels
+from annot.study.workspace import Workspace, check_files, given_bytes, given_text, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What was made elsewhere, imported: judgements of other tools, and grades of a collection of papers or topics.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 FORMS = ("qrels", "relish", "treccovid-rf")
@@ -266,3 +289,162 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[File
         FileJudgement(line, query_id, doc_id, WHO, grade, None, None, None, 1, {"grade": grade})
         for line, (query_id, doc_id, grade) in zip(numbers, qrels, strict=True)
     ]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A collection made elsewhere, imported as a whole: CSFCube's release.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+UNKNOWN = "unknown"
+"""What the adjudicator saw of the grades: the release does not say."""
+CORPUS_FILE = "csfcube.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRelease:
+    """What was imported: counts by kind, and notes on irregularities."""
+
+    counts: dict[str, int]
+    notes: tuple[str, ...]
+    facts: CsfcubeFacts
+    cleaned: Cleanings
+    """How many papers have another text than in the release."""
+
+
+def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
+    """Bring the release in `folder` into an empty study; the same folder again changes nothing.
+
+    Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
+    """
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "no such folder"
+        raise InputError(f"{folder}: {found}, expected the folder of a CSFCube release")
+    files = {
+        path.relative_to(folder).as_posix(): given_bytes(path, expected="a CSFCube release")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and is_release_file(path.relative_to(folder).as_posix())
+    }
+    digest = hashlib.sha256()
+    for name, content in files.items():
+        digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
+    release = read_release(
+        files, name=str(folder), known_labels=ws.settings.labels.names, facet_labels=ws.settings.facets
+    )
+    _refuse_other_work(ws, digest.hexdigest())
+    cleaning = CleaningCount()
+    cleaning.take((kinds(one), one) for one in release.changed)
+    cleaned = cleaning.written(None if dry_run else ws.corpus, digest.hexdigest())
+    notes = sentences("commands.csfcube", facts=release.facts)
+    notes += sentences("cleaned.cleaned", cleanings=cleaned, noun="paper")
+    imported = ImportedRelease(_counts(release), notes, release.facts, cleaned)
+    if not dry_run:
+        with PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
+            for paper in release.papers:
+                writer.add(paper)
+        write_corpus_manifest(ws)
+        run_files = {run.tag: write_run(run.rankings, tag=run.tag) for run in release.runs}
+        with ws.writing() as session:
+            _store(session, release, run_files, digest.hexdigest(), settings=ws.settings)
+            facts = {**imported.counts, "cleaned": cleaning.facts}
+            runs.put_import(session, runs.ImportedSource(Source.CSFCUBE, digest.hexdigest(), facts))
+        for tag, text in run_files.items():
+            write_file(ws.run_file(tag), text)
+        if release.decisions:
+            # Final grades and runs come together, so that the import can be evaluated as it is.
+            with ws.reading() as session:
+                outcome = outcome_of(session, ws.settings)
+            export_qrels(ws, outcome, release.queries, ())
+        _set_missing_policy(ws.settings_file)
+    return imported
+
+
+def _refuse_other_work(ws: Workspace, digest: str) -> None:
+    """An import fills an empty study, or finds its own work there; it never mixes with another study."""
+    with ws.reading() as session:
+        earlier = runs.read_imports(session)
+        if any((known.what, known.source_sha256) == (Source.CSFCUBE, digest) for known in earlier):
+            return
+        other = bool(pools.read_queries(session) or earlier)
+    if other or any(path.name != CORPUS_FILE for path in ws.corpus.glob("*.parquet")):
+        raise InputError(f"{ws.root}: found another study, expected an empty one", hint="create one with `annot init`")
+
+
+def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, settings: Settings) -> None:
+    recorded_at = moment_now()
+    keep_imported_scale(session, settings.scale.names, since=recorded_at)
+    corrected = set(release.facts.corrected_queries)
+    facet_labels.replace_labels(
+        session,
+        (
+            facet_labels.FacetLabels(
+                paper.paper_id, paper.labels, Source.CORRECTED if paper.paper_id in corrected else Source.CARRIED
+            )
+            for paper in release.papers
+            if paper.labels is not None
+        ),
+    )
+    pools.replace_queries(session, release.queries)
+    pools.replace_pools(session, release.pools, rankings_sha256={pool.topic_id: digest for pool in release.pools})
+    names = sorted({judgement.assessor for judgement in release.judgements})
+    people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
+    plan = _plan_of(release)
+    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), settings.seed, recorded_at))
+    judgements.record_judgements(
+        session,
+        (judgements.SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),
+        recorded_at=recorded_at,
+    )
+    adjudications.record_adjudications(
+        session,
+        (
+            adjudications.SourcedAdjudication(
+                Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()), Source.CSFCUBE, "", None
+            )
+            for one in release.decisions
+            if one.origin == "adjudicated"
+        ),
+        recorded_at=recorded_at,
+    )
+    for name, folds in release.splits.items():
+        runs.put_split(session, name, folds)
+    runs.put_runs(
+        session,
+        (
+            runs.StoredRun(tag, Source.CSFCUBE, {"imported": True}, hashlib.sha256(text.encode()).hexdigest())
+            for tag, text in run_files.items()
+        ),
+    )
+
+
+def _plan_of(release: Release) -> list[Assignment]:
+    """Who judged what, in the order of the release: it tells no other."""
+    given = Counter[str]()
+    plan = []
+    for judgement in release.judgements:
+        given[judgement.assessor] += 1
+        plan.append(Assignment(judgement.query_id, judgement.doc_id, judgement.assessor, given[judgement.assessor]))
+    return plan
+
+
+def _set_missing_policy(path: Path) -> None:
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+    judging = document.setdefault("judging", tomlkit.table())
+    if judging.get("missing") != "zero":
+        judging["missing"] = "zero"
+        write_file(path, tomlkit.dumps(document))
+
+
+def _counts(release: Release) -> dict[str, int]:
+    return {
+        "papers": len(release.papers),
+        "query papers": len({query.topic_id for query in release.queries}),
+        "queries": len(release.queries),
+        "pools": len(release.pools),
+        "pairs": len(release.decisions),
+        "judgements": len(release.judgements),
+        "missing judgements": release.facts.missing_ratings,
+        "adjudicated pairs": sum(decision.origin == "adjudicated" for decision in release.decisions),
+        "splits": len(release.splits),
+        "runs": len(release.runs),
+    }

@@ -1,24 +1,420 @@
-"""The opinions on record: listed, and each written as qrels of its own, which name the model."""
+"""A model's opinion of many pairs: asked, listed, and compared with people."""
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
+import os
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from operator import attrgetter
 from pathlib import Path
 from statistics import median_low
+from typing import Any
 
-from annot.base.records import Qrel
+import httpx
+from sqlmodel import Session
+
+from annot.base.errors import BusyError, InputError, MissingInput, ModelError
+from annot.base.names import counted, moment_now, near, verb
+from annot.base.records import Advance, Qrel
+from annot.base.settings import OpinionSettings
 from annot.formats.trec import MODEL_MARK, write_qrels
-from annot.judging.opinions.early import check_early, note_early
-from annot.judging.opinions.standing import Standing, opinions_on_record
-from annot.publishing.report.tables import Column, Columns
-from annot.store import opinions
+from annot.judging.exchange.displayed_content import waiting_pairs
+from annot.judging.exchange.outgoing import refuse_uncorrected
+from annot.judging.opinions.asking import (
+    KEY_VARIABLE,
+    LONGEST_WAIT,
+    LONGEST_WAIT_IF_ASKED,
+    Clock,
+    ModelServer,
+    OpinionRequester,
+    ToAsk,
+    about_tokens,
+    cost_of,
+    longest_answer,
+    open_questions,
+)
+from annot.judging.opinions.on_record import (
+    OpinionStatus,
+    changes_of_model,
+    check_early,
+    check_leaving,
+    note_early,
+    opinions_on_record,
+    selected_pairs,
+    standing_of,
+)
+from annot.judging.opinions.on_record import Selection as Selection
+from annot.judging.opinions.prompts import Prompts, UnreadableAnswer, prompts_of
+from annot.measuring.study_analyses import runs_of_family
+from annot.publishing.report.sections import opinions as section
+from annot.publishing.report.study import MeasuredOpinion, Study
+from annot.publishing.report.tables import Column, Columns, Table
+from annot.publishing.report.terminal import table_text, wrapped
+from annot.store import opinions, pools, trials
+from annot.store.models import Gold
+from annot.store.opinions import READ, AskedModel, ModelCall
+from annot.store.pools import read_queries
+from annot.store.runs import read_runs
+from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.judged_texts import on_judged_texts
-from annot.study.workspace import Workspace, write_file
+from annot.study.outcome import Pair
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 
-OPINIONS = Columns[Standing](
+# ----------------------------------------------------------------------------------------------------------------------
+# A model is asked for its opinion of many pairs. It is kept apart from people's grades.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FIXED = ("template", "examples", "temperature", "seed", "longest_answer", "limit_called")
+"""Settings that an answer depends on, besides the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What asking would do."""
+
+    name: str
+    prompt: str
+    """A complete one; empty if nothing is left to ask."""
+    requests: int
+    tokens_in: int
+    """About."""
+    tokens_out: int
+    """At most, as are the costs."""
+    cost: float
+    currency: str
+    priced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOpinion:
+    """The result of asking."""
+
+    standing: OpinionStatus
+    asked: int
+    """Opinions that were to be asked for."""
+    settled: int
+    """Those that are on record now."""
+    readable: int
+    """Answers that came now and could be read."""
+    refused: tuple[str, ...]
+    """Pairs on which no opinion came, with the reasons."""
+    stopped: str
+    currency: str
+    priced: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Everything that is known before the first request."""
+
+    settings: OpinionSettings
+    record: AskedModel
+    prompts: Prompts
+    pairs: Sequence[Pair]
+    questions: Sequence[ToAsk]
+    """What is left to ask of them."""
+    notes: Sequence[str]
+    longest: int
+    """Tokens of an answer, at most."""
+    early: str | None
+    """Why it is asked before people have judged, if that reason is to go on record."""
+
+
+def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> Preview:
+    """What `ask` would do: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
+    ready = _prepared(ws, name, selection, before_judging=before_judging)
+    settings, prompts = ready.settings, [ready.prompts.of(one.pair) for one in ready.questions]
+    tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * ready.longest
+    return Preview(
+        name,
+        prompts[0] if prompts else "",
+        len(prompts),
+        tokens_in,
+        tokens_out,
+        cost_of(settings, tokens_in, tokens_out),
+        ws.settings.forecast.currency,
+        _priced(settings),
+    )
+
+
+def ask(
+    ws: Workspace,
+    name: str,
+    selection: Selection,
+    *,
+    before_judging: str | None,
+    may_leave: Callable[[str], bool] | None = None,
+    watch: Callable[[], AbstractContextManager[Advance]] = lambda: nullcontext(lambda done, total: None),
+    tell: Callable[[str], None] = lambda text: None,
+    wait_long: bool = False,
+    transport: httpx.AsyncBaseTransport | None = None,
+    clock: Clock | None = None,
+) -> AskedOpinion:
+    """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
+
+    before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
+    may be sent to an address; None if nobody can be asked. watch: shows how far it is. wait_long: whether to wait if
+    the server asks for more than a minute. transport, clock: stand in for the network and the time.
+
+    Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
+    answers on record; ModelError if the server cannot be used. What was answered until then is on record.
+    """
+    ready = _prepared(ws, name, selection, before_judging=before_judging)
+    if ready.questions:
+        check_leaving(ws, name, ready.settings.url, may_leave)
+    with _alone(ws, name), ws.opened() as study:
+        with study.writing() as session:
+            calls = opinions.read_calls(session, name)  # Another program may have asked until now.
+            questions = _open_questions(session, ready.pairs, ready.settings, calls, ready.prompts)
+            opinions.put_asked_model(session, ready.record)
+            displays = {question.pair: as_json(ready.prompts.display_of(question.pair)) for question in questions}
+            keep_contents(session, [*ready.prompts.contents.values(), *displays.values()])
+            if ready.early is not None:
+                note_early(session, name, "asked", ready.early)
+
+        async def go(advance: Advance) -> OpinionRequester:
+            server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
+            asking = OpinionRequester(
+                *(study, name, ready.settings, server, ready.prompts.of),
+                {pair: hash_of_text(display) for pair, display in displays.items()},
+                *(sum(call.cost for call in calls),),
+                longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or Clock(),
+                longest_wait=LONGEST_WAIT_IF_ASKED if wait_long else LONGEST_WAIT,
+            )  # fmt: skip
+            await asking.all(questions)
+            return asking
+
+        with watch() as advance:
+            asking = asyncio.run(go(advance))
+        with study.reading() as session:
+            calls = opinions.read_calls(session, name)
+            current, _ = on_judged_texts(session, calls)
+            standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
+            judged = pools.sample_judged_since(session) is not None
+    wanted = {(*one.pair, one.repeat) for one in questions}
+    settled = sum((*one.pair, one.repeat) in wanted for one in opinions.opinions_from(current))
+    refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
+    return AskedOpinion(
+        standing,
+        len(questions),
+        settled,
+        asking.readable,
+        refused,
+        asking.stopped,
+        ws.settings.forecast.currency,
+        _priced(ready.settings),
+        (
+            *ready.notes,
+            *_unreadable(asking.unreadable),
+            *changes_of_model(calls),
+            *_longer_answers(ready.settings, calls),
+            *_predicting(ws, name, selection, judged),
+        ),
+    )
+
+
+def nothing_came(done: AskedOpinion) -> ModelError | None:
+    """The error if none of the questions got an answer that could be read."""
+    if not done.asked or done.readable or done.stopped:
+        return None
+    name = done.standing.name
+    return ModelError(
+        f"opinion {name}: none of {counted(done.asked, 'question')} got an answer that could be read",
+        hint=f"check url and model in [opinions.{name}] of {SETTINGS_FILE}, and the prompt with --dry-run",
+    )
+
+
+def _unreadable(answer: UnreadableAnswer | None) -> Iterator[str]:
+    if answer is not None:
+        yield f"an answer that could not be read: {answer.text or 'no text'}; {answer.why}; {answer.remedy}"
+
+
+def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) -> Iterator[str]:
+    """What to know of an opinion that is to predict grades. judged: whether a pair is that was drawn by chance."""
+    if ws.settings.sample.cheap_label != name:
+        return
+    if judged:
+        yield "judgements of drawn pairs were pulled before: what was asked now does not predict grades"
+    elif selection.planned or selection.file is not None:
+        yield (
+            "to predict grades, it has to be asked about all pooled pairs of a query, drawn or not: ask again without "
+            "--planned and --pairs"
+        )
+
+
+def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> Iterator[str]:
+    longest, allowed = longest_answer(settings, calls), settings.longest_answer
+    if longest > allowed:
+        yield (
+            f"the server counted {longest:,} tokens for its longest answer, although longest_answer is {allowed:,}: "
+            "reasoning that is not shown counts, too. Later requests set aside as much"
+        )
+
+
+def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
+    with ws.reading() as session:
+        records = {one.name: one for one in opinions.read_asked_models(session)}
+        calls = opinions.read_calls(session, name)
+        shown = display_parts(session, (call.shown_sha256 for call in calls))
+        waiting = waiting_pairs(session)
+        before = records.get(name)
+        gold = trials.read_gold(session)
+        facets = {query.query_id: query.facet for query in read_queries(session)}
+    settings = _settings_of(ws, name)
+    with ws.reading() as session:
+        asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
+        early = None if asked_early else check_early(ws, session, "asked", why=before_judging)
+        around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
+        recorded = content(session, {display["prompt"] for display in around.values()})
+    pairs = selected_pairs(ws, selection)
+    if before is None:
+        examples = _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
+    else:
+        examples = [one for one in gold if one.pair in before.examples]
+        _check_unchanged(name, before, settings, len(examples))
+    apart = {one.pair for one in examples}
+    put_off = {pair for pair in pairs if pair in waiting and pair not in apart}
+    pairs = [pair for pair in pairs if pair not in apart | put_off]
+    bodies = {facet: recorded[display["prompt"]] for facet, display in around.items()}
+    prompts = prompts_of(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
+    refuse_uncorrected(ws, prompts.material.papers.values())
+    if before is not None:
+        _check_prompts(name, before, around, prompts)
+    record = AskedModel(
+        name,
+        settings.url,
+        settings.model,
+        {one: getattr(settings, one) for one in FIXED},
+        {**(before.prompts if before else {}), **prompts.frames},
+        tuple(sorted(apart)),
+        before.since if before else moment_now(),
+        before.early if before else (),
+    )
+    with ws.reading() as session:
+        questions = _open_questions(session, pairs, settings, calls, prompts)
+    notes = [*_of_texts(put_off, questions, calls)]
+    return _Prepared(settings, record, prompts, pairs, questions, notes, longest_answer(settings, calls), early)
+
+
+def _open_questions(
+    session: Session, pairs: Sequence[Pair], settings: OpinionSettings, calls: Sequence[ModelCall], prompts: Prompts
+) -> list[ToAsk]:
+    """What is left to ask. An answer to a prompt with another version of a text settles nothing."""
+    displays = display_parts(session, (call.shown_sha256 for call in calls))
+    now = {pair: texts_in(prompts.display_of(pair)) for pair in pairs}
+
+    def is_settling(call: ModelCall) -> bool:
+        display = displays.get(call.shown_sha256 or "")
+        return display is None or call.pair not in now or texts_in(display) == now[call.pair]
+
+    return open_questions(pairs, settings.repeats, calls, is_settling=is_settling)
+
+
+def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iterable[ModelCall]) -> Iterator[str]:
+    """What corrected texts change: pairs that are asked about again, and pairs that are left out for now."""
+    answered = {(*call.pair, call.repeat) for call in calls if call.state in READ}
+    if again := {one.pair for one in questions if (*one.pair, one.repeat) in answered}:
+        yield f"{counted(len(again), 'pair')} {verb(len(again), 'is', 'are')} asked about again: a text was corrected"
+    if put_off:
+        waits = verb(len(put_off), "waits", "wait")
+        yield (
+            f"{counted(len(put_off), 'pair')} left out, which {waits} for your decision on a corrected text; see "
+            "`annot corpus corrected`"
+        )
+
+
+def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
+    known = ws.settings.opinions
+    if name not in known:
+        raise InputError(
+            f"opinion {name!r}: not in {SETTINGS_FILE}" + (f"; {near(name, known)}" if known else ""),
+            hint=f"write a section [opinions.{name}] with url and model",
+        )
+    return known[name]
+
+
+def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
+    """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
+    found: list[Gold] = []
+    for facet in sorted(wanted) if count else ():
+        by_grade = groupby(
+            sorted((one for one in gold if facets[one.query_id] == facet), key=attrgetter("grade", "position")),
+            key=attrgetter("grade"),
+        )
+        rows = zip_longest(*[list(own) for _, own in by_grade])
+        own = [one for row in rows for one in row if one is not None]
+        if len(own) < count:
+            raise InputError(
+                f"facet {facet}: {counted(len(own), 'gold pair')}, but the prompt is to show {count} examples",
+                hint="add gold pairs with `annot train gold`, or set a smaller number of examples in annot.toml",
+            )
+        found += own[:count]
+    return found
+
+
+def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
+    now: dict[str, Any] = {"model": settings.model, **{one: getattr(settings, one) for one in FIXED}}
+    then = {"model": before.model, **before.settings}
+    faults = [f"{one}: found {now[one]!r}, on record {then.get(one)!r}" for one in now if now[one] != then.get(one)]
+    if examples < len(before.examples):
+        faults.append(f"examples: {counted(len(before.examples) - examples, 'gold pair')} that it was shown are gone")
+    if faults:
+        raise InputError(
+            f"opinion {name}: asked with other settings before",
+            faults=faults,
+            hint="set them back, or ask under another name: several opinions can be on record",
+        )
+
+
+def _check_prompts(name: str, before: AskedModel, around: Mapping[str, Display], prompts: Prompts) -> None:
+    """Raise InputError if a prompt is another one than on record. around: by facet, the display of an earlier one."""
+    changed = [facet for facet, text in prompts.frames.items() if before.prompts.get(facet, text) != text]
+    marks = [
+        facet
+        for facet, shown in prompts.around.items()
+        if facet not in changed and facet in around and around[facet]["facet"] != shown["facet"]
+    ]
+    if changed or marks:
+        raise InputError(
+            f"opinion {name}: asked with another prompt before ({', '.join((*changed, *marks))})",
+            faults=[f"{facet}: the labels of the facet have changed, and with them the marks" for facet in marks],
+            hint="set guidelines, grades, facets and template back, or ask under another name",
+        )
+
+
+@contextmanager
+def _alone(ws: Workspace, name: str) -> Iterator[None]:
+    """Only one program at a time asks under one name. Other commands can still run, and people can judge."""
+    path = ws.inside(ws.cache / "opinions", f"{name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+") as file:
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(
+                f"another `annot opinion ask {name}` is at work", hint="wait until it ends; both would pay"
+            ) from None
+        yield
+
+
+def _priced(settings: OpinionSettings) -> bool:
+    return settings.price_in is not None or settings.price_out is not None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The opinions on record: listed, and each written as qrels of its own, which name the model.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+OPINIONS = Columns[OpinionStatus](
     [
         Column("opinion", lambda one: one.name, "name"),
         Column("model", lambda one: one.model),
@@ -40,7 +436,7 @@ OPINIONS = Columns[Standing](
 )
 
 
-def listing(ws: Workspace) -> tuple[Standing, ...]:
+def listing(ws: Workspace) -> tuple[OpinionStatus, ...]:
     """One row for each opinion on record."""
     return tuple(one.standing for one in opinions_on_record(ws))
 
@@ -82,3 +478,61 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
     write_file(path, write_qrels(qrels, source=f"{MODEL_MARK}{model}"))
     set_aside = {one.pair for one in others} - grades.keys()
     return WrittenOpinion(path, record.model, len(qrels), len(grades) - len(qrels), len(set_aside))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What models' opinions are worth: the first sentence of each, and all figures.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> tuple[MeasuredOpinion, ...]:
+    """The opinion of this name, or all. before_judging: why it is shown before all pairs are settled; goes on record.
+
+    Raises MissingInput if no model was asked, or none has answered yet.
+    """
+    with ws.reading() as session:
+        names = opinions.opinion_names(session) if name is None else (opinions.read_asked_model(session, name).name,)
+        if not names:
+            raise MissingInput("no model was asked for an opinion", hint="ask one with `annot opinion ask`")
+        reason = check_early(ws, session, "shown", why=before_judging)
+    if reason is not None:
+        with ws.writing() as session:
+            for one in names:
+                note_early(session, one, "shown", reason)
+    found = tuple(one for one in Study(read_snapshot(ws)).opinions if one.worth.name in names)
+    if not found:
+        raise MissingInput(
+            f"opinion {names[0]}: no answer yet on the texts that are judged",
+            hint=f"ask with `annot opinion ask {names[0]}`",
+        )
+    return found
+
+
+def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
+    """What to know of these opinions besides: which are left out elsewhere, and what in `family` fits no run."""
+    with ws.reading() as session:
+        on_record = read_runs(session)
+    for standing in (one.standing for one in found):
+        if not standing.reported:
+            yield f"{standing.name} is not in report, datasheet and release: {standing.why_not_reported}"
+        if standing.set_aside:
+            yield (
+                f"{standing.name}: {counted(standing.set_aside, 'pair')} set aside, because the model read another "
+                f"version of a text; `annot opinion ask {standing.name}` asks about them again"
+            )
+        settings = ws.settings.opinions.get(standing.name)
+        tags = [path.stem for path in ws.runs.glob("*.run")]
+        for pattern in settings.family if settings and tags else ():
+            if not runs_of_family([pattern], tags, on_record):
+                yield f"[opinions.{standing.name}] family: {pattern!r} fits no run and no system"
+
+
+def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
+    """Of several opinions, the table with a row for each; of one opinion, all tables."""
+    return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
+
+
+def describe(found: tuple[MeasuredOpinion, ...]) -> str:
+    """The sentences, then the tables, then how they were made."""
+    first, last = ("\n".join(map(wrapped, of)) for of in (section.told(found), section.method(found)))
+    return "\n\n".join([first, *map(table_text, tables(found)), last])

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, known_query, moment_now
 from annot.base.records import Assignment
-from annot.base.stats.clustered import FEWEST_QUERIES
-from annot.base.stats.medians import fewest_for_median
-from annot.base.stats.power import critical_t, least_effect
+from annot.base.stats.inference import FEWEST_QUERIES, critical_t, fewest_for_median, least_effect
 from annot.judging.plan_on_record import (
     MANIFEST_FILE,
     PLAN_FILE,
@@ -21,9 +19,7 @@ from annot.judging.plan_on_record import (
     take_from_plan,
     write_plan,
 )
-from annot.judging.planning.checking import papers_by_facet, papers_shared
-from annot.judging.planning.drawing import draw_plan
-from annot.judging.planning.handing_on import renumbered
+from annot.judging.planning import draw_plan, papers_by_facet, papers_shared, renumbered
 from annot.judging.pool_samples import (
     check_cheap_label,
     design_of,
@@ -35,14 +31,12 @@ from annot.judging.pool_samples import (
 )
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
-from annot.measuring.forecast.sample_shares import SharesForecast
-from annot.pools.growth import refuse_growth
-from annot.pools.pair_sample import refuse_zero
-from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.words import sentences
+from annot.measuring.forecast.sample import SharesForecast
+from annot.pools.drawn_pools import refuse_growth
+from annot.pools.pooling import refuse_zero
+from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import judgements, people, pools, projects
-from annot.store.pools import read_sample, replace_sample, to_judge
-from annot.store.queries import read_queries
+from annot.store.pools import read_queries, read_sample, replace_sample, to_judge
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest, sha256_of
 
@@ -69,7 +63,7 @@ LOADS = Columns[Load](
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlanSummary:
     """The plan: how many pairs, who has how many, and the hash to hold it by."""
 
     pairs: int
@@ -92,7 +86,7 @@ def make(
     dry_run: bool,
     sample: float | None = None,
     only_new: bool = False,
-) -> Planned:
+) -> PlanSummary:
     """Draw the plan for the pools as they are; what is planned already keeps its place.
 
     `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
@@ -218,7 +212,7 @@ def make(
         apart=[name for name, papers in shared.items() if papers < needed["difference"]],
         few=[(facet, papers) for facet, papers in by_facet.items() if papers < needed["median"]],
     )
-    return Planned(
+    return PlanSummary(
         pairs=len({assignment.pair for assignment in assignments}),
         assignments=len(assignments),
         new=len(new),

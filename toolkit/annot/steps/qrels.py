@@ -11,21 +11,17 @@ from annot.base.names import counted, moment_now, verb
 from annot.base.records import Qrel
 from annot.base.stats.values import Estimate
 from annot.formats.trec import read_qrels
-from annot.measuring.evaluation.averages import TOGETHER
-from annot.measuring.evaluation.two_qrels import TwoQrels, compare_qrels
+from annot.measuring.evaluation.evaluated import TOGETHER
+from annot.measuring.evaluation.other_figures import TwoQrels, compare_qrels
 from annot.measuring.measured import evaluation_of, read_run_files, topups
 from annot.measuring.sampled_study import SHOWN, grade_counts
 from annot.publishing.report.cells import COEFFICIENT, ESTIMATED, MEASURE, POINTS, Number, measured
-from annot.publishing.report.document import Table
 from annot.publishing.report.sections.runs import LIKE_CHANCE
-from annot.publishing.report.tables import Column, Columns, each, table
+from annot.publishing.report.tables import Column, Columns, Table, each, sentence, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.publishing.report.words import sentence, sentences
 from annot.store.adjudications import accept
-from annot.study.adjudication import Pair
-from annot.study.exports import export_qrels, refuse_unfinished, too_few
-from annot.study.outcome import outcome_of
-from annot.study.snapshot import read_snapshot
+from annot.study.outcome import Pair, outcome_of
+from annot.study.snapshot import export_qrels, read_snapshot, refuse_unfinished, too_few
 from annot.study.workspace import Workspace, given_text
 
 

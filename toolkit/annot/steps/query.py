@@ -1,36 +1,57 @@
-"""The queries by hand: adding those of papers, removing, listing, and test folds of them."""
+"""Queries by hand, from a sample of papers, and from files of topics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sqlmodel import Session
+
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.base.names import check_name, known_query
-from annot.base.records import WHOLE, Assignment, Paper, Query, Topic
-from annot.corpus.corpus_facts import labels_where_asked
-from annot.corpus.facets.query_sentences import check_facet, make_query, sentence_numbers
-from annot.corpus.papers_by_id import PapersById
-from annot.formats.spreadsheet import read_columns
+from annot.base.names import check_name, counted, known_query
+from annot.base.records import WHOLE, Assignment, Paper, Query, Source, Topic, grouped
+from annot.base.stats.inference import fewest_for_median
+from annot.base.templating import render
+from annot.corpus.corpus_facts import labels_where_asked, papers_of
+from annot.corpus.paper_ids import PapersById
+from annot.corpus.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
+from annot.formats import topics
+from annot.formats.cleaning import folded_id
+from annot.formats.input_files import read_columns
 from annot.judging.plan_on_record import take_from_plan, write_plan
-from annot.judging.planning.handing_on import renumbered
-from annot.judging.taking_back import take_back_tasks
+from annot.judging.planning import renumbered
+from annot.judging.rounds.judging import take_back_tasks
+from annot.measuring.evaluation.comparisons import FEWEST_PAPERS
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
+from annot.pools.selection import Distribution, Sample, SheetRow, papers_enough, periods_of, read_sheet, write_sheet
+from annot.pools.selection import choose as choose_evenly
+from annot.pools.selection import sample as draw_sample
 from annot.publishing.report.study_tables import ListedQuery, listed_queries
-from annot.publishing.report.tables import Column, Columns, each
-from annot.store import papers, people, pools, projects, runs
-from annot.store.pools import documents_by_query
-from annot.store.queries import (
+from annot.publishing.report.tables import Column, Columns, each, sentences
+from annot.store import facet_labels, papers, people, pools, projects, runs
+from annot.store.papers import known_ids
+from annot.store.pools import (
     check_unanswered,
+    documents_by_query,
+    judged_queries,
     put_queries,
+    put_topics,
     read_queries,
     read_topics,
     remove_query,
     remove_topic,
 )
+from annot.store.runs import ImportedSource, put_import
 from annot.study.backups import keep_backup
-from annot.study.workspace import Workspace, given_bytes
+from annot.study.workspace import Workspace, given_bytes, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The queries by hand: adding those of papers, removing, listing, and test folds of them.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 QUERY_COLUMNS = ("paper_id", "facet")
 SENTENCES = "sentences"
@@ -244,3 +265,356 @@ def _shared(
         yield f"{one} and {two} are in different folds, although each is a candidate of the other"
     for one, two in near_copies(topics):
         yield f"{one} and {two} are in one fold: their texts are nearly the same"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Queries from a sample: papers drawn from each period, a sheet to rate them in, an even choice of those rated.
+#
+# Or of all that were drawn, unrated, which goes on record.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySheet:
+    """The sheet that was written, and how it is filled in."""
+
+    path: Path
+    papers: int
+    explanation: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenQuery:
+    """One query of a choice."""
+
+    query_id: str
+    paper_id: str
+    facet: str
+    title: str
+    new: bool
+    """Whether the study did not have it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenQueries:
+    """The queries of a choice, how they are spread, and what they make of the study's queries."""
+
+    chosen: tuple[ChosenQuery, ...]
+    distribution: Distribution
+    added: int
+    queries_before: int
+    """How many queries the study had."""
+    notes: tuple[str, ...] = ()
+
+
+def sample(ws: Workspace, *, out: Path, dry_run: bool) -> QuerySheet:
+    """Draw papers at random from each period and write the sheet; an existing sheet is never overwritten.
+
+    Raises InputError if no paper can be drawn: a sheet without papers is none.
+    """
+    path = ws.root / out
+    if path.exists():
+        raise InputError(f"{path}: exists already and may be filled in", hint="name another file with --out")
+    drawn, notes = _drawn(ws)
+    rows = _rows(ws, drawn)
+    settings = ws.settings.queries
+    values = {"min_rating": settings.min_rating, "types": settings.types}
+    explanation = tuple(render("rating.txt.j2", values, overrides=ws.root / "templates").splitlines())
+    if not dry_run:
+        write_file(path, write_sheet(rows, explanation=explanation))
+    return QuerySheet(path, len(rows), explanation, notes)
+
+
+def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQueries:
+    """Choose `number` queries from the papers that `sample` draws, unrated, and note on record that they are.
+
+    The same seed draws the same papers, and chooses the same queries.
+    """
+    drawn, notes = _drawn(ws)
+    chosen = _choose(ws, _rows(ws, drawn), number, min_rating=None, dry_run=dry_run)
+    if not dry_run:
+        names = [query.query_id for query in chosen.chosen]
+        facts = {
+            "queries": names,
+            "per_period": ws.settings.queries.per_period,
+            "periods": [[period.start, period.end] for period in drawn.periods],
+            "seed": ws.settings.seed,
+        }
+        digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
+        with ws.writing() as session:
+            put_import(session, ImportedSource(Source.UNRATED, digest, facts))
+    unrated = sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
+    return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
+
+
+def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQueries:
+    """Choose `number` queries from the filled sheet and add them to the study's queries."""
+    path = sheet if sheet.is_file() and not (ws.root / sheet).is_file() else ws.root / sheet
+    if not path.is_file():
+        raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
+    known = set(papers.paper_ids(ws.corpus))
+    rows = read_sheet(
+        given_bytes(path, expected="a rating sheet"),
+        name=str(path),
+        facets=tuple(ws.settings.facets),
+        types=ws.settings.queries.types,
+        known=known,
+    )
+    return _choose(ws, rows, number, min_rating=ws.settings.queries.min_rating, dry_run=dry_run)
+
+
+def _choose(
+    ws: Workspace, rows: Sequence[SheetRow], number: int, *, min_rating: int | None, dry_run: bool
+) -> ChosenQueries:
+    ids = [row.paper_id for row in rows]
+    type_of = {row.paper_id: row.type for row in rows}
+    found = papers.find_papers(ws.corpus, ids)
+    with ws.reading() as session:
+        labels = labels_where_asked(ws, session, found)
+        known_queries = {query.query_id: query for query in read_queries(session)}
+    choice = choose_evenly(
+        rows,
+        count=number,
+        min_rating=min_rating,
+        two_facet_share=ws.settings.queries.two_facet_share,
+        offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
+        facets=tuple(ws.settings.facets),
+        seed=ws.settings.seed,
+    )
+    made = [
+        replace(
+            make_query(
+                found[query.paper_id], labels[query.paper_id], query.facet, facets=ws.settings.facets, sentences=None
+            ),
+            paper_type=type_of[query.paper_id],
+        )
+        for query in choice.chosen
+    ]
+    if not dry_run:
+        with ws.writing() as session:
+            put_queries(session, made)
+    chosen = tuple(
+        ChosenQuery(
+            query.query_id,
+            query.topic_id,
+            query.facet,
+            found[query.topic_id].title,
+            query.query_id not in known_queries,
+        )
+        for query in made
+    )
+    notes = _too_few_papers(ws, {**known_queries, **{query.query_id: query for query in made}}.values())
+    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(known_queries), notes)
+
+
+def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...]:
+    """How many query papers intervals and tests need, and how many queries would do, if the study has fewer."""
+    fewest = max(FEWEST_PAPERS, fewest_for_median(ws.settings.agreement.level))
+    facets = tuple(ws.settings.facets)
+    papers = len({query.topic_id for query in queries})
+    few = [(name, n) for name in facets if (n := sum(query.facet == name for query in queries)) < fewest]
+    enough = papers_enough(fewest, two_facet_share=ws.settings.queries.two_facet_share)
+    each = max(enough, fewest * len(facets))
+    words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": each}
+    return sentences("commands.few_queries", **words) if few or papers < fewest else ()
+
+
+def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:
+    """The papers drawn from each period, and notes on them; papers without labels take no part."""
+    settings = ws.settings.queries
+    unlabelled = _unlabelled(ws)
+    years = Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
+    known = {year: n for year, n in years.items() if year is not None}
+    periods = settings.periods or periods_of(known)
+    drawn = draw_sample(
+        (
+            (paper.paper_id, paper.year)
+            for paper in papers.read_papers(ws.corpus, columns=("year",))
+            if paper.paper_id not in unlabelled
+        ),
+        periods=periods,
+        per_period=settings.per_period,
+        seed=ws.settings.seed,
+    )
+    if not any(period.paper_ids for period in drawn.periods):
+        raise _nothing_drawn(periods, known)
+    told = {"followed": not settings.periods, "unlabelled": len(unlabelled)}
+    return drawn, sentences("commands.sample", drawn=drawn, **told)
+
+
+def _unlabelled(ws: Workspace) -> frozenset[str]:
+    """The papers without sentence labels, where only some have none."""
+    with ws.reading() as session:
+        labelled = sum(facet_labels.count_by_origin(session).values())
+        if labelled in (0, papers.count_papers(ws.corpus)):
+            return frozenset()
+        known = facet_labels.labelled_ids(session)
+    return frozenset(paper_id for paper_id in papers.paper_ids(ws.corpus) if paper_id not in known)
+
+
+def _nothing_drawn(periods: Iterable[tuple[int, int]], years: Mapping[int, int]) -> InputError:
+    named = "name query papers with `annot query add`"
+    if not years:
+        return InputError(
+            "no paper in the corpus has a year, but the sample is drawn from periods of years", hint=named
+        )
+    return InputError(
+        f"queries.periods in annot.toml: found no paper of {', '.join(f'{start}-{end}' for start, end in periods)}; "
+        f"the papers in the corpus are from {min(years)} to {max(years)}",
+        hint=f"set periods = [] to derive them from the corpus, or name periods within these years; or {named}",
+    )
+
+
+def _rows(ws: Workspace, drawn: Sample) -> list[SheetRow]:
+    """The rows of the sheet, not rated yet."""
+    ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
+    found = papers_of(ws, ids)
+    there = known_ids(ws.corpus, {doc_id for paper in found.values() for doc_id in paper.citations})
+    with ws.reading() as session:
+        labels = labels_where_asked(ws, session, found)
+    return [
+        SheetRow(
+            paper_id,
+            found[paper_id].title,
+            found[paper_id].year,
+            period.period,
+            None,
+            None,
+            offered_facets(labels[paper_id], facets=ws.settings.facets),
+            abstract=" ".join(found[paper_id].sentences),
+            cited=len(there & set(found[paper_id].citations)),
+        )
+        for period in drawn.periods
+        for paper_id in period.paper_ids
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Topics that are texts: added by hand, or from files in the formats of other collections.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+SHOWN = 10
+"""Groups of ids that a note names."""
+ANOTHER = "another text has this id"
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTopics:
+    """What a file of topics held."""
+
+    form: str
+    """The format, in words."""
+    fields: Mapping[str, str]
+    """The name in the file of each field of a topic that it has."""
+    topics: tuple[str, ...]
+    """Their ids, in the order of the file."""
+    with_description: int
+    with_narrative: int
+    new: int
+    """How many the study did not have; it has the others word for word."""
+    notes: tuple[str, ...]
+    """Ids that differ only in case, Unicode form or ligatures."""
+
+
+def is_of_papers(file: str) -> bool:
+    """Whether a file is a table of queries that are papers, with a column paper_id or facet, and not one of topics."""
+    return topics.names_papers(Path(file))
+
+
+def add_topic_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
+    """Add the topics of a file, or of a dataset of `ir_datasets` given as `irds:NAME`, each with a query that asks it
+    whole; all, or none. A topic that the study has word for word stays.
+
+    Raises InputError with the line of every fault: of the file, and of every topic whose id something else has.
+    """
+    read = topics.read_topics(source)
+    found = [topic for _, topic in read.topics]
+    faults = Faults(source)
+    with ws.writing() as session:
+        taken = _taken(session, found)
+        for line, topic in read.topics:
+            if topic.topic_id in taken:
+                faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
+        faults.raise_if_any(hint=f"nothing was added; {_remedy(taken)}")
+        notes = tuple(_alike_ids(session, [topic.topic_id for topic in found]))
+        new = _put(session, found, dry_run=dry_run)
+    return AddedTopics(
+        read.form,
+        read.fields,
+        tuple(topic.topic_id for topic in found),
+        sum(topic.description is not None for topic in found),
+        sum(topic.narrative is not None for topic in found),
+        new,
+        notes,
+    )
+
+
+def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tuple[str, ...]]:
+    """Add a topic that is a text, and the query that asks it whole; the query, and notes on its id.
+
+    Raises InputError for an id that cannot be one or that something else has, and for texts without a word.
+    """
+    faults = []
+    if problem := topics.id_fault(topic.topic_id):
+        faults.append(f"--id {problem}")
+    texts = {"--text": topic.title, "--description": topic.description, "--narrative": topic.narrative}
+    tidied = {name: None if text is None else topics.tidy(text) for name, text in texts.items()}
+    faults += [f"{name}: found no words" for name, text in tidied.items() if text == ""]
+    if faults:
+        raise InputError("the topic cannot be added", faults=faults)
+    title, description, narrative = tidied.values()
+    topic = replace(topic, title=" ".join((title or "").split()), description=description, narrative=narrative)
+    with ws.writing() as session:
+        taken = _taken(session, [topic])
+        for problem in taken.values():
+            raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy(taken))
+        notes = tuple(_alike_ids(session, [topic.topic_id]))
+        _put(session, [topic], dry_run=dry_run)
+    return _query_of(topic), notes
+
+
+def _alike_ids(session: Session, new: Sequence[str]) -> Iterator[str]:
+    """A note on ids that differ from others only in case, Unicode form or ligatures."""
+    known = {name for query in read_queries(session) for name in (query.query_id, query.topic_id)}
+    by_spelling = grouped((folded_id(name), name) for name in dict.fromkeys((*sorted(known), *new)))
+    alike = [names for names in by_spelling.values() if len(names) > 1 and not {*new}.isdisjoint(names)]
+    if alike:
+        some = "; ".join(" and ".join(names) for names in alike[:SHOWN]) + ("; ..." if len(alike) > SHOWN else "")
+        yield f"{counted(len(alike), 'group')} of ids that differ only in case, Unicode form or ligatures: {some}"
+
+
+def _query_of(topic: Topic) -> Query:
+    return Query(topic.topic_id, topic.topic_id, WHOLE, ())
+
+
+def _remedy(taken: Mapping[str, str]) -> str:
+    there = next((name for name, problem in taken.items() if problem == ANOTHER), None)
+    return f"give the text another id{f', or run `annot query remove {there}` first' if there else ''}"
+
+
+def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
+    """What else has the id of each of these topics, for those of which something has."""
+    known, judged = read_topics(session), judged_queries(session)
+    asked = {name: one.topic_id for one in read_queries(session) for name in (one.query_id, one.topic_id)}
+    taken = {}
+    for topic in given:
+        name = topic.topic_id
+        if name in known and known[name] != topic:
+            # Its pool, drawn for the text that is there, would stay.
+            taken[name] = f"{ANOTHER}, and pairs of it were judged or sent" if name in judged else ANOTHER
+        elif name not in known and name in asked:
+            taken[name] = f"a query of {asked[name]} has this id"
+    return taken
+
+
+def _put(session: Session, given: Sequence[Topic], *, dry_run: bool) -> int:
+    """Add the topics and their queries, and count those that are new."""
+    known = read_topics(session)
+    new = [topic for topic in given if topic.topic_id not in known]
+    put_topics(session, new)
+    put_queries(session, map(_query_of, given))
+    if dry_run:
+        session.rollback()
+    return len(new)

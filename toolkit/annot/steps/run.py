@@ -16,28 +16,24 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
-from annot.corpus.facets.query_sentences import check_facet
-from annot.formats.submitted_run import SubmittedRun, facet_in_name
-from annot.formats.trec import write_run
+from annot.corpus.query_sentences import check_facet
+from annot.formats.trec import SubmittedRun, facet_in_name, write_run
 from annot.measuring.evaluation.evaluated import CHANCE
-from annot.measuring.results import write_matches
-from annot.measuring.system_inputs import StudyInputs
-from annot.pools.topics import searched
-from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.words import sentences
+from annot.measuring.measured import write_matches
+from annot.measuring.study_analyses import StudyInputs
+from annot.pools.pool_design import searched
+from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import submission
 from annot.ranking.encoding import weights_folder
 from annot.ranking.methods import BASELINES, LSA
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
-from annot.ranking.systems.inputs import PooledQuery, SystemInputs
-from annot.ranking.systems.system import System
-from annot.ranking.wordvectors import trained_on_few
+from annot.ranking.systems.system import PooledQuery, System, SystemInputs
+from annot.ranking.word_vectors import trained_on_few
 from annot.store import runs
 from annot.store.papers import find_papers
 from annot.store.people import read_assignments
-from annot.store.pools import documents_by_query
-from annot.store.queries import read_queries, read_topics
-from annot.study.made import note, states_of
+from annot.store.pools import documents_by_query, read_queries, read_topics
+from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")

@@ -14,20 +14,29 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, counted
 from annot.base.records import Advance, Ranking, nested
 from annot.base.stats.values import Estimate, Undefined
-from annot.judging.planning.drawing import FEWEST_FOR_REPEATS
+from annot.judging.planning import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of, share_of
 from annot.judging.progress import rules_of, settled_of
-from annot.measuring.evaluation.gradings import family_of
-from annot.measuring.forecast.effort import Effort
-from annot.measuring.forecast.hours import NO_TIMES, Rules, settling_of, speed_of
-from annot.measuring.forecast.redrawing import MIN_UNITS
-from annot.measuring.forecast.sample_certainty import JudgedQueries, Measured, certainty, redraws_of
-from annot.measuring.forecast.sample_shares import SHARES as SHARES_LOOKED_AT
-from annot.measuring.forecast.sample_shares import Expected, SeenOn, ShareForecast, SharesForecast, assumed, row_of
+from annot.measuring.evaluation.measures import family_of
+from annot.measuring.forecast.design import MIN_UNITS
+from annot.measuring.forecast.hours import NO_TIMES, Effort, Rules, settling_of, speed_of
+from annot.measuring.forecast.sample import SHARES as SHARES_LOOKED_AT
+from annot.measuring.forecast.sample import (
+    ExpectedStudy,
+    JudgedQueries,
+    MeasuredDesign,
+    SeenOn,
+    ShareForecast,
+    SharesForecast,
+    assumed,
+    certainty,
+    redraws_of,
+    row_of,
+)
 from annot.measuring.measured import primary_of, read_run_files
 from annot.measuring.sampled.estimates import groups_of
 from annot.measuring.sampled_study import features_of
-from annot.pools.pair_sample import (
+from annot.pools.pooling import (
     SHARES,
     ExpectedPairs,
     Probabilities,
@@ -39,13 +48,11 @@ from annot.pools.pair_sample import (
 )
 from annot.publishing.report.cells import COST, ESTIMATED, HOURS, MEASURE, POINTS, WIDER, Number
 from annot.publishing.report.cells import measured as measured_number
-from annot.publishing.report.document import Table
-from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report.tables import Column, Columns, Table, sentences
 from annot.publishing.report.terminal import rendered, table_text
-from annot.publishing.report.words import sentences
-from annot.store.judging_models import PoolSample
+from annot.store.models import PoolSample
 from annot.store.pools import sample_judged_since
-from annot.study.adjudication import Pair
+from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
@@ -189,7 +196,7 @@ def shares(
     topics = len({snapshot.topics[query_id] for query_id in study.frozen})
     found = _pilot(study, convention)
     pairs = sum(map(len, study.frozen.values()))
-    expected = Expected(
+    expected = ExpectedStudy(
         measure=measure,
         highest=settings.scale.grades[-1],
         topics=topics,
@@ -205,7 +212,7 @@ def shares(
         else:
             family = family_of(convention, measure)
             assert family is not None
-            measured = Measured(
+            measured = MeasuredDesign(
                 *family,
                 relevant_from=settings.evaluation.relevant_from,
                 highest=settings.scale.grades[-1],

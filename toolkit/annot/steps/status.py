@@ -11,8 +11,7 @@ from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report.study_tables import Progress, progress_of
 from annot.publishing.report.tables import Column, Columns
-from annot.study.adjudication import Pair
-from annot.study.outcome import changed_after_adjudication, outcome_of
+from annot.study.outcome import Pair, changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
 
 
@@ -113,7 +112,7 @@ def status(ws: Workspace) -> Status:
         outcome, rushed = stage.outcome, tuple[str, ...]()
         if outcome.everything:
             # Only once there are answers.
-            from annot.judging.exchange.findings import rushed_of
+            from annot.judging.exchange.audit import rushed_of
 
             rushed = tuple(map(str, rushed_of(session, outcome)))
         return Status(

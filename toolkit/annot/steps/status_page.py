@@ -13,11 +13,11 @@ from pathlib import Path
 
 from annot.base.names import counted
 from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
-from annot.judging.state_memory import remembered_findings
-from annot.publishing.neighbours import pages_in, with_links
-from annot.publishing.report.notices import RESTS_ON, notices
+from annot.judging.states import remembered_findings
+from annot.publishing.browse_page import pages_in, with_links
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
 from annot.publishing.report.terminal import bar, share_done
+from annot.publishing.report.verdict import RESTS_ON, notices
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 

@@ -19,10 +19,10 @@ from annot.base.records import Adjudication, Assignment, Draw, Judgement, Paper,
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
-from annot.publishing.report.traced import (
+from annot.publishing.report.single_pages import (
     GivenAnswer,
     InRun,
-    Pooled,
+    PoolOrigin,
     Sentence,
     ShownGrades,
     Standing,
@@ -34,12 +34,11 @@ from annot.store import adjudications, facet_labels, judgements, papers, project
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
-from annot.store.judging_models import PoolSample
+from annot.store.models import PoolSample
 from annot.store.shown import Display, display_parts, read_versions
-from annot.study.exports import exported_qrels
 from annot.study.outcome import Outcome
 from annot.study.shown_versions import VersionNumbers
-from annot.study.snapshot import Snapshot, snapshot_of
+from annot.study.snapshot import Snapshot, exported_qrels, snapshot_of
 from annot.study.workspace import Workspace
 
 Displays = Mapping[str, Display]
@@ -212,7 +211,7 @@ def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> Tr
     )
 
 
-def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> Pooled | None:
+def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> PoolOrigin | None:
     if pool is None:
         return None
     settings = {name: getattr(pool, name) for name in ("mode", "per_method", "ranking_depth", "seed")}
@@ -220,7 +219,7 @@ def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> Pooled | No
     added = next((one for one in pool.additions if one.version == version), None)
     return next(
         (
-            Pooled(
+            PoolOrigin(
                 *(at, len(pool.entries), entry.drawn, entry.also),
                 rankings_sha256=rankings_sha256,
                 added=added,

@@ -1,14 +1,23 @@
-"""Training: the gold pairs, those hidden among the pairs of assessors, and how everyone agrees with them."""
+"""Training of assessors, examples for their guidelines, and the sub-study."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.formats.spreadsheet import GoldLine, read_gold, write_gold
+from annot.base.names import check_name, moment_now
+from annot.base.records import Paper
+from annot.corpus.corpus_facts import labels_where_asked, papers_of
+from annot.formats.input_files import GoldLine, read_full_texts, read_gold, write_full_texts, write_gold
 from annot.judging.exchange.outgoing import material_of
 from annot.judging.plan_on_record import adjudicators_of
 from annot.judging.trial_answers import (
@@ -16,21 +25,83 @@ from annot.judging.trial_answers import (
     FIGURES,
     HIDDEN,
     NO_REASONS,
+    ROUNDS,
     TRAIN,
-    Probed,
+    TRIAL,
+    HiddenGoldResult,
+    SubstudyReport,
     TrainedAssessor,
     by_person,
+    grades_of,
     hidden_gold_of,
+    substudy_of,
     training_of,
 )
-from annot.judging.trials.draws import assigned, draw_gold, draw_hidden
+from annot.judging.trial_draws import assigned, draw_gold, draw_hidden, draw_substudy, plan_lines, query_by_query
 from annot.measuring.agreement.coefficients import TITLES
+from annot.publishing.report.sections.collection import chosen
+from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
-from annot.store import people, trials
-from annot.store.queries import read_queries
+from annot.store import people, projects, trials
+from annot.store.pools import read_queries, read_topics
 from annot.store.trials import Gold
-from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.workspace import Workspace, given_bytes, write_file
+from annot.study import guidelines
+from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
+from annot.study.snapshot import read_snapshot
+from annot.study.workspace import Workspace, given_bytes, write_file, write_manifest
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Examples for a page of guidelines from the study's own pairs, in place of those that come with annot.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+TO_WRITE = "WHY: one sentence on why this pair has this grade."
+"""A line in place of the lead's reason if none is on record; `annot check guidelines` finds it."""
+
+
+def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]]:
+    """The page of a facet with one pair of the study below each grade, and which of the pairs are gold.
+
+    A gold pair that was never sent comes first, with its reason; then a pair that is settled and no longer in anybody's
+    work. Nothing is written. Raises MissingInput if there is neither.
+    """
+    text, snapshot = guidelines.without_examples(guidelines.read(ws, facet, examples=False).text), read_snapshot(ws)
+    with ws.reading() as session:
+        sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
+        gold = [row for row in trials.read_gold(session) if row.pair not in sent]
+        pairs = {example.final: (example.pair, "") for example in chosen(Study(snapshot), facet)}
+        pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
+        if not pairs:
+            raise MissingInput(
+                f"no pair of {facet} is settled, and none is gold",
+                hint="grade some pairs yourself (`annot train gold FILE`), or wait until people have judged some",
+            )
+        names = {name for pair, _ in pairs.values() for name in (queries[pair[0]].topic_id, pair[1])}
+        papers = papers_of(ws, names - snapshot.texts.keys())
+        labels = labels_where_asked(ws, session, papers)
+    for grade, (pair, why) in pairs.items():
+        query, document = queries[pair[0]], papers[pair[1]]
+        marked = [place for place, label in enumerate(labels[pair[1]]) if label in ws.settings.facets.get(facet, ())]
+        topic = snapshot.texts.get(query.topic_id)
+        question = f"Asked: {topic.title}" if topic else _quoted("Query", papers[query.topic_id], query.sentences)
+        lines = ("### For example", question, _quoted("Candidate", document, marked), why or TO_WRITE)
+        text = re.sub(rf"(?ms)^##+ {grade}\b.*?(?=^##+ |\Z)", partial(_with_lines, lines=lines), text)
+    return text.rstrip() + "\n", tuple(row.pair for row in gold if (row.pair, row.why) in pairs.values())
+
+
+def _with_lines(section: re.Match[str], lines: Sequence[str]) -> str:
+    return "\n\n".join((section[0].rstrip(), *lines)) + "\n\n"
+
+
+def _quoted(name: str, paper: Paper, marked: Sequence[int]) -> str:
+    """The first marked sentences that follow each other, or all if none is marked, as a quotation with its paper."""
+    run = [place for turn, place in enumerate(marked) if place == marked[0] + turn] or range(len(paper.sentences))
+    return f"> **{name}** ({paper.paper_id}): {' '.join(paper.sentences[place] for place in run)}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Training: the gold pairs, those hidden among the pairs of assessors, and how everyone agrees with them.
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +117,7 @@ class GoldSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenGoldCount:
     """How many settled pairs are hidden among an assessor's own."""
 
     assessor: str
@@ -55,7 +126,7 @@ class Hidden:
     added: int
 
 
-HIDDEN_GOLD = Columns[Hidden](
+HIDDEN_GOLD = Columns[HiddenGoldCount](
     [Column("assessor", lambda one: one.assessor)],
     [
         Column("pairs", lambda one: one.pairs),
@@ -72,7 +143,7 @@ class TrainingReport:
     level: float
     titles: dict[str, str]
     assessors: tuple[TrainedAssessor, ...]
-    hidden: tuple[Probed, ...]
+    hidden: tuple[HiddenGoldResult, ...]
     """Those who have hidden gold among their pairs."""
 
 
@@ -132,7 +203,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     )
 
 
-def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
+def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount, ...]:
     """Hide settled pairs among everyone's own, up to that share of their pairs; what is hidden already stays.
 
     Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
@@ -162,7 +233,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[Hidden, ...]:
                 seed=ws.settings.seed,
             )
             trials.add_assignments(session, HIDDEN, assigned(name, drawn, behind=len(standing)))
-            found.append(Hidden(name, len(own), len(there) + len(drawn), len(drawn)))
+            found.append(HiddenGoldCount(name, len(own), len(there) + len(drawn), len(drawn)))
         if dry_run:
             session.rollback()
     return tuple(found)
@@ -189,3 +260,100 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
 
 def _table(golden: Sequence[Gold]) -> str:
     return write_gold(GoldLine(*one[:4]) for one in golden)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The sub-study: pairs judged on the abstracts and then on the full texts, apart from the collection.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSubstudy:
+    """The sub-study as it is planned."""
+
+    assessor: str
+    pairs: int
+    by_facet: dict[str, int]
+    by_grade: dict[int, int]
+    """Pairs by the final grade they had when they were drawn."""
+    seed: int
+    sha256: str
+    texts: Path
+    """Where to write the places of the full texts."""
+    new: bool
+
+
+def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run: bool) -> PlannedSubstudy:
+    """Draw the pairs for one assessor, `queries` a facet and `candidates` a query. The same wishes again draw nothing.
+
+    Raises InputError once something of another draw was sent, and if too little is settled.
+    """
+    texts = ws.substudy / "full-texts.tsv"
+    wishes = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}
+    with ws.reading() as session:
+        present = [one.assessor for one in people.read_assessors(session) if one.left_on is None]
+        check_name(assessor, present, what="assessor")
+        standing = trials.read_trial(session, TRIAL)
+        known, without = read_queries(session), read_topics(session).keys()
+        final = grades_of(outcome_of(session, ws.settings).decisions)
+    if standing is not None and all(standing[name] == value for name, value in wishes.items()):
+        return _planned(standing, texts, new=False)
+    if not final:
+        raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
+    drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
+    asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
+    lines = plan_lines(asked)
+    facts: dict[str, Any] = {
+        **wishes,
+        "by_facet": drawn.by_facet,
+        "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
+        "pairs": len(drawn.pairs),
+        "sha256": hashlib.sha256(lines.encode()).hexdigest(),
+        "created": moment_now(),
+    }
+    topic_of = {query.query_id: query.topic_id for query in known}
+    # A topic that is a text has no other one.
+    papers = papers_of(ws, {name for pair in drawn.pairs for name in (topic_of[pair[0]], pair[1])} - without)
+    if not dry_run:
+        with ws.writing() as session:
+            _refuse_sent(session)
+            trials.put_trial(session, TRIAL, facts)
+            for view, sequence in asked.items():
+                trials.replace_assignments(session, ROUNDS[view], assigned(assessor, sequence))
+        write_file(ws.substudy / "plan.jsonl", lines)
+        write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))
+        write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=wishes)
+    return _planned(facts, texts, new=True)
+
+
+def substudy_report(ws: Workspace) -> SubstudyReport:
+    """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
+    with ws.reading() as session:
+        return substudy_of(ws, session)
+
+
+def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> PlannedSubstudy:
+    by_grade = {int(grade): count for grade, count in facts["by_grade"].items()}
+    names = ("assessor", "pairs", "by_facet", "seed", "sha256")
+    return PlannedSubstudy(**{name: facts[name] for name in names}, by_grade=by_grade, texts=texts, new=new)
+
+
+def _refuse_sent(session: Session) -> None:
+    sent = [
+        project
+        for round in ROUNDS.values()
+        for project in projects.read_projects(session, round=round)
+        if projects.read_tasks(session, project.project)
+    ]
+    if sent:
+        raise InputError(
+            f"the sub-study was already sent to {sent[0].assessor}",
+            hint="a study has only one; see `annot substudy report`",
+        )
+
+
+def _places(texts: Path) -> dict[str, str]:
+    """What is already in the table; a table that cannot be read is not overwritten."""
+    if not texts.is_file():
+        return {}
+    return read_full_texts(given_bytes(texts, expected="a table of full texts"), name=str(texts), wanted=None)

@@ -1,26 +1,27 @@
-"""Vectors as a pooling method and a system of their name: from files, or by an encoder; and vectors of words."""
+"""Vectors of papers and words, and the index of the corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted, near
+from annot.base.parallel import Engine
 from annot.base.records import Advance
-from annot.base.shards import Engine
 from annot.formats.vector_files import RowCounts
-from annot.pools.topics import read_of
-from annot.publishing.report.tables import Column, Columns
-from annot.publishing.report.words import sentences
-from annot.ranking import vectors, wordvectors
-from annot.ranking.dense import Metric
-from annot.ranking.encoding import EncodedTopics, Encoding, weights_folder
+from annot.pools.pool_design import design_of_settings, read_of
+from annot.publishing.report.tables import Column, Columns, sentences
+from annot.ranking import vectors, word_vectors
+from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
 from annot.ranking.given_vectors import (
     SEMANTIC_SCHOLAR,
     Coverage,
@@ -28,20 +29,42 @@ from annot.ranking.given_vectors import (
     KeptRows,
     WordsForm,
     blocks_of,
+    check_replaceable,
+    check_set_name,
     coverage_of,
+    only_space,
     read_word_vectors,
 )
-from annot.ranking.index import open_index
-from annot.ranking.paper_vectors import check_replaceable, check_set_name, only_space
-from annot.ranking.systems.abstracts import SYSTEMS
+from annot.ranking.index import (
+    WHOLE,
+    IndexPart,
+    damaged,
+    lacks_shards,
+    lsa_place,
+    missing_averages,
+    open_index,
+    parts_of,
+    places_of,
+    words_place,
+)
+from annot.ranking.methods import LSA, METHODS
+from annot.ranking.search import Metric
 from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
-from annot.ranking.systems.weights import EncoderWeights, digest_of
+from annot.ranking.systems.papers import VECTOR_SYSTEMS
+from annot.ranking.systems.system import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
-from annot.store.queries import read_topics
+from annot.store.pools import read_topics
 from annot.study.workspace import Workspace, check_files, sha256_of
 
-KNOWN: dict[str, EncoderWeights] = {system.name: system.weights for system in SYSTEMS if system.weights is not None}
+# ----------------------------------------------------------------------------------------------------------------------
+# Vectors as a pooling method and a system of their name: from files, or by an encoder; and vectors of words.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+KNOWN: dict[str, EncoderWeights] = {
+    system.name: system.weights for system in VECTOR_SYSTEMS if system.weights is not None
+}
 LACKING = 10
 """Frequent words without a vector that are named."""
 ENOUGH = 0.9
@@ -171,7 +194,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
             index = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
             coverage = coverage_of(index.inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
-        wordvectors.save(read.vectors, ws.word_vectors)
+        word_vectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape
     return ImportedWordVectors(
         read.form, dimensions, rows, read.unusable, read.not_finite, str(read.vectors.facts["sha256"]), coverage
@@ -239,7 +262,7 @@ def encode(
         "device": kind.partition(":")[0], "batch": batch, "computed_in": "float16" if half and on_gpu else "float32",
     }  # fmt: skip
     compared = asked or metric_of(found.folder, found.reading)
-    encoding = Encoding(ws, name, facts=facts, precision=precision)
+    encoding = CorpusEncoding(ws, name, facts=facts, precision=precision)
     texts = _topics(ws)
     opened: dict[str, Any] = {"device": kind, "half": half and on_gpu, "batch": batch}
     place = found.folder.resolve()
@@ -272,7 +295,7 @@ def _metric(name: str) -> Metric:
 
 def _device(asked: str | None, folder: Path) -> str:
     # The libraries load for seconds: only here, once all else is known to be right.
-    from annot.ranking.systems.reading import prepare_libraries, usable_device
+    from annot.ranking.systems.encoders import prepare_libraries, usable_device
 
     prepare_libraries(folder)
     return str(usable_device(asked))
@@ -339,3 +362,131 @@ def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:
         one = (folder.name, loaded.model, loaded.space, loaded.metric, width, kind, papers, len(wanted) - papers)
         found.append(VectorSet(*one))
     return tuple(found)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The index of the corpus: make it, list it, hold it against its hashes, remove what nothing uses.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIndex:
+    """What the index holds for the methods of annot.toml."""
+
+    methods: tuple[str, ...]
+    papers: int | None
+    """None in a dry run."""
+    missing: tuple[str, ...]
+    """What was not there before, in words."""
+    damaged: tuple[str, ...]
+    """The parts that were not as they were written, and were made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """Parts of one kind, or one part."""
+
+    name: str
+    parts: int
+    bytes: int
+    made: str
+    used: bool
+
+
+PARTS = Columns[IndexEntry](
+    [Column("part", lambda one: one.name), Column("made", lambda one: one.made), Column("used", lambda one: one.used)],
+    [Column("folders", lambda one: one.parts), Column("size", lambda one: in_words(one.bytes))],
+)
+
+
+def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: Advance) -> BuiltIndex:
+    """Build all that the pooling methods of annot.toml need; existing parts are left as they are.
+
+    repair: first check existing parts against their hashes, and rebuild damaged ones.
+    """
+    wanted = design_of_settings(ws.settings).ranked_methods
+    methods = tuple(name for name in wanted if name in METHODS)
+    limit = parsed_memory(memory)
+    broken = damaged(ws) if repair else ()
+    names = tuple(path.relative_to(ws.cache / "index").as_posix() for path in broken)
+    missing = tuple(_missing(ws, methods, without=broken))
+    if dry_run:
+        return BuiltIndex(methods, None, missing, names)
+    for path in broken:
+        shutil.rmtree(path)
+    index = open_index(ws, methods=methods, advance=advance, memory=limit)
+    return BuiltIndex(methods, len(index.inputs.corpus), missing, names)
+
+
+def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
+    """What there is; the shards that are used are one line, those that are not another."""
+
+    def kind(part: IndexPart) -> tuple[str, bool]:
+        return ("shards" if part.path.parent.name == "shards" else _name(ws, part), part.used)
+
+    return tuple(
+        IndexEntry(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
+        for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
+    )
+
+
+def clean(ws: Workspace, *, dry_run: bool) -> tuple[IndexEntry, ...]:
+    """Remove what the corpus and the settings of today do not use; returns what that is."""
+    unused = [part for part in parts_of(ws) if not part.used]
+    for part in () if dry_run else unused:
+        if part.path.is_dir():
+            shutil.rmtree(part.path)
+        else:
+            part.path.unlink()
+        if part.path.parent.parent.name == "corpora" and not any(part.path.parent.iterdir()):
+            part.path.parent.rmdir()
+    return tuple(IndexEntry(_name(ws, one), 1, one.bytes, _day(one.made), used=False) for one in unused)
+
+
+def parsed_memory(text: str) -> int:
+    """Bytes, of a number with K, M, G or T. Raises InputError for anything else.
+
+    >>> parsed_memory("4G"), parsed_memory("1.5g"), parsed_memory("512M")
+    (4294967296, 1610612736, 536870912)
+    """
+    try:
+        return int(float(text[:-1]) * UNITS[text[-1:].upper()])
+    except (ValueError, KeyError, OverflowError):
+        raise InputError(f"memory {text!r}, expected a number with a unit, as in 4G") from None
+
+
+def in_words(size: int) -> str:
+    """So many bytes in a unit that fits.
+
+    >>> in_words(0), in_words(1536), in_words(3 * 2**30)
+    ('0 K', '1.5 K', '3 G')
+    """
+    unit = next((name for name, least in reversed(UNITS.items()) if size >= least), "K")
+    return f"{float(f'{size / UNITS[unit]:.3g}'):g} {unit}"
+
+
+def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
+    """What is to be made, where the folders `without` are damaged."""
+    places = places_of(ws, keep=False)
+    unreadable = places.own(WHOLE) in without
+    if unreadable or lacks_shards(places):
+        yield "tokens and counts"
+    words = words_place(ws, places)
+    variants = [variant for method in methods for variant in METHODS[method].needs.averages]
+    if variants and (words in without or not words.is_dir()):
+        yield "word vectors and averages"
+    elif variants and (unreadable or missing_averages(places, words, variants)):
+        yield "averages"
+    if LSA in methods and not lsa_place(places).is_dir():
+        yield LSA
+
+
+def _name(ws: Workspace, part: IndexPart) -> str:
+    return part.path.relative_to(ws.cache / "index").as_posix()
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")

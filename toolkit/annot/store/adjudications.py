@@ -9,14 +9,20 @@ from operator import attrgetter
 from sqlalchemy import ColumnElement, true
 from sqlmodel import Session
 
-from annot.base.records import Adjudication, Asked, Judgement
-from annot.store.judging_models import ACCEPTED_TABLE, ADJUDICATION_TABLE, SHOWN_OPINIONS_TABLE
-from annot.store.judging_models import ShownOpinion as ShownOpinion
-from annot.store.judging_models import ShownOpinions as ShownOpinions
-from annot.store.models import insert_records, insert_rows, read_in_order
-from annot.store.revisions import Revisions, Sourced
+from annot.base.records import Adjudication, Judgement, PairKey
+from annot.store.models import (
+    ACCEPTED_TABLE,
+    ADJUDICATION_TABLE,
+    SHOWN_OPINIONS_TABLE,
+    insert_records,
+    insert_rows,
+    read_in_order,
+)
+from annot.store.models import ShownOpinion as ShownOpinion
+from annot.store.models import ShownOpinions as ShownOpinions
+from annot.store.revisions import Revisions, SourcedAnswer
 
-SourcedAdjudication = Sourced[Adjudication]
+SourcedAdjudication = SourcedAnswer[Adjudication]
 
 ADJUDICATIONS = Revisions(ADJUDICATION_TABLE, Adjudication)
 """Revisions of the adjudications."""
@@ -32,7 +38,7 @@ def read_adjudications(session: Session) -> tuple[Adjudication, ...]:
 
 
 def note_opinions(
-    session: Session, adjudicator: str, shown: Mapping[Asked, Iterable[Judgement]], *, sent_at: str
+    session: Session, adjudicator: str, shown: Mapping[PairKey, Iterable[Judgement]], *, sent_at: str
 ) -> None:
     """Record the opinions that these tasks show, if they differ from those on record."""
     rows = SHOWN_OPINIONS_TABLE

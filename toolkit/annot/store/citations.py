@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annot.base.arrow_arrays import strings_of
+from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.store.papers import known_ids, open_parquet, rows_with

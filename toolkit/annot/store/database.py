@@ -1,25 +1,213 @@
-"""Opening the working state, and the transactions in which it is read and written.
-
-A write transaction is the only one at its time, on SQLite (BEGIN IMMEDIATE) and on PostgreSQL (one advisory lock): two
-processes wait for each other and never meet half-way. A read transaction sees one moment of the database.
-"""
+"""The working state opened: its tables and their version, transactions, and the lock that one command holds."""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
 import os
+import platform
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, CheckConstraint, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
-from annot.base.errors import FREE_SOME_SPACE, MissingInput, StoreError, full_disk, is_full
-from annot.store import schema
+from annot.base.errors import FREE_SOME_SPACE, BusyError, MissingInput, StoreError, full_disk, is_full
+from annot.store import judgements, models, shown
+from annot.store.models import LINE, TABLES
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The tables of a database: their creation, their version, and the migration of earlier versions.
+#
+# The migrations are a list that only grows, one transaction each. Until the first release there is one version; the
+# hash of its declarations identifies the structure of a database, so that one made by another state of the program is
+# refused and not read wrongly.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+VERSION_TABLE = "annot_schema"
+FUNCTION = """
+CREATE OR REPLACE FUNCTION annot_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION USING
+        MESSAGE = TG_TABLE_NAME || ' is append-only: ' || TG_OP || ' refused',
+        ERRCODE = 'integrity_constraint_violation';
+END
+$$
+"""
+"""Function that the triggers of PostgreSQL call."""
+
+
+# A table is known once its module was imported: whoever opens a database has to know all of them.
+assert models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
+assert judgements.TEXT_RULING_TABLE.metadata is TABLES
+APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
+"""Unique columns of each table that only grows."""
+
+
+MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all]
+"""Migration n brings a database from version n - 1 to n. New ones go to the end.
+
+The first makes the tables as they are declared now, so that a new database is at the last version at once.
+"""
+
+
+def version_of(connection: Connection) -> int:
+    """The version of the database: how many migrations it has been through; 0 when it is empty.
+
+    Raises StoreError when the tables in it are another program's, a newer program's, or those of an unreleased state.
+    """
+    tables = inspect(connection).get_table_names()
+    if VERSION_TABLE not in tables:
+        if tables:
+            raise StoreError(
+                f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
+                hint="name another database in ANNOT_DATABASE",
+            )
+        return 0
+    if "schema_sha256" not in {column["name"] for column in inspect(connection).get_columns(VERSION_TABLE)}:
+        raise _unreleased(connection)
+    last = text(f"SELECT version, schema_sha256 FROM {VERSION_TABLE} ORDER BY version DESC")
+    row = connection.execute(last).first()
+    version, sha256 = row or (0, "")
+    if version > len(MIGRATIONS):
+        raise StoreError(f"the database has version {version}, expected {len(MIGRATIONS)} or less", hint="update annot")
+    if version == len(MIGRATIONS) and sha256 != schema_sha256():
+        raise _unreleased(connection)
+    return int(version)
+
+
+def migrate(connection: Connection, number: int) -> None:
+    """Run migration `number` in the caller's transaction, unless another process has done so by now.
+
+    The append-only tables can be changed by the migration, and by nothing else: the triggers that refuse it are made
+    again before the transaction ends.
+    The caller holds the one write lock, so two processes that open a new database do not meet here.
+    """
+    version = version_of(connection)
+    if version >= number:
+        return
+    for table in _append_only(connection):
+        _make_writable(connection, table)
+    MIGRATIONS[number - 1](connection)
+    make_triggers(connection)
+    note_version(connection, len(MIGRATIONS) if version == 0 else number)
+
+
+def note_version(connection: Connection, version: int) -> None:
+    """Record that the database has this version, and the tables that this program declares."""
+    connection.execute(
+        text(
+            f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} "
+            "(version INTEGER PRIMARY KEY NOT NULL, schema_sha256 TEXT NOT NULL)"
+        )
+    )
+    noted = text(f"INSERT INTO {VERSION_TABLE} (version, schema_sha256) VALUES (:version, :sha256)")
+    connection.execute(noted, {"version": version, "sha256": schema_sha256()})
+
+
+@cache
+def schema_sha256() -> str:
+    """A hash of the tables as they are declared: columns, keys and rules."""
+    declared = [
+        [
+            name,
+            [[part.name, type(part.type).__name__, part.nullable, part.primary_key] for part in table.columns],
+            sorted(
+                [str(rule.name), str(rule.sqltext) if isinstance(rule, CheckConstraint) else ""]
+                for rule in table.constraints
+                if rule.name
+            ),
+        ]
+        for name, table in sorted(TABLES.tables.items())
+    ]
+    return hashlib.sha256(json.dumps(declared).encode()).hexdigest()
+
+
+def make_triggers(connection: Connection) -> None:
+    """Make the existing append-only tables append-only for every program."""
+    for table in _append_only(connection):
+        _make_writable(connection, table)
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(FUNCTION)
+        for statement in _triggers(connection.dialect.name, table, APPEND_ONLY[table]):
+            # As the driver takes it: a colon begins no parameter.
+            connection.exec_driver_sql(statement)
+
+
+def _unreleased(connection: Connection) -> StoreError:
+    return StoreError(
+        f"the database was made by an unreleased version of annot: {_first_difference(connection)}",
+        hint="continue with the version that made it, or make a new study in another folder with `annot init` and add "
+        "the files of this one to it",
+    )
+
+
+def _first_difference(connection: Connection) -> str:
+    """First difference between its tables and those declared: found and expected."""
+    inspector = inspect(connection)
+    for name, table in sorted(TABLES.tables.items()):
+        if not inspector.has_table(name):
+            return f"found no table {name}"
+        columns, expected = [column["name"] for column in inspector.get_columns(name)], list(table.columns.keys())
+        if set(columns) != set(expected):
+            return f"its table {name} has the columns {', '.join(columns)}, expected {', '.join(expected)}"
+    return "found tables with other rules, expected those of this version"
+
+
+def _make_writable(connection: Connection, table: str) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_append_only ON {table}")
+        return
+    for name in ("no_update", "no_delete", "no_replace"):
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_{name}")
+
+
+def _append_only(connection: Connection) -> tuple[str, ...]:
+    existing = inspect(connection).get_table_names()
+    return tuple(table for table in APPEND_ONLY if table in existing)
+
+
+def _triggers(dialect: str, table: str, key: Sequence[str]) -> Iterator[str]:
+    if dialect == "postgresql":
+        yield f"""
+            CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
+            FOR EACH STATEMENT EXECUTE FUNCTION annot_append_only()
+        """
+        return
+    for verb in ("UPDATE", "DELETE"):
+        yield f"""
+            CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table}
+            BEGIN SELECT RAISE(ABORT, '{table} is append-only: {verb} refused'); END
+        """
+    # INSERT OR REPLACE deletes a row without the trigger above.
+    yield f"""
+        CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table}
+        WHEN EXISTS (
+            SELECT 1 FROM {table} AS old WHERE {"old.id = NEW.id OR" if table in LINE else ""} (
+                {" AND ".join(f"old.{column} = NEW.{column}" for column in key)}
+            )
+        )
+        BEGIN SELECT RAISE(ABORT, '{table} is append-only: a row with this key is there'); END
+    """
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Opening the working state, and the transactions in which it is read and written.
+#
+# A write transaction is the only one at its time, on SQLite (BEGIN IMMEDIATE) and on PostgreSQL (one advisory lock):
+# two processes wait for each other and never meet half-way. A read transaction sees one moment of the database.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 _WRITES = "annot_writes"
 WRITE_LOCK = 0x616E6E6F74
@@ -103,13 +291,13 @@ class Store:
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
         with self._errors_in_words(), self._engine.begin() as connection:
-            return schema.version_of(connection)
+            return version_of(connection)
 
     def migrate(self) -> None:
         """Bring the database to this program's version, one transaction for each migration."""
-        for number in range(self.version() + 1, len(schema.MIGRATIONS) + 1):
+        for number in range(self.version() + 1, len(MIGRATIONS) + 1):
             with self._errors_in_words(), self._writing.begin() as connection:
-                schema.migrate(connection, number)
+                migrate(connection, number)
 
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
@@ -150,7 +338,7 @@ def connect_store(url: str, *, create: bool, wait_seconds: float = WAIT_SECONDS)
 
 
 def _check_version(store: Store, *, older: bool) -> None:
-    version, expected = store.version(), len(schema.MIGRATIONS)
+    version, expected = store.version(), len(MIGRATIONS)
     if version == 0:
         raise MissingInput(f"{store.place}: found an empty database", hint="make the study with `annot init`")
     if version < expected and not older:
@@ -312,3 +500,183 @@ def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreErr
         if any(word in low for word in words):
             return StoreError(f"{place}: {message.format(detail=detail, first_line=first_line)}", hint=hint)
     return StoreError(f"{place}: {detail}")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One command at a time changes a study: a lock next to the database that ends with its holder, even one that is
+# killed.
+#
+# On SQLite it is `flock` on a file next to the database, which the operating system releases when the process ends.
+# On PostgreSQL it is an advisory lock of the session, which the server releases when the connection ends.
+#
+# The lock is not the write lock of a transaction: a command holds it from its first look to its last word, over
+# network and computation alike, while transactions stay short. Commands that only read take no lock and never wait.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+STUDY_LOCK = WRITE_LOCK + 1
+"""Advisory lock of PostgreSQL for "a command changes the study"."""
+LONGEST_NAME = 63
+"""Bytes that PostgreSQL keeps of the name of a connection."""
+LOOK_EVERY = 0.1
+SILENT_SECONDS = 30
+"""Seconds without an answer after which PostgreSQL begins to check that the holder's machine is alive."""
+
+
+class Holder(NamedTuple):
+    """Command that changes the study at the moment."""
+
+    command: str
+    process: str
+    since: str
+    """ISO 8601, UTC."""
+    host: str
+
+    def written(self) -> str:
+        """The holder as one line, which `read_holder` reads."""
+        return "|".join(self)
+
+
+def read_holder(text: str) -> Holder | None:
+    """Holder that a line describes; None if it describes none."""
+    parts = text.strip().split("|", 3)
+    return Holder(*parts) if len(parts) == len(Holder._fields) else None
+
+
+@contextmanager
+def hold_study(
+    url: str, *, command: str, wait_seconds: float, tell: Callable[[str], None] = lambda _: None
+) -> Iterator[None]:
+    """Hold the lock of the study at `url` for as long as the context lasts.
+
+    command: name of the command, for others that come meanwhile. wait_seconds: longest wait for another command that
+    holds the lock. tell: receives a message about the holder.
+
+    A study without a database is not locked. Raises BusyError, naming the holder, when the wait is over, and StoreError
+    if the database cannot be reached or the file system cannot lock.
+    """
+    place = parse_url(url)
+    started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    me = Holder(command.replace("|", " "), str(os.getpid()), started, platform.node())
+    queue = _Queue(time.monotonic() + wait_seconds, tell)
+    if place.get_backend_name() == "sqlite":
+        # The file itself: a study may be reached by several names.
+        with _file_held(Path(place.database or "").resolve(), me, queue):
+            yield
+    else:
+        with _session_held(place, me, queue):
+            yield
+
+
+def lock_file(database: Path) -> Path:
+    """File that is locked for a SQLite database. It stays, empty, after the lock is released."""
+    return database.with_name(f"{database.name}-lock")
+
+
+class _Queue:
+    """Wait for a lock that another command holds."""
+
+    def __init__(self, deadline: float, tell: Callable[[str], None]) -> None:
+        self._deadline, self._tell = deadline, tell
+        self._told = False
+
+    def wait(self, holder: Holder | None) -> None:
+        """Wait a moment. Raises BusyError, naming the holder, if there is no time left."""
+        if time.monotonic() >= self._deadline:
+            raise _busy(holder)
+        if not self._told:
+            self._tell(f"{_busy(holder).message}; waiting until it ends")
+            self._told = True
+        time.sleep(LOOK_EVERY)
+
+
+@contextmanager
+def _file_held(database: Path, me: Holder, queue: _Queue) -> Iterator[None]:
+    if not database.is_file() or not os.access(database.parent, os.W_OK):
+        # There is nothing to change, or no way to: the command says so itself.
+        yield
+        return
+    path = lock_file(database)
+    if path.is_symlink():
+        raise StoreError(f"{path}: found a link, expected the lock of this study", hint="remove the link")
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "r+", encoding="utf-8") as file:
+        while not _locked(file.fileno(), path):
+            queue.wait(read_holder(path.read_text(encoding="utf-8")))
+        file.truncate(0)
+        file.write(me.written())
+        file.flush()
+        try:
+            yield
+        finally:
+            # The file is not removed: another process may be waiting at it.
+            file.truncate(0)
+
+
+def _locked(handle: int, path: Path) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be locked here: {error.strerror}", hint="use a local disk, or PostgreSQL"
+        ) from None
+    return True
+
+
+@contextmanager
+def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
+    connect_args = {"connect_timeout": WAIT_SECONDS}
+    try:
+        # A connection of its own, outside every transaction: one left open for minutes would hold up the database.
+        engine = create_engine(place, poolclass=NullPool, connect_args=connect_args, hide_parameters=True)
+    except ModuleNotFoundError:
+        # Opening the store tells how to get the driver.
+        yield
+        return
+    with ExitStack() as end:
+        try:
+            pooled = end.enter_context(closing(engine.raw_connection()))
+            connection: Any = pooled.driver_connection
+            connection.autocommit = True
+            _present(connection, me)
+            while not connection.execute("SELECT pg_try_advisory_lock(%s)", (STUDY_LOCK,)).fetchone()[0]:
+                queue.wait(_session_holder(connection))
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise in_words(DBAPIError(None, None, error), place_of(place), password_of(place)) from None
+        yield
+
+
+def _present(connection: Any, me: Holder) -> None:
+    """Describe the holder in the connection's name, for everyone to read, and let the server notice a machine that has
+    died."""
+    room = LONGEST_NAME - len(me._replace(host="").written().encode())
+    name = me._replace(host=me.host.encode()[: max(room, 0)].decode(errors="ignore")).written()
+    connection.execute("SELECT set_config('application_name', %s, false)", (name,))
+    for setting, value in (("idle", SILENT_SECONDS), ("interval", 10), ("count", 3)):
+        connection.execute(f"SELECT set_config('tcp_keepalives_{setting}', %s, false)", (str(value),))
+
+
+def _session_holder(connection: Any) -> Holder | None:
+    row = connection.execute(
+        """
+        SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid = %s AND objid = %s
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        """,
+        (STUDY_LOCK >> 32, STUDY_LOCK & 0xFFFFFFFF),
+    ).fetchone()
+    return None if row is None else read_holder(row[0])
+
+
+def _busy(holder: Holder | None) -> BusyError:
+    """Error about the holder; None if it came or went at this very moment."""
+    hint = "run the command again when that one has finished, or add `--wait SECONDS`"
+    if holder is None:
+        return BusyError("another command is changing this study at the moment", hint=hint)
+    return BusyError(
+        f"`annot {holder.command}` is changing this study: process {holder.process} on {holder.host or 'its machine'}, "
+        f"since {holder.since}",
+        hint=hint,
+    )

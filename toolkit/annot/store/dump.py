@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import JSON, Column, Connection, MetaData, Table, Text, cast, func, inspect, select
 
 from annot.base.errors import InputError, StoreError
-from annot.store import schema
+from annot.store import database
+from annot.store.database import VERSION_TABLE, make_triggers, note_version, version_of
 from annot.store.models import TABLES, JsonList, copy_rows
-from annot.store.schema import VERSION_TABLE, make_triggers, note_version, version_of
 
 _AT_ONCE = 1_000
 _HINT = "restore it with the version of the program that made it"
 
 
 @dataclass(frozen=True, slots=True)
-class Dumped:
+class DumpFacts:
     """Facts about a dump, besides the rows themselves."""
 
     version: int
@@ -34,7 +34,7 @@ class Dumped:
     """Rows of each table, in an order in which they can be put back."""
 
 
-def dump(connection: Connection, folder: Path) -> Dumped:
+def dump(connection: Connection, folder: Path) -> DumpFacts:
     """Write a file `TABLE.jsonl` for each table of the database into `folder`, which must exist."""
     counts = {}
     for table in _tables(connection):
@@ -43,19 +43,19 @@ def dump(connection: Connection, folder: Path) -> Dumped:
             for row in _rows(connection, table):
                 file.write(json.dumps(row) + "\n")
                 counts[table.name] += 1
-    return Dumped(version_of(connection), counts)
+    return DumpFacts(version_of(connection), counts)
 
 
-def check_version(dumped: Dumped) -> None:
+def check_version(dumped: DumpFacts) -> None:
     """Raise StoreError unless the dump is of this program's version."""
-    if dumped.version != len(schema.MIGRATIONS):
+    if dumped.version != len(database.MIGRATIONS):
         raise StoreError(
-            f"the backup contains a database of version {dumped.version}, expected {len(schema.MIGRATIONS)}",
+            f"the backup contains a database of version {dumped.version}, expected {len(database.MIGRATIONS)}",
             hint=_HINT,
         )
 
 
-def load(connection: Connection, dumped: Dumped, folder: Path) -> None:
+def load(connection: Connection, dumped: DumpFacts, folder: Path) -> None:
     """Put a dump back into an empty database, in the caller's transaction.
 
     Raises StoreError unless the dump is of this program's version, InputError for tables, columns and values that this

@@ -1,17 +1,79 @@
-"""Judgements of the assessors, revision by revision, and the pairs that were returned to them."""
+"""Judgements by revision, pairs put before their assessors again, and the lead's rulings on corrected texts."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from sqlalchemy import func, select
 from sqlmodel import Session
 
-from annot.base.records import Judgement, Returned
-from annot.store.judging_models import ASSESSOR_TABLE, JUDGEMENT_TABLE, RETURNED_TABLE
-from annot.store.models import QUERY_TABLE, check_known, insert_records, read_in_order
-from annot.store.revisions import Revisions, Sourced
+from annot.base.records import Judgement, PairReturn
+from annot.store.models import (
+    ASSESSOR_TABLE,
+    JUDGEMENT_TABLE,
+    QUERY_TABLE,
+    RETURNED_TABLE,
+    check,
+    check_known,
+    columns_of,
+    define_table,
+    insert_records,
+    read_in_order,
+    to,
+)
+from annot.store.revisions import Revisions, SourcedAnswer
 from annot.store.shown import SHOWN_VERSION_TABLE
 
-SourcedJudgement = Sourced[Judgement]
+# ----------------------------------------------------------------------------------------------------------------------
+# The lead's decisions on answered pairs with a corrected text: judged as they were sent, or once more.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Ruling = Literal["stays", "again"]
+
+
+class TextRuling(NamedTuple):
+    """The lead's decision on an answered pair with a corrected topic or document."""
+
+    query_id: str
+    doc_id: str
+    text_id: str
+    """The topic or the paper."""
+    sha256: str
+    """SHA-256 of the corrected text."""
+    ruling: Ruling
+    """`stays`: judged as it was sent; `again`: judged once more on the corrected text."""
+    why: str
+    ruled_at: str
+    """ISO 8601, UTC."""
+
+
+TEXT_RULING_TABLE = define_table(
+    "text_ruling",
+    columns_of(TextRuling, key=["query_id", "doc_id", "text_id", "ruled_at"]),
+    to(query_id="query.query_id"),
+    check("ruling", "ruling IN ('stays', 'again')"),
+    check("why", "why <> ''"),
+)
+
+
+def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
+    """Record these decisions; earlier ones stay on record."""
+    insert_records(session, TEXT_RULING_TABLE, rulings)
+
+
+def read_rulings(session: Session) -> tuple[TextRuling, ...]:
+    """All decisions, the oldest first."""
+    return read_in_order(session, TEXT_RULING_TABLE, TextRuling, ["ruled_at", "query_id", "doc_id", "text_id"])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Judgements of the assessors, revision by revision, and the pairs that were returned to them.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+SourcedJudgement = SourcedAnswer[Judgement]
 
 JUDGEMENTS = Revisions(JUDGEMENT_TABLE, Judgement)
 """Revisions of the judgements."""
@@ -44,23 +106,23 @@ def has_texts_on_record(session: Session) -> bool:
     return session.connection().execute(select(rows.subject).where(rows.part == "text").limit(1)).first() is not None
 
 
-def add_returned(session: Session, returned: Returned) -> None:
+def add_returned(session: Session, returned: PairReturn) -> None:
     """Record a pair that is returned. Raises InputError for an unknown query or assessor."""
     check_known(session, QUERY_TABLE, [returned.query_id], what="returned")
     check_known(session, ASSESSOR_TABLE, [returned.assessor], what="returned")
     insert_records(session, RETURNED_TABLE, [returned])
 
 
-def withdraw_returned(session: Session, returned: Returned, *, withdrawn_at: str, contested: bool = False) -> None:
+def withdraw_returned(session: Session, returned: PairReturn, *, withdrawn_at: str, contested: bool = False) -> None:
     """Record that this return was taken back. contested: the pair goes to an adjudicator."""
     rows = RETURNED_TABLE
     of_pair = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
     session.connection().execute(rows.update().where(*of_pair).values(withdrawn_at=withdrawn_at, contested=contested))
 
 
-def read_returned(session: Session) -> tuple[Returned, ...]:
+def read_returned(session: Session) -> tuple[PairReturn, ...]:
     """Every one, those that were taken back included, by pair, assessor and occasion."""
-    return read_in_order(session, RETURNED_TABLE, Returned, ["query_id", "doc_id", "assessor", "occasion"])
+    return read_in_order(session, RETURNED_TABLE, PairReturn, ["query_id", "doc_id", "assessor", "occasion"])
 
 
 def sources_of_judgements(session: Session) -> set[str]:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 
-from annot.base.arrow_arrays import integers_of, lists_of, mask_of, strings_of, truths
+from annot.base.array_files import integers_of, lists_of, mask_of, strings_of, truths
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Paper

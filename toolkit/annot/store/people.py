@@ -13,21 +13,15 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, grouped
-from annot.store.judging_models import (
+from annot.store.models import (
     ASSESSOR_TABLE,
     ASSIGNMENT_TABLE,
     JUDGEMENT_TABLE,
     NOTICE_TABLE,
     PLAN_TABLE,
     PROJECT_TABLE,
-    TASK_TABLE,
-)
-from annot.store.judging_models import How as How
-from annot.store.judging_models import Kind as Kind
-from annot.store.judging_models import Notice as Notice
-from annot.store.judging_models import Plan as Plan
-from annot.store.models import (
     QUERY_TABLE,
+    TASK_TABLE,
     check_distinct,
     check_known,
     insert_records,
@@ -35,6 +29,10 @@ from annot.store.models import (
     read_records,
     refuse_in_use,
 )
+from annot.store.models import How as How
+from annot.store.models import Kind as Kind
+from annot.store.models import Notice as Notice
+from annot.store.models import Plan as Plan
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:

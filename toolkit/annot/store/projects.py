@@ -10,18 +10,21 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Asked, grouped
-from annot.store.judging_models import (
+from annot.base.records import PairKey, grouped
+from annot.store.models import (
     ASSESSOR_TABLE,
     ASSIGNMENT_TABLE,
     PROJECT_TABLE,
+    QUERY_TABLE,
     TASK_SECRET_TABLE,
     TASK_TABLE,
     TRIAL_ASSIGNMENT_TABLE,
+    check_known,
+    in_chunks,
+    insert_rows,
 )
-from annot.store.judging_models import Project as Project
-from annot.store.judging_models import StoredRound as StoredRound
-from annot.store.models import QUERY_TABLE, check_known, in_chunks, insert_rows
+from annot.store.models import Project as Project
+from annot.store.models import StoredRound as StoredRound
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -106,7 +109,7 @@ def read_projects(session: Session, *, round: StoredRound | None = None) -> tupl
     return _projects(session, true() if round is None else PROJECT_TABLE.c.round == round)
 
 
-def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> None:
+def record_tasks(session: Session, project: int, tasks: Mapping[PairKey, int]) -> None:
     """Record the server's task of each pair; other pairs keep theirs.
 
     Raises InputError when two would have one task.
@@ -129,7 +132,7 @@ def record_tasks(session: Session, project: int, tasks: Mapping[Asked, int]) -> 
     insert_rows(session, TASK_TABLE, rows)
 
 
-def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: Mapping[Asked, int]) -> None:
+def renew_tasks(session: Session, project: int, asked: Iterable[PairKey], tasks: Mapping[PairKey, int]) -> None:
     """Record the server's tasks of the pairs `asked`: those in `tasks`, and none of the others.
 
     A recorded task whose number the server has given to another is forgotten.
@@ -142,7 +145,7 @@ def renew_tasks(session: Session, project: int, asked: Iterable[Asked], tasks: M
     record_tasks(session, project, tasks)
 
 
-def forget_tasks(session: Session, project: int, asked: Iterable[Asked]) -> None:
+def forget_tasks(session: Session, project: int, asked: Iterable[PairKey]) -> None:
     """Forget these tasks, which the server no longer has."""
     rows = TASK_TABLE
     remote_ids = read_tasks(session, project)
@@ -155,15 +158,15 @@ def forget_query(session: Session, query_id: str) -> None:
     session.connection().execute(TASK_TABLE.delete().where(TASK_TABLE.c.query_id == query_id))
 
 
-def read_tasks(session: Session, project: int) -> dict[Asked, int]:
+def read_tasks(session: Session, project: int) -> dict[PairKey, int]:
     """The server's task id of each thing asked in a project, by pair and occasion."""
     rows = TASK_TABLE
     columns = rows.c.query_id, rows.c.doc_id, rows.c.occasion, rows.c.remote_id
     rows_found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
-    return dict(sorted((Asked(*row[:3]), row[3]) for row in rows_found))
+    return dict(sorted((PairKey(*row[:3]), row[3]) for row in rows_found))
 
 
-def read_asked(session: Session, *, round: StoredRound | None = None) -> tuple[tuple[str, Asked], ...]:
+def read_asked(session: Session, *, round: StoredRound | None = None) -> tuple[tuple[str, PairKey], ...]:
     """Person and pair of each task of a round or of all, in the order of their projects."""
     return tuple(
         (project.assessor, key)
@@ -172,7 +175,7 @@ def read_asked(session: Session, *, round: StoredRound | None = None) -> tuple[t
     )
 
 
-def read_sent(session: Session) -> dict[str, set[Asked]]:
+def read_sent(session: Session) -> dict[str, set[PairKey]]:
     """Pairs that were sent to each assessor to judge, on any server; without hidden gold."""
     hidden = read_hidden(session)
     sent = read_asked(session, round="judge")

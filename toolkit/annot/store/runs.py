@@ -21,7 +21,7 @@ from annot.store.models import (
     insert_rows,
     read_in_order,
 )
-from annot.store.models import Imported as Imported
+from annot.store.models import ImportedSource as ImportedSource
 from annot.store.models import StoredRun as StoredRun
 
 
@@ -39,7 +39,7 @@ def read_runs(session: Session) -> tuple[StoredRun, ...]:
     return read_in_order(session, RUN_TABLE, StoredRun, ["tag"])
 
 
-def put_import(session: Session, imported: Imported) -> None:
+def put_import(session: Session, imported: ImportedSource) -> None:
     """Record an import; the same source again replaces its facts."""
     rows = IMPORTED_TABLE
     of_source = (rows.c.what == imported.what) & (rows.c.source_sha256 == imported.source_sha256)
@@ -47,9 +47,9 @@ def put_import(session: Session, imported: Imported) -> None:
     insert_records(session, IMPORTED_TABLE, [imported])
 
 
-def read_imports(session: Session) -> tuple[Imported, ...]:
+def read_imports(session: Session) -> tuple[ImportedSource, ...]:
     """Imports on record, by kind and hash."""
-    return read_in_order(session, IMPORTED_TABLE, Imported, ["what", "source_sha256"])
+    return read_in_order(session, IMPORTED_TABLE, ImportedSource, ["what", "source_sha256"])
 
 
 def judgements_imported(session: Session) -> bool:

@@ -16,21 +16,19 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
-from annot.base.records import Asked, grouped
-from annot.store.judging_models import (
-    PROJECT_TABLE,
-    TASK_TABLE,
-)
+from annot.base.records import PairKey, grouped
 from annot.store.models import (
+    PROJECT_TABLE,
     QUERY_TABLE,
+    TASK_TABLE,
     TOPIC_TABLE,
     check,
     column,
     columns_of,
+    define_table,
     in_chunks,
     insert_records,
     insert_rows,
-    made,
     to,
 )
 
@@ -70,9 +68,9 @@ class ShownVersion(NamedTuple):
     """The content: Markdown of guidelines, JSON of everything else."""
 
 
-SHOWN_CONTENT_TABLE = made("shown_content", [column("sha256", str, key=True), column("body", str)])
+SHOWN_CONTENT_TABLE = define_table("shown_content", [column("sha256", str, key=True), column("body", str)])
 """Each content once, by the SHA-256 of its UTF-8 bytes. Triggers refuse every change."""
-SHOWN_VERSION_TABLE = made(
+SHOWN_VERSION_TABLE = define_table(
     "shown_version",
     columns_of(ShownVersion, key=["part", "subject", "since"], without=["body"]),
     to(sha256="shown_content.sha256"),
@@ -208,20 +206,20 @@ def in_force(history: History, moment: str | None) -> str | None:
 class ShownTasks:
     """Displays of the tasks of one project over time."""
 
-    def __init__(self, by_task: Mapping[Asked, History], sources: _Sources, screen: str) -> None:
+    def __init__(self, by_task: Mapping[PairKey, History], sources: _Sources, screen: str) -> None:
         self.by_task = by_task
         """Recorded displays by task; empty for a task that a killed push did not record."""
         self._sources, self._screen = sources, screen
         self._composed: dict[str, str] = {}
 
-    def at(self, asked: Asked, moment: str | None) -> str | None:
+    def at(self, asked: PairKey, moment: str | None) -> str | None:
         """Hash of the display of the task at this moment; None if nothing is on record.
 
         If the task has no recorded display, one is composed of the versions in force; `keep_composed` records it.
         """
         return in_force(self.by_task.get(asked) or self.composed(asked), moment)
 
-    def composed(self, asked: Asked) -> History:
+    def composed(self, asked: PairKey) -> History:
         """The displays of a task by all versions on record, without its marks."""
         parts = self._sources.of(asked, self._screen)
         moments = sorted({since for history in parts.values() for since, _ in history}, key=datetime.fromisoformat)
@@ -257,7 +255,7 @@ class _Sources(NamedTuple):
     topics: frozenset[str]
     """Topics that are texts."""
 
-    def of(self, asked: Asked, screen: str) -> dict[str, History]:
+    def of(self, asked: PairKey, screen: str) -> dict[str, History]:
         """The history of each part of a display, of those that have one."""
         topic_id, facet = self.queries.get(asked.query_id, ("", ""))
         keys = {
@@ -288,14 +286,14 @@ def read_shown(session: Session, project: int, sources: _Sources | None = None) 
     tasks, connection = TASK_TABLE, session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.shown
     rows = connection.execute(select(*columns).where(tasks.c.project_id == project))
-    by_task = {Asked(*key): tuple(map(tuple, history)) for *key, history in rows}
+    by_task = {PairKey(*key): tuple(map(tuple, history)) for *key, history in rows}
     of_project = select(PROJECT_TABLE.c.round).where(PROJECT_TABLE.c.id == project)
     stored = connection.execute(of_project).scalar_one_or_none() or "judge"
     return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"))
 
 
 def note_shown(
-    session: Session, project: int, displays: Mapping[Asked, Display], *, since: str, fresh: Collection[Asked] = ()
+    session: Session, project: int, displays: Mapping[PairKey, Display], *, since: str, fresh: Collection[PairKey] = ()
 ) -> None:
     """Record the displays of these tasks from now on, if they differ from the last ones.
 
@@ -342,10 +340,10 @@ def _continued(
     return (*history, (since, sha256))
 
 
-def _remote_ids(session: Session, project: int) -> dict[Asked, int]:
+def _remote_ids(session: Session, project: int) -> dict[PairKey, int]:
     rows = TASK_TABLE.c
     statement = select(rows.query_id, rows.doc_id, rows.occasion, rows.remote_id).where(rows.project_id == project)
-    return {Asked(*key): remote_id for *key, remote_id in session.connection().execute(statement)}
+    return {PairKey(*key): remote_id for *key, remote_id in session.connection().execute(statement)}
 
 
 def _sha256_in(sha256s: Iterator[str] | list[str]) -> Any:

@@ -15,17 +15,22 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Assignment, Judgement
-from annot.store.judging_models import (
+from annot.store.models import (
     ASSESSOR_TABLE,
     GOLD_TABLE,
+    QUERY_TABLE,
     TRIAL_ASSIGNMENT_TABLE,
     TRIAL_JUDGEMENT_TABLE,
     TRIAL_TABLE,
+    check_distinct,
+    check_known,
+    insert_records,
+    insert_rows,
+    read_in_order,
 )
-from annot.store.judging_models import Gold as Gold
-from annot.store.models import QUERY_TABLE, check_distinct, check_known, insert_records, insert_rows, read_in_order
+from annot.store.models import Gold as Gold
 from annot.store.projects import StoredRound, read_asked
-from annot.store.revisions import Line, Revisions, Sourced
+from annot.store.revisions import AnnotationHistory, Revisions, SourcedAnswer
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 """Rounds that show the pairs of another round again."""
@@ -37,13 +42,13 @@ record_answers = TRIALS.record
 """Each answer's `source` is its round."""
 
 
-def read_lines(session: Session, source: str, assessor: str) -> tuple[Line[Judgement], ...]:
+def read_lines(session: Session, source: str, assessor: str) -> tuple[AnnotationHistory[Judgement], ...]:
     """Lines of one assessor's answers of one source."""
     lines = TRIALS.lines(session, person=assessor)
     return tuple(line for line in lines if line.current.source == source)
 
 
-def read_given(session: Session, assessor: str) -> tuple[Sourced[Judgement], ...]:
+def read_given(session: Session, assessor: str) -> tuple[SourcedAnswer[Judgement], ...]:
     """Every answer that one assessor ever gave in these rounds, in the order recorded."""
     return tuple(answer for answer in TRIALS.answers(session) if answer.record.assessor == assessor)
 
@@ -54,7 +59,7 @@ def read_pairs(session: Session) -> set[tuple[str, str]]:
     return {(row[0], row[1]) for row in session.connection().execute(select(rows.c.query_id, rows.c.doc_id))}
 
 
-def read_answers(session: Session, source: str) -> tuple[Sourced[Judgement], ...]:
+def read_answers(session: Session, source: str) -> tuple[SourcedAnswer[Judgement], ...]:
     """The current revision of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
     return tuple(answer for answer in TRIALS.current(session) if answer.source == source)
 

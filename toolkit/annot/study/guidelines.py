@@ -18,7 +18,7 @@ from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace, sha256_of
 
 if TYPE_CHECKING:
-    from annot.labelstudio.controls import Screen
+    from annot.labelstudio.studio_records import Screen
 
 LONGEST_DEFINITION = 140
 """Characters; more does not fit the bar of the screen (requirement 9 of the screens)."""

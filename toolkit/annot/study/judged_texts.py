@@ -14,14 +14,14 @@ from typing import Any, Literal, NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.records import Asked, Judgement, Returned, grouped
+from annot.base.records import Judgement, PairKey, PairReturn, grouped
 from annot.store import people
 from annot.store.adjudications import ADJUDICATIONS
-from annot.store.judgements import JUDGEMENTS, read_returned
-from annot.store.judging_models import ModelCall
+from annot.store.judgements import JUDGEMENTS, TextRuling, read_returned, read_rulings
+from annot.store.models import ModelCall
+from annot.store.pools import read_queries, read_topics
 from annot.store.projects import StoredRound, read_projects
-from annot.store.queries import read_queries, read_topics
-from annot.store.revisions import Sourced
+from annot.store.revisions import SourcedAnswer
 from annot.store.shown import (
     Display,
     History,
@@ -32,7 +32,6 @@ from annot.store.shown import (
     read_shown,
     read_versions,
 )
-from annot.store.text_rulings import TextRuling, read_rulings
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
@@ -40,11 +39,11 @@ TextState = Literal["newest", "waits", "stays", "again"]
 """`newest`: no answer is on an earlier version; `waits`: for the lead's decision."""
 
 
-class Answered(NamedTuple):
+class TextAnswer(NamedTuple):
     """One answer that is on record, with the version of each text that it was given on."""
 
     person: str
-    asked: Asked
+    asked: PairKey
     moment: str
     """Time of the last change; empty if that is not known."""
     texts: Mapping[str, str]
@@ -68,9 +67,9 @@ class JudgedTexts:
     """Corrected texts that wait for a decision, because answers show an earlier version."""
     kept: Mapping[str, Display]
     """Display of a task with the required version, by text, if that is not the newest."""
-    answers: tuple[Answered, ...]
+    answers: tuple[TextAnswer, ...]
     """The assessors' answers in force, one a person: an answer to a returned pair takes the place of the first."""
-    set_aside: frozenset[tuple[str, Asked]]
+    set_aside: frozenset[tuple[str, PairKey]]
     """Assessor and question of the answers on another version."""
     rulings_aside: frozenset[str]
     """Adjudicators whose decision is on another version."""
@@ -81,7 +80,7 @@ class JudgedTexts:
         return self.query_id, self.doc_id
 
     @property
-    def to_return(self) -> tuple[Answered, ...]:
+    def to_return(self) -> tuple[TextAnswer, ...]:
         """The answers that have to be asked for again, once the lead has decided."""
         if self.state == "waits":
             return ()
@@ -113,7 +112,7 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
 
 def tasks_on_other_texts(
     session: Session, round: StoredRound, pairs: Mapping[Pair, JudgedTexts]
-) -> dict[str, set[Asked]]:
+) -> dict[str, set[PairKey]]:
     """Tasks of a round, by person, that were sent with another version of a text than they should show.
 
     pairs: of `judged_texts`. Answered tasks are among them: they stay unchanged.
@@ -122,7 +121,7 @@ def tasks_on_other_texts(
     if not corrected:
         return {}
     earlier = {sha256 for history in corrected.values() for _, sha256 in history if sha256 != history[-1][1]}
-    tasks_of: dict[str, set[Asked]] = {}
+    tasks_of: dict[str, set[PairKey]] = {}
     for project in read_projects(session, round=round):
         histories = read_shown(session, project.project).by_task
         last = {key: history[-1][1] for key, history in histories.items() if history}
@@ -173,15 +172,15 @@ def _corrected(session: Session) -> dict[str, History]:
 
 def _read(
     session: Session, table: Any, topics: Mapping[str, str], histories: Mapping[str, History]
-) -> dict[Pair, list[Answered]]:
+) -> dict[Pair, list[TextAnswer]]:
     """Answers that count, for pairs with a corrected text."""
-    rows: list[Sourced[Any]] = [
+    rows: list[SourcedAnswer[Any]] = [
         row
         for row in table.current(session)
         if row.record.counts and not histories.keys().isdisjoint(_texts_of(row.record.pair, topics))
     ]
     displays = display_parts(session, (row.shown_sha256 for row in rows))
-    answers: dict[tuple[str, Asked], Answered] = {}
+    answers: dict[tuple[str, PairKey], TextAnswer] = {}
     for row in rows:
         moment = row.changed_at or row.record.judged_at or row.recorded_at or ""
         display = displays.get(row.shown_sha256 or "", {})
@@ -192,7 +191,9 @@ def _read(
         }
         person = table.person_of(row.record)
         # A later annotation of the same question comes last, and counts.
-        answers[person, row.record.asked] = Answered(person, row.record.asked, moment, texts, display, bool(row.server))
+        answers[person, row.record.asked] = TextAnswer(
+            person, row.record.asked, moment, texts, display, bool(row.server)
+        )
     return grouped((answer.asked.pair, answer) for answer in answers.values())
 
 
@@ -210,9 +211,9 @@ def _texts_of(pair: Pair, topics: Mapping[str, str]) -> dict[str, str]:
 
 def _of_pair(
     pair: Pair,
-    answers: Collection[Answered],
-    settled: Collection[Answered],
-    returned: Collection[Returned],
+    answers: Collection[TextAnswer],
+    settled: Collection[TextAnswer],
+    returned: Collection[PairReturn],
     rulings: Collection[TextRuling],
     histories: Mapping[str, History],
     *,
@@ -258,8 +259,8 @@ def _of_pair(
 
 
 def _on_other_versions(
-    answers: Collection[Answered], counting: Sequence[Answered], required: Mapping[str, str]
-) -> frozenset[tuple[str, Asked]]:
+    answers: Collection[TextAnswer], counting: Sequence[TextAnswer], required: Mapping[str, str]
+) -> frozenset[tuple[str, PairKey]]:
     """Assessor and question of the answers on another version than the required one, and of hidden repeats on another
     version than the first answer, with which they are compared. counting: by occasion."""
     first = {answer.person: answer for answer in answers if answer.asked.occasion == 1}
@@ -283,7 +284,7 @@ def _ruling_on(text_id: str, sha256: str, since: str, rulings: Iterable[TextRuli
     return decisions[-1] if decisions else None
 
 
-def _is_reopened(decision: Answered, returned: Iterable[Returned]) -> bool:
+def _is_reopened(decision: TextAnswer, returned: Iterable[PairReturn]) -> bool:
     """True if the pair was returned to an assessor after the adjudicator had decided."""
     if not decision.moment:
         return False
@@ -292,7 +293,7 @@ def _is_reopened(decision: Answered, returned: Iterable[Returned]) -> bool:
 
 
 def on_required_texts(
-    latest: Iterable[Judgement], corrected: Iterable[JudgedTexts], returned: Iterable[Returned]
+    latest: Iterable[Judgement], corrected: Iterable[JudgedTexts], returned: Iterable[PairReturn]
 ) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
     """The answers on the version that their pair is judged on, the others, and the first of each pair and assessor.
 
@@ -320,6 +321,6 @@ def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
     return {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
 
 
-def set_aside_of(session: Session) -> set[tuple[str, Asked]]:
+def set_aside_of(session: Session) -> set[tuple[str, PairKey]]:
     """Assessor and question of the answers on another version of a text than their pair is judged on."""
     return {key for pair in judged_texts(session).values() for key in pair.set_aside}

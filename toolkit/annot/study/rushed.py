@@ -14,8 +14,7 @@ from annot.base.names import moment_of
 from annot.base.records import Adjudication, Judgement, grouped
 from annot.store import trials
 from annot.store.projects import StoredRound
-from annot.study.adjudication import Pair
-from annot.study.outcome import Outcome
+from annot.study.outcome import Outcome, Pair
 
 FLOOR_SECONDS = 1.0
 """Nobody reads two texts and presses two keys in less."""

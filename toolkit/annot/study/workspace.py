@@ -1,29 +1,157 @@
-"""A study's folder: the paths of its files, its settings, and atomic writing of files."""
+"""A study's folder: its files and settings, the paths outside it that are allowed, and files written whole."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import re
+import shlex
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tomlkit
+
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted
 from annot.base.records import WHOLE
-from annot.base.settings import Settings, read_settings
-from annot.base.settings.sections import MachineSettings
-from annot.study.doors import check_door, check_links, is_inside, is_named_inside
+from annot.base.settings import MachineSettings, Settings, read_settings
 
 if TYPE_CHECKING:
     from sqlmodel import Session
 
     from annot.store.database import Store
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Doors: places outside its folder that a study's files name, and the permission of the owner of this machine.
+#
+# A study may come from someone else. So an address, or a place outside the folder, that one of its files names is
+# followed only if the owner has allowed it for this study: once by the environment, which a file of theirs remembers,
+# or by naming the address on the command line. The list of doors is in docs/explanation/trust.md.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+VARIABLE = "ANNOT_ALLOW"
+"""Environment variable with the addresses that the owner allows, separated by blanks."""
+NO_LINKS = (
+    *("annot.toml", "datasheet.toml"),
+    *("templates", "guidelines", "training", "pools", "exports", "substudy"),
+)
+"""Files and folders of a study in which no link is followed: their content reaches pages, releases and servers."""
+KEPT_BESIDE = ".annot"
+"""The folder of replaceable files and of local servers. It and its content may be elsewhere; that is a door."""
+
+
+def check_door(root: Path, address: str, *, asked_by: str) -> None:
+    """Raise InputError unless the owner allows this study to use `address`.
+
+    asked_by: the file, and the setting in it, that names the address.
+    """
+    shown = without_password(address)
+    if not shown.isprintable():
+        raise InputError(f"{asked_by}: the address {shown!r} has characters that cannot be printed")
+    named = os.environ.get(VARIABLE, "")
+    if shown in (named, *named.split()):
+        with suppress(OSError):
+            allow(root, address)
+    elif shown not in _allowed().get(str(root.resolve()), ()):
+        raise InputError(
+            f"{asked_by} asks for {shown}, which is outside this study",
+            hint=f"if you trust it, run the command once with {VARIABLE}={shlex.quote(shown)} before it; "
+            f"{allowed_file()} remembers it for this study",
+        )
+
+
+def allow(root: Path, address: str) -> None:
+    """Remember that the owner allows this study to name `address`."""
+    allowed, study, shown = _allowed(), str(root.resolve()), without_password(address)
+    if shown not in allowed.setdefault(study, []):
+        allowed[study].append(shown)
+        path = allowed_file()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        aside = path.with_name(f"{path.name}.{os.getpid()}")
+        aside.write_text(tomlkit.dumps(allowed), encoding="utf-8")
+        aside.replace(path)
+
+
+def allowed_file() -> Path:
+    """The owner's own file, outside every study: the addresses that each study may name, by the study's folder."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "annot" / "allowed.toml"
+
+
+def without_password(address: str) -> str:
+    """The address as it is shown and remembered; only what may be a password is left out."""
+    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(//[^/@:?#]*):[^/@?#]*@", r"\1@", address))
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """True if the path, with every link followed, is below the study's folder."""
+    return path.resolve().is_relative_to(root.resolve())
+
+
+def is_named_inside(path: Path, root: Path) -> bool:
+    """True if the path is below the folder by its name, wherever the links in it lead."""
+    return Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root))  # noqa: PTH100 - links stay links
+
+
+def check_links(root: Path) -> None:
+    """Raise InputError that lists the links if a study may have none, and for those that the owner has not allowed.
+
+    Links in `corpus/`, in `weights/` and in unknown folders may lead anywhere.
+    """
+    links = [link for name in NO_LINKS for link in _links(root / name)]
+    if links:
+        raise InputError(
+            f"{counted(len(links), 'link')} in the study, expected files",
+            faults=[f"{path.relative_to(root)}: a link to {path.readlink()}" for path in links],
+            hint="replace each link with a copy of the file; only corpus/ and weights/ may hold links",
+        )
+    cache = root / KEPT_BESIDE
+    patterns = ("*", "people/*", "studios/*", "studios/*/*")
+    paths = [cache, *(path for pattern in patterns for path in cache.glob(pattern))]
+    for link in filter(Path.is_symlink, paths):
+        if not is_inside(link, root):
+            check_door(root, str(link.resolve()), asked_by=f"{link.relative_to(root)}, a link,")
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """The path if it is a link, or the links below it."""
+    if path.is_symlink():
+        yield path
+    elif path.is_dir():
+        for entry in sorted(os.scandir(path), key=lambda entry: entry.name):
+            if entry.is_symlink() or entry.is_dir():
+                yield from _links(Path(entry.path))
+
+
+def _allowed() -> dict[str, list[str]]:
+    path = allowed_file()
+    try:
+        addresses_of = tomlkit.parse(path.read_text(encoding="utf-8")).unwrap()
+        if any(not isinstance(addresses, list) for addresses in addresses_of.values()):
+            raise ValueError("expected a list of addresses for each folder")
+        return addresses_of
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: cannot be read: {error}", hint="correct it, or remove it to be asked again"
+        ) from None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A study's folder: the paths of its files, its settings, and atomic writing of files.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 SETTINGS_FILE = "annot.toml"
 CACHE = ".annot"
@@ -34,7 +162,7 @@ ASIDE = ".annot-restore-"
 DATABASE_VARIABLE = "ANNOT_DATABASE"
 
 
-class _Place:
+class _FilePlace:
     """A path below a study's folder."""
 
     def __init__(self, path: str) -> None:
@@ -83,26 +211,26 @@ class Workspace:
         check_links(root)
         return cls(root, read_settings(path)).as_recorded()
 
-    settings_file = _Place(SETTINGS_FILE)
-    corpus = _Place("corpus")
-    vectors = _Place("corpus/vectors")
+    settings_file = _FilePlace(SETTINGS_FILE)
+    corpus = _FilePlace("corpus")
+    vectors = _FilePlace("corpus/vectors")
     """Vectors of papers, each set a folder."""
-    word_vectors = _Place("corpus/word-vectors")
+    word_vectors = _FilePlace("corpus/word-vectors")
     """Imported word vectors, which are used instead of trained ones."""
-    pools = _Place("pools")
-    query_pools = _Place("pools/queries")
+    pools = _FilePlace("pools")
+    query_pools = _FilePlace("pools/queries")
     """The pool of each query paper; all its facets share it."""
-    rankings = _Place("pools/rankings")
-    imported_rankings = _Place("pools/imported")
+    rankings = _FilePlace("pools/rankings")
+    imported_rankings = _FilePlace("pools/imported")
     """Rankings of other engines, which can draw as our own methods do."""
-    substudy = _Place("substudy")
-    training = _Place("training")
-    exports = _Place("exports")
-    runs = _Place("exports/runs")
-    qrels = _Place("exports/qrels.txt")
-    sheet = _Place("queries.csv")
+    substudy = _FilePlace("substudy")
+    training = _FilePlace("training")
+    exports = _FilePlace("exports")
+    runs = _FilePlace("exports/runs")
+    qrels = _FilePlace("exports/qrels.txt")
+    sheet = _FilePlace("queries.csv")
     """Default rating sheet."""
-    cache = _Place(CACHE)
+    cache = _FilePlace(CACHE)
     """Files that can be made again: token ids, trained word vectors, a local Label Studio."""
 
     def replaced(self, section: str = "", **changes: Any) -> Workspace:
@@ -238,7 +366,7 @@ class Workspace:
 
     @property
     def stages(self) -> tuple[Path, ...]:
-        """Folders in which commands work, or that killed commands left: see `annot.study.stages`."""
+        """Folders in which commands work, or that killed commands left: see `annot.study.workspace`."""
         return (*self.root.glob(f"{ASIDE}*"), *self.cache.glob(f"{STAGE}*"))
 
     @property
@@ -357,3 +485,119 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Stages: private folders in a study's `.annot/` in which a command works; those of killed commands go with the next.
+#
+# A folder outside the study, such as a release, is made in a stage too, and takes its place whole (`replace_folder`).
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+PLACE_FILE = "place"
+"""Name of the file of a stage with the folder elsewhere that is being replaced."""
+
+
+@contextmanager
+def stage(root: Path) -> Iterator[Path]:
+    """A private folder in the study's `.annot/`, on the disk of the study and in no repository, to work in.
+
+    It is removed at the end; if this process is killed, by the next command.
+    """
+    remove_dead_stages(root)
+    cache = root / CACHE
+    if not is_inside(cache, root):
+        check_door(root, str(cache.resolve()), asked_by=f"{CACHE}, a link,")
+    new = not cache.exists()
+    cache.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as end:
+        if new:
+            end.callback(_remove_empty, cache)
+        # Between making a stage and holding it, no other command may take it for a dead one.
+        with held(cache, wait=True):
+            folder = Path(tempfile.mkdtemp(dir=cache, prefix=STAGE))
+            end.callback(_remove, folder)
+            end.enter_context(held(folder))
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        yield folder
+
+
+@contextmanager
+def replacement(root: Path, folder: Path) -> Iterator[Path]:
+    """An empty folder that replaces `folder` at the end, unless an error ends the block.
+
+    Killed at any moment, `folder` is the old or the new one; leftovers next to it, which on the disk of the study exist
+    only for an instant, are removed by the study's next command.
+    """
+    folder = folder.resolve()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with stage(root) as staging:
+        new_folder = staging / "made"
+        new_folder.mkdir()
+        yield new_folder
+        (staging / PLACE_FILE).write_text(str(folder), encoding="utf-8")
+        coming, leaving = _neighbours(folder, staging)
+        # Across disks this copies; only next to the folder a move happens as a whole or not at all.
+        shutil.move(new_folder, coming)
+        with held(folder.parent, wait=True):
+            if folder.exists():
+                folder.rename(leaving)
+            coming.rename(folder)
+
+
+def remove_dead_stages(root: Path) -> None:
+    """Remove the stages of processes that were killed."""
+    remove_dead((*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{STAGE}*")))
+
+
+def remove_dead(paths: Iterable[Path]) -> None:
+    """Remove the files and folders that no process holds any more."""
+    for path in paths:
+        with suppress(OSError), held(path.parent), held(path):
+            _remove(path)
+
+
+@contextmanager
+def held(path: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold a file or a folder for this process alone. Raises OSError if another holds it; wait: until the other
+    releases it."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replaced_folder(staging: Path) -> Path | None:
+    """Folder that is replaced from this stage, if there is one."""
+    with suppress(OSError, ValueError):
+        folder = Path((staging / PLACE_FILE).read_text(encoding="utf-8"))
+        return folder if folder.name else None
+    return None
+
+
+def _neighbours(folder: Path, staging: Path) -> tuple[Path, Path]:
+    """Places of the new and of the old folder next to it, under names that no other process uses."""
+    new, old = (folder.with_name(f".{folder.name}.{staging.name}.{end}") for end in ("new", "old"))
+    return new, old
+
+
+def _remove(path: Path) -> None:
+    """Remove a stage or another dead file; a folder that was just being replaced is put back first."""
+    if not path.is_dir():
+        path.unlink()
+        return
+    if folder := _replaced_folder(path):
+        # The names are those of the stage, whatever the file contains.
+        coming, leaving = _neighbours(folder, path)
+        if leaving.is_dir() and not folder.exists():
+            leaving.rename(folder)
+        for neighbour in (coming, leaving):
+            shutil.rmtree(neighbour, ignore_errors=True)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()

@@ -10,25 +10,25 @@ that its figure can take.
 order statistics
     of medians over queries, interpolated, from six queries on (at 95%); of a median time. They assume nothing about how
     the values are distributed. Where several queries are of one paper, what the sign test over whole topics does not
-    reject. `annot.base.stats.medians.median_interval`
+    reject. `annot.base.stats.inference.median_interval`
 jackknife
     of means over queries, of agreement on all pairs pooled, of kappa between two assessors, and of measures of runs
     where a sample of the pools was judged: over whole topics, as the facets of one share its pool and its assessors. On
-    the scale of Fisher's z, with Student's t, from four papers on. `annot.base.stats.clustered.jackknife_interval`
+    the scale of Fisher's z, with Student's t, from four papers on. `annot.base.stats.inference.jackknife_interval`
 pseudo-topics
     of measures of runs (Wilson's interval) and of their differences (Student's t), from four papers on: topics are
     added at the ends of what the measure can reach, because a few topics underestimate the scatter if they have few
-    relevant documents. `annot.base.stats.pseudo_topics`
+    relevant documents. `annot.base.stats.inference`
 Wilson
     of shares of pairs or judgements, clustered by paper: it has an interval where nothing or everything was hit, and
-    keeps its coverage with few papers. `annot.base.stats.clustered.share`
+    keeps its coverage with few papers. `annot.base.stats.inference.share`
 clustered
-    of mean differences in grades, by paper, with Student's t. `annot.base.stats.clustered.clustered_interval`; where
-    one assessor is compared with all others, of means over queries. `annot.measuring.diagnosis.contrasts`
+    of mean differences in grades, by paper, with Student's t. `annot.base.stats.inference.clustered_interval`; where
+    one assessor is compared with all others, of means over queries. `annot.measuring.diagnosis.panel`
 none
     of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not
     hold (`benchmarks/tau_interval_coverage.py`). What it shows instead is the range over random assessors.
-    `annot.measuring.assessor_effect.rankings`
+    `annot.measuring.assessor_effect`
 prediction
     of hours, cost and agreement to come: simulated studies. `annot.measuring.forecast`
 

@@ -1,1 +1,1 @@
-"""Sentence labels and the facets they map to: learning, predicting and scoring labels, and making queries of them."""
+"""The packaged model of sentence labels, and its card."""

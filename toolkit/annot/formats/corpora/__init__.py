@@ -8,17 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from annot.base.names import check_name
-from annot.formats.corpora.arxiv import ARXIV
 from annot.formats.corpora.bibtex import BIBTEX
-from annot.formats.corpora.cord19 import CORD19
-from annot.formats.corpora.cutting import Broken, Format, Piece, has_json_texts
-from annot.formats.corpora.heads import head_of, refuse_unread, unknown
-from annot.formats.corpora.openalex import OPENALEX
-from annot.formats.corpora.plain import ANNOT, BEIR, CSFCUBE, IRDS, JSON
-from annot.formats.corpora.semantic_scholar import JOINED, S2ORC, SEMANTIC_SCHOLAR
-from annot.formats.corpora.tables import CSV, PARQUET
+from annot.formats.corpora.datasets import ARXIV, CORD19, JOINED, OPENALEX, S2ORC, SEMANTIC_SCHOLAR
+from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, has_json_texts, head_of, refuse_unread, unknown
+from annot.formats.corpora.tables import ANNOT, BEIR, CSFCUBE, CSV, IRDS, JSON, PARQUET, WORKBOOK
 from annot.formats.corpora.tagged import MEDLINE, RIS, WOS
-from annot.formats.corpora.workbook import WORKBOOK
 from annot.formats.corpora.xml_papers import ACL, PUBMED
 from annot.formats.input_files import UTF_8, encoding_of
 
@@ -71,4 +65,4 @@ def encoding_in(form: str, name: str) -> str:
     return "" if found == UTF_8 else found
 
 
-__all__ = ["FORMATS", "Broken", "Format", "Piece", "encoding_in", "format_named", "format_of"]
+__all__ = ["FORMATS", "BrokenRecord", "Format", "Piece", "encoding_in", "format_named", "format_of"]

@@ -24,10 +24,9 @@ from typing import Any, NamedTuple
 
 from annot.base.names import plain_heading
 from annot.base.records import Paper
-from annot.formats.cleaning import Cleaned, Way, clean, cleaned
-from annot.formats.corpora.tex import with_signs
-from annot.formats.notices import without_notices
-from annot.formats.paper_text import PARAGRAPH, without_heading
+from annot.formats.cleaning import CleanedPaper, Way, clean, cleaned, without_notices
+from annot.formats.corpora.bibtex import with_signs
+from annot.formats.paper_records import PARAGRAPH, without_heading
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "background": ("Background", "Introduction", "Context", "Rationale", "Importance"),
@@ -62,14 +61,14 @@ MOST_HEADINGS = 1_000
 NO_HEADING, OTHERS = "(no heading)", "(other headings)"
 
 
-class Heading(NamedTuple):
+class SectionHeading(NamedTuple):
     """The name of a section, and the label that its sentences have; "" for none."""
 
     name: str
     label: str
 
 
-Headings = tuple[Heading, ...]
+Headings = tuple[SectionHeading, ...]
 """The headings of one paper, each once."""
 
 
@@ -102,7 +101,8 @@ class SectionLabels:
             whole = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
             return fields | {"abstract": "\n\n".join(whole)}, ()
         headings = [
-            Heading(plain_heading(name) or NO_HEADING, self._label(name, category)) for name, category, _ in parts
+            SectionHeading(plain_heading(name) or NO_HEADING, self._label(name, category))
+            for name, category, _ in parts
         ]
         paragraphs = [
             (heading.label, paragraph)
@@ -148,7 +148,7 @@ class HeadingCount:
 
     def __init__(self) -> None:
         self._papers = self._unlabelled = 0
-        self._counts = Counter[Heading]()
+        self._counts = Counter[SectionHeading]()
 
     def take(self, several: Iterable[Headings]) -> None:
         """Count these papers."""
@@ -163,11 +163,11 @@ class HeadingCount:
         self._papers += facts.get("papers", 0)
         self._unlabelled += facts.get("unlabelled", 0)
         for name, label, papers in facts.get("headings", ()):
-            self._count(Heading(name, label), papers)
+            self._count(SectionHeading(name, label), papers)
 
-    def _count(self, heading: Heading, papers: int) -> None:
+    def _count(self, heading: SectionHeading, papers: int) -> None:
         known = heading in self._counts or len(self._counts) < MOST_HEADINGS
-        self._counts[heading if known else Heading(OTHERS, heading.label)] += papers
+        self._counts[heading if known else SectionHeading(OTHERS, heading.label)] += papers
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -275,7 +275,7 @@ class ReadableRecord(NamedTuple):
     notices: tuple[tuple[str, str], ...] = ()
     """Notices that were cut of the abstract, as (name of the rule, notice)."""
 
-    def changed(self, came: Mapping[str, Any], paper: Paper) -> Cleaned | None:
+    def changed(self, came: Mapping[str, Any], paper: Paper) -> CleanedPaper | None:
         """The differences between the paper and the record that came; None if there are none."""
         abstract = came.get("abstract") or "\n\n".join(text for _, _, text in came.get("sections") or ())
         title = came.get("title") or ""

@@ -1,40 +1,160 @@
-"""Tables of papers, one a row: CSV with a header, Parquet, and the meaning of their columns.
-
-A table with an id of its own has the fields of JSON Lines (`plain`). Any other is bibliographic: its ids are DOI, PMID,
-OpenAlex id, or the database's own number. The names of its columns, case and underscores aside, are those of
-
-- Scopus: Title, Year, Abstract, DOI, PubMed ID, EID
-- Web of Science in Excel: Article Title, Abstract, Publication Year, DOI, Pubmed Id, UT (Unique WOS ID)
-- Web of Science, tab-delimited: its tags (https://images.webofknowledge.com/images/help/WOS/hs_wos_fieldtags.html)
-- IEEE Xplore: Document Title, Abstract, Publication Year, DOI
-- CORD-19's `metadata.csv`: cord_uid, title, doi, pubmed_id, abstract, publish_time
-- Zotero: Key, Title, Publication Year, Abstract Note, DOI
-- Rayyan: key, title, year, abstract, doi, pubmed_id
-- Dimensions: Publication ID, DOI, PMID, Title, Abstract, PubYear
-- Lens.org: Lens ID, Title, Date Published, Publication Year, Abstract, DOI, PMID
-
-and the German words for a table made by hand.
-
-CSV is what RFC 4180 says (https://www.rfc-editor.org/rfc/rfc4180), and what programs make of it: a semicolon, a tab or
-a bar between cells, found by the header; a first line `sep=;` of Excel; lines before the header; any line ends; any
-encoding that `input_files` finds. A quote that is never closed costs its own line, not those that follow.
-"""
+"""Tables of papers: CSV, Parquet and Excel, and the meanings of their columns."""
 
 from __future__ import annotations
 
 import csv
+import difflib
 import re
+import warnings
+import zipfile
+import zlib
+from array import array
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from string import digits
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple, TextIO
+from xml.etree import ElementTree
 
 from annot.base.errors import InputError
-from annot.formats.corpora.cutting import Broken, Format, Head, Piece, Records, in_one_piece, not_utf8
-from annot.formats.corpora.plain import FIELDS, IDS, TEXTS, document
-from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, parquet_file, text_of
-from annot.formats.paper_lines import MISSING, year_in
+from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
+from annot.formats.corpora.xml_papers import XmlRecord, records_in, refuse_entities_in
+from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip, parquet_file, text_of
+from annot.formats.paper_records import MISSING, year_in
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Documents by the names that people give their fields, as JSON Lines or one JSON text; BEIR's, CSFCube's, and the
+# documents of datasets that `ir_datasets` knows by name (https://ir-datasets.com).
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+IDS = ("paper_id", "passage_id", "id", "_id", "doc_id", "docid", "document_id", "doc")
+"""Names of the field of the id; the first one with a value counts."""
+TEXTS = ("text", "contents", "passage")
+"""Names of the field of the text, if there is no field `abstract`."""
+WHOLES = ("document_id", "msmarco_document_id", "doc")
+"""Names of the field of a passage's document, if there is no field `part_of` and none of them is the id."""
+_WITH_PASSAGE_ID = (*WHOLES, "doc_id", "docid")
+FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
+
+
+def document(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record in the fields that `paper_lines.read_papers` knows, as far as it has them."""
+    found = dict(record)
+    own = next((name for name in IDS if record.get(name) is not None), None)
+    if own is not None:
+        found["paper_id"] = found.pop(own)
+    texts = [name for name in TEXTS if name in record]
+    if texts and "abstract" not in record:
+        found["abstract"] = found.pop([*filter(record.get, texts), *texts][0])
+    if not record.get("part_of"):
+        names = _WITH_PASSAGE_ID if own == "passage_id" else WHOLES
+        wholes = [record[name] for name in names if name != own and _is_id(record.get(name))]
+        found |= {"part_of": wholes[0] if wholes else None} if wholes or "part_of" in found else {}
+    return found
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) or (isinstance(value, str) and len(value.split()) == 1)
+
+
+ANNOT = Format("annot", paper=document, fits=lambda _record: True)
+CSFCUBE = Format("csfcube", published=True, fits=lambda record: "pred_labels" in record)
+JSON = Format("json", paper=document)
+
+
+def plain_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Only what BEIR has: id, title, text, and what else is known of the document as its metadata."""
+    names = ["_id", "title", "text", "part_of", *WHOLES, *["metadata"] * isinstance(record.get("metadata"), dict)]
+    return document({"title": None, "text": None} | {name: record[name] for name in names if name in record})
+
+
+BEIR = Format("beir", paper=plain_paper, published=True, fits=lambda record: "_id" in record and "text" in record)
+
+
+SHOWN = 200
+"""Characters of what ir_datasets says."""
+
+
+def irds_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The abstract is the document's `abstract`, or else its `text` or `body`; a document without a title has an empty
+    one, and the filters of the corpus count it."""
+    texts = [record[name] for name in ("abstract", "text", "body") if record.get(name)]
+    own = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLES) if name in record}
+    return document({"title": None} | own | {"abstract": texts[0] if texts else None})
+
+
+def irds_cut(name: str) -> list[tuple[int, int | None]]:
+    """One piece: a dataset is read from its beginning. Raises InputError if it is not known or has no documents."""
+    if not dataset_named(name).has_docs():
+        raise InputError(f"{name}: this dataset of ir_datasets has no documents")
+    return [(0, None)]
+
+
+def irds_records(piece: Piece) -> Records:
+    """The documents, in the dataset's order."""
+    with downloading(piece.path):
+        for number, one in enumerate(dataset_named(piece.path).docs_iter(), start=1):
+            yield number, one._asdict()
+
+
+def dataset_named(name: str) -> Any:
+    """The dataset. Raises InputError, with the near name, if ir_datasets is not there or does not know it."""
+    try:
+        import ir_datasets
+    except ModuleNotFoundError:
+        raise InputError(f"{name}: needs ir_datasets, which is not installed", hint="pip install ir-datasets") from None
+    try:
+        return ir_datasets.load(name)
+    except KeyError:
+        close = difflib.get_close_matches(name, list(ir_datasets.registry))
+        hint = f"did you mean {close[0]!r}?" if close else "https://ir-datasets.com lists them"
+        raise InputError(f"{name}: not a dataset of ir_datasets", hint=hint) from None
+
+
+@contextmanager
+def downloading(name: str) -> Iterator[None]:
+    """Raise InputError if ir_datasets cannot fetch the files of the dataset: it does so when they are first read."""
+    try:
+        yield
+    except (RuntimeError, OSError) as error:
+        problem = error.args[0] if isinstance(error, RuntimeError) and error.args else error
+        raise InputError(
+            f"{name}: ir_datasets cannot read this dataset: {str(problem)[:SHOWN]}",
+            hint=f"check the connection; https://ir-datasets.com/{name.partition('/')[0]} has its sources",
+        ) from None
+
+
+IRDS = Format("irds", paper=irds_paper, records=irds_records, cut=irds_cut, published=True, by_name=True)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Tables of papers, one a row: CSV with a header, Parquet, and the meaning of their columns.
+#
+# A table with an id of its own has the fields of JSON Lines (`plain`). Any other is bibliographic: its ids are DOI,
+# PMID, OpenAlex id, or the database's own number. The names of its columns, case and underscores aside, are those of
+#
+# - Scopus: Title, Year, Abstract, DOI, PubMed ID, EID
+# - Web of Science in Excel: Article Title, Abstract, Publication Year, DOI, Pubmed Id, UT (Unique WOS ID)
+# - Web of Science, tab-delimited: its tags (https://images.webofknowledge.com/images/help/WOS/hs_wos_fieldtags.html)
+# - IEEE Xplore: Document Title, Abstract, Publication Year, DOI
+# - CORD-19's `metadata.csv`: cord_uid, title, doi, pubmed_id, abstract, publish_time
+# - Zotero: Key, Title, Publication Year, Abstract Note, DOI
+# - Rayyan: key, title, year, abstract, doi, pubmed_id
+# - Dimensions: Publication ID, DOI, PMID, Title, Abstract, PubYear
+# - Lens.org: Lens ID, Title, Date Published, Publication Year, Abstract, DOI, PMID
+#
+# and the German words for a table made by hand.
+#
+# CSV is what RFC 4180 says (https://www.rfc-editor.org/rfc/rfc4180), and what programs make of it: a semicolon, a tab
+# or a bar between cells, found by the header; a first line `sep=;` of Excel; lines before the header; any line ends;
+# any encoding that `input_files` finds. A quote that is never closed costs its own line, not those that follow.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 HEADER_WITHIN = 10
 """Lines or rows of a table among which its header is."""
@@ -76,9 +196,9 @@ def meaning(header: tuple[str, ...]) -> dict[str, str]:
     if {"TI", "AB"} <= {*header}:
         return {name: TAGS[name] for name in header if name in TAGS}
     found = {name: name for name in header if name in COLUMNS}
-    plain = {_plain(name): name for name in reversed(header)}
+    plain = {_plain_name(name): name for name in reversed(header)}
     if not has_own_ids(found):
-        found |= {plain[one]: own for own in IDS if (one := _plain(own)) in plain}
+        found |= {plain[one]: own for own in IDS if (one := _plain_name(own)) in plain}
     if not has_own_ids(found):
         # There, `citations` are the number of papers that cite this one.
         found = {name: field for name, field in found.items() if field not in _LISTED}
@@ -90,7 +210,7 @@ def meaning(header: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     return " ".join(name.casefold().replace("_", " ").split())
 
 
@@ -113,7 +233,7 @@ def unusable(header: Sequence[str]) -> str:
     return ""
 
 
-def paper(record: Mapping[str, Any]) -> dict[str, Any]:
+def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The row's fields. An empty cell of a year or of an id of a bibliographic table is none; ids that are cited may be
     a list, or one text, with spaces, semicolons, commas or bars between them; a year may be a number with a point, as
     pandas writes them, or in a date.
@@ -131,7 +251,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         fields |= {kind: _text(fields[kind]) for kind in _ID_NAMES if kind in fields}
         if fields.get("abstract") == _NO_ABSTRACT:
             fields["abstract"] = None
-    said = (str(record[name]).lower() for name in record if _plain(name) in _RETRACTED)
+    said = (str(record[name]).lower() for name in record if _plain_name(name) in _RETRACTED)
     return document(fields) | ({"retracted": True} if any("retract" in text or text == "true" for text in said) else {})
 
 
@@ -144,7 +264,7 @@ def _text(cell: Any) -> str | None:
     return None if cell is None else str(cell).strip() or None
 
 
-table = partial(Format, paper=paper, bibliographic=True)
+table = partial(Format, paper=table_paper, bibliographic=True)
 """A format of tables with these columns."""
 
 
@@ -177,14 +297,14 @@ def csv_rows(piece: Piece) -> Records:
                 row = _alone(alone, delimiter, len(header or ()))
                 if not row:
                     fault = _OPEN if any(part in str(error) for part in _CELLS_OPEN) else f"not valid CSV: {error}"
-                    yield lines.number, Broken("not valid CSV", (fault,), alone.rstrip("\r\n"))
+                    yield lines.number, BrokenRecord("not valid CSV", (fault,), alone.rstrip("\r\n"))
                     continue
             if header is None:
                 if not row:
                     continue
                 header = row
                 if fault := unusable(header):
-                    yield lines.number, Broken("the columns cannot be used", (fault,), delimiter.join(row))
+                    yield lines.number, BrokenRecord("the columns cannot be used", (fault,), delimiter.join(row))
                     return
                 continue
             if len(row) > len(header) and not any(row[len(header) :]):
@@ -194,7 +314,7 @@ def csv_rows(piece: Piece) -> Records:
                 yield lines.number, None
             elif len(row) != len(header):
                 fault = f"{len(row)} columns, expected {len(header)}"
-                yield lines.number, Broken("another number of columns", (fault,), raw)
+                yield lines.number, BrokenRecord("another number of columns", (fault,), raw)
             elif broken := not_utf8(raw):
                 yield lines.number, broken
             else:
@@ -315,3 +435,264 @@ def parquet_rows(piece: Piece) -> Records:
 
 CSV = table("csv", records=csv_rows, cut=in_one_piece, told=_has_known_columns, endings=(".csv", ".tsv"))
 PARQUET = table("parquet", records=parquet_rows, cut=row_groups, told=lambda head: head.start.startswith(b"PAR1"))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Tables of papers in a workbook of Excel, .xlsx or .xlsm (ECMA-376,
+# https://ecma-international.org/publications-and-standards/standards/ecma-376/).
+#
+# The first visible sheet with columns of papers (`columns`) is read; there may be other rows before its header. A
+# formula is text, and nothing is computed; macros and links to other files are not looked at. openpyxl reads what the
+# workbook says of its sheets and each row; the rows, and the texts that cells share, pass one after another.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+_WHOLE = 1 << 23
+"""Parts that are read whole, such as styles, have at most so many bytes."""
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_ROW, _VALUE, _INLINE, _TEXT = (f"{_MAIN}{name}" for name in ("row", "v", "is", "t"))
+_RUN = f"{_MAIN}r/{_TEXT}"
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+"""A character that XML cannot hold (ECMA-376, part 1, 22.9.2.19)."""
+_SAVE_AGAIN = "open it in Excel or LibreOffice, and save it as Excel Workbook (.xlsx)"
+_DATE = re.compile(r"(\d{4})-\d\d-\d\d.*", re.DOTALL)
+_FAULTS = (ValueError, TypeError, AttributeError, LookupError)
+"""The errors of openpyxl for XML that is not as it should be."""
+
+
+class _Row(NamedTuple):
+    """A row that is not empty."""
+
+    number: int
+    cells: Mapping[int, str]
+    """The cells by the number of the column, without empty ones."""
+
+
+def records(piece: Piece) -> Records:
+    """The rows below the header, by those of its names that mean something; places are the numbers of rows in the
+    sheet."""
+    with _opened(piece.path) as workbook:
+        found = workbook.papers()
+        if isinstance(found, BrokenRecord):
+            yield 1, found
+            return
+        sheet, header = found
+        names = meaning(tuple(header.cells.values()))
+        columns = {at: name for at, name in header.cells.items() if name in names}
+        years = [name for name, field in names.items() if field == "year"]
+        last = header.number
+        for row in workbook.rows(sheet, columns):
+            if isinstance(row, BrokenRecord):
+                last += 1
+                yield last, row
+            elif row.number > header.number:
+                last = row.number
+                record = {name: row.cells.get(at, "") for at, name in columns.items()}
+                record |= {name: _DATE.sub(r"\1", record[name]) for name in years}
+                yield last, record if any(record.values()) else None
+
+
+def sheet_read(path: str) -> str:
+    """The name of the sheet that is read, if the workbook has several; "" if it has one, or none is read."""
+    with _opened(path) as workbook:
+        if len(workbook.sheets) == 1:
+            return ""
+        found = workbook.papers()
+        return "" if isinstance(found, BrokenRecord) else found[0]
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[_Workbook]:
+    try:
+        from openpyxl.reader.excel import ExcelReader  # noqa: F401
+    except ModuleNotFoundError:
+        raise InputError(
+            f"{path}: needs openpyxl, which is not installed",
+            hint="pip install 'annot-collections[formats]'",
+        ) from None
+    if is_gzip(Path(path)):
+        raise InputError(f"{path}: a compressed workbook, expected .xlsx", hint="unpack it first")
+    try:
+        with _Archive(Path(path)) as archive, TemporaryFile() as scratch:
+            archive.check(Path(path))
+            yield _Workbook(path, archive, scratch)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InputError(f"{path}: cannot be unpacked: {error}", hint=NOT_WHOLE) from None
+
+
+class _Workbook:
+    """The sheets of a workbook, and their rows."""
+
+    def __init__(self, path: str, archive: _Archive, scratch: IO[bytes]) -> None:
+        from openpyxl.reader.excel import ExcelReader
+        from openpyxl.styles.stylesheet import apply_stylesheet
+        from openpyxl.xml.constants import SHARED_STRINGS
+
+        self._path, self._archive = path, archive
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with Path(path).open("rb") as file:
+                    reader = ExcelReader(file, read_only=True, keep_links=False)
+                reader.archive = archive
+                reader.read_manifest()
+                reader.read_workbook()
+                apply_stylesheet(archive, reader.wb)
+                sheets = [*reader.parser.find_sheets()]
+            self._shared = reader.package.find(SHARED_STRINGS)
+            self._strings = _Strings(scratch)
+        except (*_FAULTS, OSError, SyntaxError) as error:
+            raise InputError(f"{path}: not a workbook that can be read: {error}", hint=_SAVE_AGAIN) from None
+        self._dates, self._epoch = reader.wb._date_formats, reader.wb.epoch
+        self.sheets: dict[str, str] = {
+            sheet.name: part.target
+            for sheet, part in sheets
+            if sheet.state == "visible" and part.target in reader.valid_files and "chartsheet" not in part.Type
+        }
+        """Their parts by the names of those that are visible, in order."""
+        if not self.sheets:
+            raise InputError(f"{path}: found no sheet that can be read", hint=_SAVE_AGAIN)
+
+    def papers(self) -> tuple[str, _Row] | BrokenRecord:
+        """The first sheet with columns of papers, and its header. It comes before the rows of any sheet."""
+        self._read_strings()
+        faults = []
+        for sheet in self.sheets:
+            with closing(self.rows(sheet)) as source:
+                rows = [row for row in islice(source, HEADER_WITHIN) if isinstance(row, _Row)]
+            headers = [row for row in rows if len(meaning(tuple(row.cells.values()))) > 1]
+            fault = unusable([*headers[0].cells.values()]) if headers else ""
+            if headers and not fault:
+                return sheet, headers[0]
+            if rows:
+                faults.append(f"sheet {sheet!r}: {fault or unusable([*rows[0].cells.values()])}")
+        return BrokenRecord("the columns cannot be used", tuple(faults) or ("found no row in any sheet",), "")
+
+    def _read_strings(self) -> None:
+        try:
+            if self._shared:
+                with closing(self._part(self._shared.PartName[1:], depth=1)) as parts:
+                    self._strings.keep(parts)
+        except (*_FAULTS, OSError, SyntaxError) as error:
+            raise InputError(f"{self._path}: not a workbook that can be read: {error}", hint=_SAVE_AGAIN) from None
+
+    def rows(self, sheet: str, columns: Collection[int] = ()) -> Generator[_Row | BrokenRecord]:
+        """The rows of a sheet that are not empty, of these columns; of all where none is given."""
+        from openpyxl.utils import get_column_letter
+        from openpyxl.worksheet._reader import WorkSheetParser
+
+        letters = {get_column_letter(at): at for at in columns}
+        # Without formats of dates: openpyxl warns of numbers that are none.
+        parser = WorkSheetParser(None, self._strings, epoch=self._epoch)
+        for part in self._part(self.sheets[sheet], depth=2):
+            if isinstance(part, BrokenRecord):
+                yield part
+            elif part.element.tag == _ROW:
+                if letters and all(cell.get("r") for cell in part.element):
+                    part.element[:] = [cell for cell in part.element if cell.get("r", "").rstrip(digits) in letters]
+                for cell in part.element:
+                    # openpyxl takes many times as long for a text that is in its cell as for one that is shared.
+                    if cell.get("t") == "inlineStr" and (inline := cell.find(_INLINE)) is not None:
+                        cell.set("t", "str")
+                        ElementTree.SubElement(cell, _VALUE).text = _plain_cell(inline)
+                try:
+                    number, cells = parser.parse_row(part.element)
+                except _FAULTS as error:
+                    raw = ElementTree.tostring(part.element, "unicode")
+                    yield BrokenRecord("a row cannot be read", (f"a cell of the row cannot be read: {error}",), raw)
+                    continue
+                parser.row_dimensions.clear()
+                if texts := {cell["column"]: text for cell in cells if (text := self._text(cell))}:
+                    yield _Row(number, texts)
+
+    def _part(self, name: str, *, depth: int) -> Generator[XmlRecord | BrokenRecord]:
+        with self._archive.open(name) as source:
+            yield from records_in(source, f"{self._path}: {name}", depth=depth)
+
+    def _text(self, cell: Mapping[str, Any]) -> str:
+        from openpyxl.utils.datetime import from_excel
+
+        value = cell["value"]
+        if isinstance(value, str):
+            if cell["data_type"] == "e":
+                return ""
+            return _unescaped(value)
+        if isinstance(value, int | float) and cell["style_id"] in self._dates:
+            with suppress(ValueError, OverflowError):
+                return str(from_excel(value, self._epoch))
+        if isinstance(value, float) and value.is_integer():
+            return str(int(value))
+        # The formula of several cells is an object of openpyxl's.
+        return "" if value is None else str(getattr(value, "text", value) or "")
+
+
+class _Archive(zipfile.ZipFile):
+    """A workbook's parts, of sizes that memory can hold, without entities of their own."""
+
+    def check(self, path: Path) -> None:
+        """Raise InputError for a workbook that is not to be read."""
+        # A part is read up to the size that is stated for it, and no further.
+        if sum(part.file_size for part in self.infolist()) > UNPACKED * path.stat().st_size + LONGEST_LINE:
+            raise InputError(
+                f"{path}: unpacks to more than {UNPACKED} times its size, expected a workbook",
+                hint="if the file is genuine, save its sheet as CSV",
+            )
+        for part in self.namelist():
+            if part.endswith((".xml", ".rels")):
+                with self.open(part) as file:
+                    refuse_entities_in(file, f"{path}: {part}")
+
+    def read(self, name: str | zipfile.ZipInfo, pwd: bytes | None = None) -> bytes:
+        part = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
+        if part.file_size > _WHOLE:
+            raise InputError(
+                f"{self.filename}: {part.filename} has more than {_WHOLE} bytes, expected a workbook of papers",
+                hint="save its sheet as CSV",
+            )
+        return super().read(name, pwd)
+
+
+class _Strings:
+    """The texts that cells share, by their numbers. They are in a file: they may be as large as the workbook."""
+
+    def __init__(self, scratch: IO[bytes]) -> None:
+        self._file = scratch
+        self._ends = array("Q", [0])
+
+    def keep(self, parts: Iterator[XmlRecord | BrokenRecord]) -> None:
+        """Write them down, in order. Raises ValueError if their XML is not well-formed."""
+        for part in parts:
+            if isinstance(part, BrokenRecord):
+                raise ValueError(part.faults[0])
+            self._ends.append(self._ends[-1] + self._file.write(_plain_cell(part.element).encode("utf-8")))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: int) -> str:
+        start, end = self._ends[number], self._ends[number + 1]
+        self._file.seek(start)
+        return self._file.read(end - start).decode("utf-8")
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+
+
+def _plain_cell(text: ElementTree.Element) -> str:
+    """A text, which is whole, or in runs of one style each; what else is there says how to pronounce it."""
+    return "".join(run.text or "" for path in (_TEXT, _RUN) for run in text.iterfind(path))
+
+
+def _is_workbook(head: Head) -> bool:
+    """Whether the file is a zip archive of Office's that is not known to be of another of its programs."""
+    others = (b"word/", b"ppt/")
+    return head.start.startswith(b"PK\3\4") and (
+        b"xl/" in head.start
+        or (b"[Content_Types].xml" in head.start and not any(other in head.start for other in others))
+    )
+
+
+WORKBOOK = table(
+    "xlsx", records=records, cut=in_one_piece, told=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
+)

@@ -36,10 +36,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora.cutting import Broken, Format, Piece, Records, in_one_piece, not_utf8
+from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, in_one_piece, not_utf8
 from annot.formats.corpora.tables import TAGS
 from annot.formats.input_files import lines_in, text_of
-from annot.formats.paper_lines import year_in
+from annot.formats.paper_records import year_in
 
 LONGEST_RECORD = 1 << 22
 """Four million characters: more than a record with thousands of authors or cited works has."""
@@ -87,14 +87,14 @@ def tagged_records(
         yield first, record
     elif not read and (passed or block):
         fault = f"found no record, expected one to begin with a line such as {example!r}"
-        yield 1, Broken("no record", (fault,), passed or block[0].strip())
+        yield 1, BrokenRecord("no record", (fault,), passed or block[0].strip())
 
 
-def _record(block: list[str], length: int, values: Callable[[list[str]], Values]) -> Values | Broken:
+def _record(block: list[str], length: int, values: Callable[[list[str]], Values]) -> Values | BrokenRecord:
     raw = "".join(block)
     if length > LONGEST_RECORD:
         fault = f"a record of {length} characters, expected at most {LONGEST_RECORD}"
-        return Broken("too long", (fault,), raw[:_SHOWN])
+        return BrokenRecord("too long", (fault,), raw[:_SHOWN])
     return not_utf8(raw) or values(block)
 
 

@@ -6,8 +6,7 @@ Mysore, O'Gorman, McCallum, Zamani: CSFCube, NeurIPS 2021 Datasets and Benchmark
 from __future__ import annotations
 
 from annot.formats.csfcube.contents import is_release_file
-from annot.formats.csfcube.fitting import CsfcubeFacts, Release, read_release
-from annot.formats.csfcube.written import Material, misfits, write_csfcube
+from annot.formats.csfcube.fitting import CsfcubeFacts, Material, Release, misfits, read_release, write_csfcube
 
 ADJUDICATOR = "adjudicator"
 """The person who settled the differences: the release gives no name."""

@@ -1,7 +1,4 @@
-"""The files of a CSFCube release folder by their names, each read by itself, faults of all of them together.
-
-The readable annotation files are read in `readable`.
-"""
+"""Files of a CSFCube release folder, each read by itself, with the faults of all of them together."""
 
 from __future__ import annotations
 
@@ -10,24 +7,170 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict, TypeAdapter, model_validator
 
-from annot.base.errors import Faults, InputError, MissingInput, json_problem
-from annot.base.names import counted
-from annot.base.records import Paper, Ranking
-from annot.base.scored import in_order
-from annot.formats.cleaning import Cleaned
-from annot.formats.csfcube.readable import RatedPair, ReadableFile, read_readable
-from annot.formats.json_lines import checked
-from annot.formats.paper_lines import read_papers
-from annot.formats.paper_text import paper_of
-from annot.formats.spreadsheet import unguarded
+from annot.base.errors import Faults, InputError, MissingInput, json_problem, numbered
+from annot.base.names import counted, near
+from annot.base.records import Paper, Ranking, in_order
+from annot.formats.cleaning import CleanedPaper
+from annot.formats.input_files import checked, unguarded
+from annot.formats.paper_records import paper_of, read_papers
+
+# ----------------------------------------------------------------------------------------------------------------------
+# CSFCube's readable annotation files: one query and facet, its candidates with text, ratings, grade and sources.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+GRADE_WORDS = {"Irrelevant (0)": 0, "Related (+1)": 1, "Similar (+2)": 2, "Identical (+3)": 3}
+ASSESSOR_OF_ANNOTATOR = {"1": "a3", "2": "a4", "3": "a2", "4": "a1"}
+"""The readable files number the annotators differently from the JSON files, whose `relevance_ann3` is our `a3`."""
+
+_PAPER_RULE = "=" * 35
+_IDENTITY = (
+    re.compile(r"paper_id: (?P<paper_id>\S+); YEAR: (?P<year>None|-?\d{1,4})"),
+    "'paper_id: <id>; YEAR: <year>'",
+)
+_READABLE_RATINGS = (
+    re.compile(
+        r"difference: (?P<difference>\d); annotator(?P<first>[1-4]): (?P<rating>-1|[0-3]); "
+        r"annotator(?!(?P=first))(?P<second>[1-4]): (?P<other>-1|[0-3])"
+    ),
+    "'difference: d; annotatorX: a; annotatorY: b', X and Y two of 1 to 4, a and b 0 to 3, or -1 for none",
+)
+_TEXT = (
+    (re.compile(r"TITLE: ?(?P<title>.*)"), "'TITLE: ...'"),
+    (re.compile(r"ABSTRACT: *(?P<abstract>.*)"), "'ABSTRACT: ...'"),
+)
+_QUERY_HEAD = ((re.compile("={70}"), "a line of 70 '='"), _IDENTITY, *_TEXT)
+_CANDIDATE_HEAD = (
+    (re.compile(_PAPER_RULE), "a line of 35 '='"),
+    _IDENTITY,
+    (re.compile(r"adju relevance: (?P<grade>.+)"), "'adju relevance: <grade>'"),
+    _READABLE_RATINGS,
+    (re.compile(r"sources: (?P<sources>\S+(?: - \S+)*)"), "'sources: <method> - <method>'"),
+    *_TEXT,
+)
+"""The first lines of a block, and how messages call them. Sentences follow."""
+_SENTENCE = re.compile(r"(?P<label>\w+): ?(?P<text>.*)")
+
+Line = tuple[int, str]
+
+
+class RatedPair(NamedTuple):
+    """A candidate, its adjudicated grade, and what each assessor gave; None if no rating was left (-1)."""
+
+    doc_id: str
+    grade: int
+    ratings: dict[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableFile:
+    """One readable file. Its candidates are sorted by falling grade: their order must not reach an assessor."""
+
+    query: Paper
+    papers: dict[str, Paper]
+    """Every paper with its text, the query's too (where the query is a candidate as well, the query's own)."""
+    pairs: dict[str, RatedPair]
+    """By candidate."""
+    sources: dict[str, tuple[str, ...]]
+    """The methods that had each candidate; the first one drew it."""
+
+
+def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., Paper]) -> ReadableFile | None:
+    """The content of one `<query>-<facet>-adju.txt`; None when it has faults, which are added to `faults`.
+
+    paper: `paper_text.paper_of` with its rules.
+    """
+    before = len(faults.found)
+    blocks: list[list[Line]] = []
+    for number, line in numbered(lines, faults):
+        if not blocks or line == _PAPER_RULE:
+            blocks.append([])
+        blocks[-1].append((number, line))
+    papers: list[Paper] = []
+    pairs: dict[str, RatedPair] = {}
+    sources: dict[str, tuple[str, ...]] = {}
+    for position, block in enumerate(blocks):
+        found = _fields_of(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
+        if found is None:
+            continue
+        doc_id = found["paper_id"]
+        try:
+            papers.append(
+                paper(
+                    doc_id,
+                    found["title"],
+                    [sentence["text"] for sentence in found["sentences"]],
+                    year=None if found["year"] == "None" else int(found["year"]),
+                    labels=[sentence["label"] for sentence in found["sentences"]],
+                    citations=(),
+                )
+            )
+        except InputError as error:
+            for fault in error.faults:
+                faults.add(f"paper {doc_id}: {fault}", line=block[0][0])
+        if position:
+            if doc_id in pairs:
+                faults.add(f"candidate {doc_id} is listed twice", line=block[0][0])
+            pairs[doc_id] = _pair(found, block, faults)
+            sources[doc_id] = tuple(found["sources"].split(" - "))
+    if not blocks:
+        faults.add("found no paper")
+    if len(faults.found) > before:
+        return None
+    return ReadableFile(papers[0], {one.paper_id: one for one in reversed(papers)}, pairs, sources)
+
+
+def _fields_of(block: list[Line], head: Sequence[tuple[re.Pattern[str], str]], faults: Faults) -> dict[str, Any] | None:
+    """What the lines of one paper say, by the names in the patterns, and its `sentences`; None with faults."""
+    if len(block) < len(head):
+        faults.add(f"{len(block)} lines for one paper, expected at least {len(head)}", line=block[-1][0])
+        return None
+    before = len(faults.found)
+    found: dict[str, Any] = {}
+    for line, (pattern, expected) in zip(block, head, strict=False):
+        found |= _match(pattern, line, expected, faults)
+    opening = [(block[len(head) - 1][0], found["abstract"])] if found.get("abstract") else []
+    lines = [*opening, *block[len(head) :]]
+    found["sentences"] = [_match(_SENTENCE, line, "'<label>: <sentence>'", faults) for line in lines]
+    return found if len(faults.found) == before else None
+
+
+def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) -> dict[str, str]:
+    match = pattern.fullmatch(line[1])
+    if match is None:
+        faults.add(f"found {line[1][:60]!r}, expected {expected}", line=line[0])
+        return {}
+    return match.groupdict()
+
+
+def _pair(found: dict[str, Any], block: list[Line], faults: Faults) -> RatedPair:
+    word = found["grade"]
+    if word not in GRADE_WORDS:
+        faults.add(f"grade {word!r}: {near(word, GRADE_WORDS)}", line=block[2][0])
+    ratings = {
+        ASSESSOR_OF_ANNOTATOR[found["first"]]: int(found["rating"]),
+        ASSESSOR_OF_ANNOTATOR[found["second"]]: int(found["other"]),
+    }
+    if int(found["difference"]) != max(ratings.values()) - min(ratings.values()):
+        faults.add(f"difference {found['difference']} between {found['rating']} and {found['other']}", line=block[3][0])
+    given = {assessor: None if rating == -1 else rating for assessor, rating in sorted(ratings.items())}
+    return RatedPair(found["paper_id"], GRADE_WORDS.get(word, 0), given)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The files of a CSFCube release folder by their names, each read by itself, faults of all of them together.
+#
+# The readable annotation files are read in `readable`.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 PAPERS_FILE = "abstracts-csfcube-preds.jsonl"
 POOLS_FILE = "test-pid2pool-csfcube.json"
@@ -58,7 +201,7 @@ class Files:
     splits: dict[str, dict[str, tuple[str, ...]]]
     runs: dict[tuple[str, str], dict[str, Ranking]]
     """By tag and facet, then query paper."""
-    changed: dict[str, Cleaned]
+    changed: dict[str, CleanedPaper]
     """By id, the papers whose text was cleaned, of the file from which papers come."""
 
     @property
@@ -117,8 +260,8 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
             hint=f"the folder should contain {ratings_name('<facet>')} or {readable_name('<query>-<facet>')}",
         )
     found: list[str] = []
-    in_papers: list[Cleaned] = []
-    in_readable: list[Cleaned] = []
+    in_papers: list[CleanedPaper] = []
+    in_readable: list[CleanedPaper] = []
 
     def single(path: str, read: Callable[[str, Faults], T]) -> T | None:
         if path not in files:
@@ -235,7 +378,7 @@ def _smallest_first(rows: list[tuple[str, float]]) -> list[tuple[str, float]]:
 
 _Distance = Annotated[float, Strict(), AllowInfNan(False)]
 _SplitQuery = Annotated[str, Field(pattern="_")]
-_RATINGS = TypeAdapter(dict[str, _RatedQuery])
+_RATING_COLUMNS = TypeAdapter(dict[str, _RatedQuery])
 _POOLS = TypeAdapter(dict[str, _ReleasedPool])
 _RANKED = TypeAdapter(dict[str, Annotated[list[tuple[_Text, _Distance]], AfterValidator(_smallest_first)]])
 _SPLITS = TypeAdapter(dict[str, dict[str, Annotated[list[_SplitQuery], AfterValidator(_unrepeated)]]])
@@ -246,7 +389,7 @@ def _read_ratings(text: str, faults: Faults) -> dict[str, tuple[RatedPair, ...]]
 
     Assessor `aX` is the one of `relevance_annX`. A rating of -1 is one that was never given: it becomes None.
     """
-    return {query: rated.pairs() for query, rated in (_parsed(_RATINGS, text, faults) or {}).items()}
+    return {query: rated.pairs() for query, rated in (_parsed(_RATING_COLUMNS, text, faults) or {}).items()}
 
 
 def _read_pools(text: str, faults: Faults) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -1,38 +1,316 @@
-"""What a person is to find in their project, and the proof that it tells nothing else, before anything is sent."""
+"""What a person finds in their project, and the proof that it tells nothing else."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
+from annot import __version__
 from annot.base.errors import FindingError, InputError, LeakError
 from annot.base.names import counted, verb
-from annot.base.records import MANUAL, Asked, Judgement, Paper, Query, Topic, grouped
-from annot.corpus.corpus_facts import labels_of, papers_of
-from annot.corpus.uncorrected import UNCORRECTED, differing_texts
-from annot.judging.exchange.displays import Contents, contents_of
-from annot.judging.exchange.earlier_texts import ShownPair, earlier_texts
+from annot.base.records import MANUAL, Judgement, PairKey, Paper, Query, Topic, grouped
+from annot.corpus.corpus_facts import UNCORRECTED, corrections, differing_texts, labels_of, papers_of
 from annot.judging.exchange.rounds import RoundPart
-from annot.judging.exchange.server_projects import marker_of
-from annot.judging.planning.checking import follows
-from annot.labelstudio.columns import Layout, cleaned, words_of
-from annot.labelstudio.controls import Screen
-from annot.labelstudio.screens import check_predictions, instructions_html
-from annot.labelstudio.studio_records import ProjectSpec
-from annot.labelstudio.task_lint import lint_tasks, named_in, written_on
-from annot.labelstudio.tasks import LAST_FOR_NOW, judge_task
+from annot.judging.exchange.servers import marker_of
+from annot.judging.planning import follows
+from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
+from annot.labelstudio.studio_records import ProjectSpec, Screen
+from annot.labelstudio.tasks import LAST_FOR_NOW, Layout, cleaned, judge_task, words_of
 from annot.store import people, pools, projects, trials
 from annot.store.opinions import read_model_names, read_reasons
-from annot.store.queries import read_queries, read_topics
+from annot.store.pools import read_queries, read_topics
+from annot.store.shown import (
+    OF_SETTINGS,
+    Display,
+    Part,
+    ShownVersion,
+    as_json,
+    content,
+    hash_of_text,
+    read_histories,
+    read_versions,
+    version,
+)
 from annot.study import guidelines
+from annot.study.judged_texts import JudgedTexts, Pair, judged_texts
 from annot.study.outcome import outcome_of
-from annot.study.shown_contents import labels_asked, screen_content
+from annot.study.shown_versions import (
+    SCREENS,
+    ShownChange,
+    ShownChanges,
+    changes_of,
+    facet_content,
+    labels_asked,
+    scale_content,
+    screen_content,
+    text_content,
+    topic_content,
+    with_text,
+)
 from annot.study.workspace import Workspace
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the tasks of a pair show that stays with an earlier version of its topic or its document.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class ShownPair(NamedTuple):
+    """The two sides of a pair as a task shows them, and the sentences that are asked."""
+
+    query: Query
+    topic: Paper | Topic
+    document: Paper
+
+
+def earlier_texts(
+    session: Session, newest: Mapping[Pair, ShownPair], *, labelled: Collection[Pair]
+) -> dict[Pair, ShownPair]:
+    """The pairs among these that people judge on an earlier version, as they are to see them.
+
+    newest: the same with the newest texts. labelled: the pairs whose sentences have labels. Raises InputError if the
+    labels of an earlier text are on record nowhere.
+    """
+    pairs = [one for pair, one in judged_texts(session).items() if one.kept and pair in newest]
+    bodies = content(session, {one.required[text_id] for one in pairs for text_id in one.kept})
+    marks = _Marks(session)
+    found, faults = {}, []
+    for one in pairs:
+        query, topic, document = newest[one.pair]
+        if isinstance(topic, Paper) and topic.paper_id in one.kept:
+            topic = _text(topic, one, bodies, marks.labels(topic.paper_id, one, "topic"))
+            query = replace(query, sentences=marks.sentences(query, one))
+        if document.paper_id in one.kept:
+            document = _text(document, one, bodies, marks.labels(document.paper_id, one, "document"))
+        found[one.pair] = ShownPair(query, topic, document)
+        if one.pair in labelled:
+            sides = (side for side in (topic, document) if isinstance(side, Paper))
+            faults += [side.paper_id for side in sides if len(side.labels or ()) != len(side.sentences)]
+    if faults:
+        raise InputError(
+            "earlier texts have no sentence labels on record",
+            faults=[f"{paper_id}: the text before its correction has no labels" for paper_id in sorted({*faults})],
+            hint='have these pairs judged again: `annot corpus corrected --of ID --again "WHY"`',
+        )
+    return found
+
+
+def _text(paper: Paper, pair: JudgedTexts, bodies: Mapping[str, str], labels: Sequence[str] | None) -> Paper:
+    return with_text(paper, bodies[pair.required[paper.paper_id]], labels)
+
+
+class _Marks:
+    """The labels of earlier texts and the sentences of queries on them."""
+
+    def __init__(self, session: Session) -> None:
+        self._labels: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._sentences: dict[tuple[str, str], tuple[int, ...]] = {}
+        for past in corrections(session):
+            for text_id, sha256 in past.texts.items():
+                if text_id in past.labels:
+                    self._labels[text_id, sha256] = past.labels[text_id]
+                self._sentences |= {(query_id, sha256): places for query_id, places in past.sentences.items()}
+
+    def labels(self, text_id: str, pair: JudgedTexts, part: str) -> Sequence[str] | None:
+        """As the task of an answer had them; else as they were when the text was corrected."""
+        shown: Display = pair.kept[text_id]
+        return shown.get(f"{part}_labels") or self._labels.get((text_id, pair.required[text_id]))
+
+    def sentences(self, query: Query, pair: JudgedTexts) -> tuple[int, ...]:
+        """The same of the sentences that are asked."""
+        shown = pair.kept[query.topic_id].get("query_sentences")
+        known = self._sentences.get((query.query_id, pair.required[query.topic_id]), query.sentences)
+        return known if shown is None else tuple(shown)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the tasks of a push show: the content of each part, what of it is new since the last push, and each task's
+# display.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Contents = Mapping[tuple[Part, str], str]
+"""What is shown, by part and subject."""
+Hashes = Mapping[tuple[str, str], str]
+"""The SHA-256 of each content, by part and subject."""
+
+
+def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
+    """All that is shown of these pairs, on a screen or in a prompt, as it is now."""
+    contents: dict[tuple[Part, str], str] = {("scale", ""): scale_content(ws)}
+    for facet in material.guidelines:
+        contents["facet", facet] = facet_content(ws, facet)
+        contents["guidelines", facet] = guidelines.shown(ws, facet).text
+    for query_id in material.asked:
+        topic = material.topic_of(query_id)
+        if isinstance(topic, Topic):
+            contents["topic", topic.topic_id] = topic_content(topic)
+    return contents | {("text", paper_id): text_content(paper) for paper_id, paper in material.papers.items()}
+
+
+def with_sent_screens(
+    ws: Workspace, outgoing: Sequence[OutgoingProject], versions: ShownChanges, *, new: bool
+) -> list[OutgoingProject]:
+    """The same with the screen that was sent last, where no setting and no template of the study has changed since.
+
+    A screen of another version of the program is none that the lead has asked for. new: it is.
+    """
+    if new:
+        return list(outgoing)
+    kept: dict[Screen, tuple[str, str]] = {}
+    for kind in {one.part.screen for one in outgoing}:
+        sent = versions.get(("screen", kind))
+        if sent and (recorded := json.loads(sent[-1].body))["inputs"] == guidelines.screen_inputs(ws, kind):
+            kept[kind] = (recorded["config"], sent[-1].body)
+
+    def form_with(form: TaskForm) -> TaskForm:
+        if form.part.screen not in kept:
+            return form
+        config, body = kept[form.part.screen]
+        return form._replace(label_config=config, contents={**form.contents, ("screen", form.part.screen): body})
+
+    forms = {id(one.form): form_with(one.form) for one in outgoing}
+    return [replace(one, form=forms[id(one.form)]) for one in outgoing]
+
+
+def next_versions(
+    ws: Workspace, session: Session, outgoing: Sequence[OutgoingProject], *, why: str | None, new_screen: bool
+) -> tuple[list[OutgoingProject], list[ShownVersion], list[str]]:
+    """What a push sends with the screens that it keeps, the versions that it puts on record, and notes.
+
+    A change is put on record whole, also where these tasks do not show it: the lead gives a reason once.
+    Texts are not compared here (`annot.judging.exchange.outgoing.check_outgoing`). why: the reason for all that has
+    changed.
+    """
+    why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
+    kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
+    # A facet that was removed is on record as such, although the tasks that were planned go on.
+    gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
+    contents = {key: body for one in kept for key, body in one.form.contents.items() if key not in gone}
+    contents |= {(change.part, change.subject): _content_now(ws, change) for change in changes}
+    histories = read_histories(session)
+    new = {
+        key: body
+        for key, body in contents.items()
+        if key not in histories or histories[key][-1][1] != hash_of_text(body)
+    }
+    since = datetime.now(UTC).isoformat(timespec="milliseconds")
+    notes = [f"put on record, with the reason: {change.name}" for change in changes]
+    notes += _notes_on_screens(outgoing, kept, new, asked_for=new_screen)
+    if why and not changes and why not in {one.why for several in versions.values() for one in several}:
+        notes = ["nothing has changed since it was sent: the reason is not on record"]
+    return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
+
+
+def _notes_on_screens(
+    outgoing: Sequence[OutgoingProject],
+    kept: Sequence[OutgoingProject],
+    new: Mapping[tuple[Part, str], str],
+    *,
+    asked_for: bool,
+) -> Iterator[str]:
+    """What becomes of the screens of this version of the program. outgoing: with these; kept: with those sent.
+
+    new: what is put on record. asked_for: whether the lead wants the program's own.
+    """
+    differing = {
+        current.part.screen
+        for current, sent in zip(outgoing, kept, strict=True)
+        if current.form.label_config != sent.form.label_config
+    }
+    for kind, push in sorted({(one.part.screen, one.part.push) for one in outgoing}):
+        name = SCREENS.get(kind, kind)
+        if asked_for and ("screen", kind) in new:
+            yield f"put on record: {name}, as annot {__version__} makes it"
+        elif asked_for:
+            yield f"{name} is already that of annot {__version__}"
+        elif kind in differing:
+            yield f"{name} stays as it was sent; `{push} --new-screen` sends that of annot {__version__}"
+
+
+def _content_now(ws: Workspace, change: ShownChange) -> str:
+    """What is to be in force after a change; of a facet that was removed, null."""
+    if change.part == "scale":
+        return scale_content(ws)
+    if change.part == "guidelines":
+        return guidelines.shown(ws, change.subject).text
+    if change.part == "facet":
+        return facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
+    kind: Any = change.subject
+    return screen_content(kind, guidelines.screen(ws, kind), guidelines.screen_inputs(ws, kind))
+
+
+def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
+    """The names of the grades, if none are on record as sent: of rounds that do not make the collection."""
+    if ("scale", "") in read_versions(session, "scale"):
+        return []
+    return [version("scale", "", scale_content(ws), since=datetime.now(UTC).isoformat(timespec="milliseconds"))]
+
+
+def _version(key: tuple[Part, str], body: str, versions: ShownChanges, *, since: str, why: str | None) -> ShownVersion:
+    part, subject = key
+    if part != "screen":
+        return version(part, subject, body, since=since, why=why if key in versions else None)
+    reason = None
+    if key in versions:
+        before, now = json.loads(versions[key][-1].body), json.loads(body)
+        reason = f"the screen of annot {__version__}" if before["inputs"] == now["inputs"] else why
+    return version(part, subject, body, since=since, why=reason, program=__version__)
+
+
+def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, Display]:
+    """What each of these tasks shows; nothing if no pair is asked."""
+    form, material = outgoing.form, outgoing.form.material
+    if material is None:
+        return {}
+    sha256s = hashes_of(form.contents)
+    return {
+        asked: {
+            **shown_around(material.queries[asked.query_id].facet, sha256s),
+            "screen": sha256s["screen", form.part.screen],
+            **shown_of_pair(ws, material, asked.pair, sha256s),
+        }
+        for asked in outgoing.tasks
+    }
+
+
+def hashes_of(contents: Mapping[Any, str]) -> Hashes:
+    """The hash of each content."""
+    return {key: hash_of_text(body) for key, body in contents.items()}
+
+
+def shown_around(facet: str, sha256s: Hashes) -> dict[str, str]:
+    """The parts of a display that all pairs of a facet share."""
+    return {"scale": sha256s["scale", ""], "facet": sha256s["facet", facet], "guidelines": sha256s["guidelines", facet]}
+
+
+def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
+    """The parts of a display that are the pair's own: its two texts and their marks."""
+    query, topic, document = material.shown(pair)
+
+    def hash_of(text: Paper | Topic) -> str:
+        if isinstance(text, Topic):
+            return sha256s["topic", text.topic_id]
+        return hash_of_text(text_content(text)) if pair in material.earlier else sha256s["text", text.paper_id]
+
+    shown: dict[str, object] = {"topic": hash_of(topic), "document": hash_of(document)}
+    if isinstance(topic, Paper) and labels_asked(ws, query.facet):
+        shown["topic_labels"] = list(topic.labels or ())
+        shown["document_labels"] = list(document.labels or ())
+        shown["query_sentences"] = list(query.sentences)
+    return shown
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a person is to find in their project, and the proof that it tells nothing else, before anything is sent.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 TITLE_LONGEST = 50
 FIRST: dict[Screen, str] = {
@@ -58,18 +336,18 @@ class TaskForm(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingProject:
     """What one person is to find in their project, in their order."""
 
     form: TaskForm
     assessor: str
-    tasks: Mapping[Asked, dict[str, Any]]
+    tasks: Mapping[PairKey, dict[str, Any]]
     """By what each task asks."""
-    whole: Sequence[Asked] = ()
+    whole: Sequence[PairKey] = ()
     """The whole order, where these tasks are only the first of it."""
-    opinions: Mapping[Asked, Sequence[Judgement]] = field(default_factory=dict)
+    opinions: Mapping[PairKey, Sequence[Judgement]] = field(default_factory=dict)
     """What an adjudicator's tasks show of the assessors' answers, in the order shown."""
-    ended: Mapping[Asked, str] = field(default_factory=dict)
+    ended: Mapping[PairKey, str] = field(default_factory=dict)
     """Why tasks that the person was sent before are none of theirs any more."""
 
     @property
@@ -78,7 +356,7 @@ class Outgoing:
         return self.form.part
 
 
-def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
+def spec_of(ws: Workspace, outgoing: OutgoingProject) -> ProjectSpec:
     """The project that it goes to."""
     name, part, person = ws.settings.collection.name, outgoing.part, outgoing.assessor
     title = f"{name} · {part.title} · {person}"
@@ -96,7 +374,7 @@ def spec_of(ws: Workspace, outgoing: Outgoing) -> ProjectSpec:
     )
 
 
-def check_outgoing(ws: Workspace, everything: Iterable[Outgoing]) -> None:
+def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None:
     """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
     everything = list(everything)
     papers: dict[str, Paper] = {}
@@ -267,8 +545,8 @@ def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
 
 
 def tasks_of(
-    ws: Workspace, material: TaskMaterial, sequence: Sequence[Asked], *, more: bool = False
-) -> dict[Asked, dict[str, Any]]:
+    ws: Workspace, material: TaskMaterial, sequence: Sequence[PairKey], *, more: bool = False
+) -> dict[PairKey, dict[str, Any]]:
     """The judging tasks of a person's sequence, in its order; each tells where it stands, in all and in its query.
 
     The last says that it is the last for now, unless others follow that are counted apart (`more`).

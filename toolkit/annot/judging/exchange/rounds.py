@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.records import Asked
-from annot.labelstudio.controls import Screen
+from annot.base.records import PairKey
+from annot.labelstudio.studio_records import Screen
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.store import people, trials
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS, read_returned
+from annot.store.pools import read_queries
 from annot.store.projects import StoredRound, read_hidden
-from annot.store.queries import read_queries
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
-    from annot.judging.exchange.collecting import Collected
-    from annot.judging.exchange.outgoing import Outgoing
-    from annot.judging.exchange.recording import RecordedProject
+    from annot.judging.exchange.collecting import CollectedProject, RecordedProject
+    from annot.judging.exchange.outgoing import OutgoingProject
     from annot.judging.exchange.sending import SentProject
     from annot.judging.exchange.servers import Unreachable
     from annot.store.shown import ShownVersion
@@ -88,7 +87,7 @@ ANSWERS: dict[StoredRound, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class RoundOptions:
     """What somebody wants of a push or a pull; each is for some rounds only."""
 
     changed: str | None = None
@@ -108,13 +107,13 @@ class Wishes:
     """Of a pull: record nothing."""
 
 
-NO_WISHES = Wishes()
+NO_OPTIONS = RoundOptions()
 
 
-class Prepared(NamedTuple):
+class PreparedPush(NamedTuple):
     """What a push of a round is about to send, and what was done for it already."""
 
-    outgoing: Sequence[Outgoing]
+    outgoing: Sequence[OutgoingProject]
     notes: Sequence[str] = ()
     unreachable: tuple[Unreachable, ...] = ()
     checked: bool = False
@@ -127,7 +126,7 @@ class Prepared(NamedTuple):
     """Whether this push, once it has succeeded, counts as one of the study as it is now."""
 
 
-class Afterwards(NamedTuple):
+class PullOutcome(NamedTuple):
     """What is known after a pull."""
 
     notes: Sequence[str] = ()
@@ -146,7 +145,7 @@ class Round(ABC):
     answer = "answer"
     """What one of its answers is called."""
     wishes: frozenset[str] = frozenset()
-    """The fields of `Wishes` that it knows."""
+    """The fields of `RoundOptions` that it knows."""
     hint: str
     """How its tasks are sent, for when none were."""
     makes_collection = False
@@ -155,23 +154,23 @@ class Round(ABC):
     """Under which name a push is noted as made; empty if it is not."""
 
     @abstractmethod
-    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """What each of its people is to find in their project."""
 
-    def before_sending(self, session: Session, outgoing: Sequence[Outgoing]) -> None:
+    def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
         """Note down what has to be known before these tasks can be seen. outgoing: of one part."""
         return
 
     @abstractmethod
-    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
         """Read the answers of one project into records, and keep them."""
 
-    def after_pull(self, ws: Workspace) -> Afterwards:
+    def after_pull(self, ws: Workspace) -> PullOutcome:
         """Note down what follows from the answers."""
-        return Afterwards()
+        return PullOutcome()
 
 
-def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, Asked]:
+def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, PairKey]:
     """What may stand in a person's project, by its key on the server.
 
     Whoever corrects labels may have any query paper. For an assessor that is also every pair that was ever returned to
@@ -181,14 +180,14 @@ def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, 
     if round == "judge":
         asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
         asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-        asked |= {Asked(*pair) for pair in read_hidden(session).get(assessor, ())}
+        asked |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
         planned = {assignment.pair for assignment in people.read_assignments(session)}
         # At most as often again as the pair was put before an assessor.
         times = Counter(returned.pair for returned in read_returned(session))
-        return {pair_key(*pair, at): Asked(*pair) for pair in planned for at in range(1, times[pair] + 2)}
+        return {pair_key(*pair, at): PairKey(*pair) for pair in planned for at in range(1, times[pair] + 2)}
     elif round == "labels":
-        asked = {Asked(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
+        asked = {PairKey(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
     else:
         asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
     return {pair_key(*pair): pair for pair in asked}

@@ -9,17 +9,19 @@ from datetime import UTC, datetime
 
 from annot.base.errors import FindingError
 from annot.base.names import counted, moment_now
-from annot.base.records import Advance, Asked, Judgement
-from annot.judging.exchange.displays import displays_of
-from annot.judging.exchange.outgoing import Outgoing, spec_of
+from annot.base.records import Advance, Judgement, PairKey
+from annot.judging.exchange.displayed_content import as_displayed, has_earlier_text
+from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
 from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
-from annot.judging.exchange.server_projects import bring_project
-from annot.judging.exchange.servers import Unreachable, on_servers, unreachable_finding, unreachable_notes
-from annot.judging.exchange.text_changes import as_displayed, has_earlier_text
-from annot.labelstudio.controls import PUBLISHED
-from annot.labelstudio.delivery import behind, deliver
-from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import StudioTask
+from annot.judging.exchange.servers import (
+    Unreachable,
+    bring_project,
+    on_servers,
+    unreachable_finding,
+    unreachable_notes,
+)
+from annot.labelstudio.gateway import Gateway, behind, deliver
+from annot.labelstudio.studio_records import PUBLISHED, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
 from annot.store.adjudications import note_opinions
@@ -51,7 +53,7 @@ class SentProject:
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class PushResult:
     """The projects after a push, and what a person should know."""
 
     projects: tuple[SentProject, ...]
@@ -67,19 +69,19 @@ class Pushed:
 
 def send_outgoing(
     ws: Workspace,
-    outgoing: Sequence[Outgoing],
+    outgoing: Sequence[OutgoingProject],
     *,
     dry_run: bool,
     advance: Advance,
     new_versions: Sequence[ShownVersion] = (),
-) -> Pushed:
+) -> PushResult:
     """Bring what `check_outgoing` has passed, all of one part, to its projects. With `dry_run` nothing is sent.
 
     new_versions: to be noted down, before anything is sent, as in force from now on.
     """
     part = outgoing[0].part
     if dry_run:
-        return Pushed(tuple(_promised(ws, outgoing, part)))
+        return PushResult(tuple(_promised(ws, outgoing, part)))
     rows: list[SentProject] = []
     notes: list[str] = []
     waiting: list[str] = []
@@ -110,10 +112,10 @@ def send_outgoing(
         )
     later = tuple(f"{fault}, then run `{part.push}` again" for fault in waiting)
     every_note = (*later, *notes, *unreachable_notes(unreachable))
-    return Pushed(tuple(rows), every_note, unreachable, tuple(without_account))
+    return PushResult(tuple(rows), every_note, unreachable, tuple(without_account))
 
 
-def _promised(ws: Workspace, outgoing: Sequence[Outgoing], part: RoundPart) -> Iterator[SentProject]:
+def _promised(ws: Workspace, outgoing: Sequence[OutgoingProject], part: RoundPart) -> Iterator[SentProject]:
     """What a push would do by the records alone: no server is asked."""
     with ws.reading() as session:
         known = projects.read_projects(session, round=part.stored)
@@ -130,7 +132,7 @@ def _promised(ws: Workspace, outgoing: Sequence[Outgoing], part: RoundPart) -> I
 def _send(
     ws: Workspace,
     gateway: Gateway,
-    several: Sequence[Outgoing],
+    several: Sequence[OutgoingProject],
     accounts: Mapping[str, int],
     *,
     part: RoundPart,
@@ -205,7 +207,7 @@ TEXT_CORRECTED = "a text was corrected"
 
 
 def _withdrawn_in_words(
-    person: str, withdrawn: Iterable[StudioTask], outgoing: Outgoing, own: Mapping[str, Asked]
+    person: str, withdrawn: Iterable[StudioTask], outgoing: OutgoingProject, own: Mapping[str, PairKey]
 ) -> Iterator[str]:
     """How many unanswered tasks were withdrawn for each reason."""
     tasks = [(own[task.key or ""], task) for task in withdrawn]
@@ -221,7 +223,7 @@ def _withdrawn_in_words(
         yield f"{person}: {counted(count, 'unanswered task')} withdrawn: {why}"
 
 
-def _labelled_before(person: str, listed: Iterable[StudioTask], outgoing: Outgoing) -> Iterator[str]:
+def _labelled_before(person: str, listed: Iterable[StudioTask], outgoing: OutgoingProject) -> Iterator[str]:
     """A note on each answered task of labels that shows the text before its correction: it cannot be sent again."""
     wanted = {pair_key(*asked): (asked.query_id, task) for asked, task in outgoing.tasks.items()}
     for task in listed:
@@ -265,7 +267,7 @@ def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[
     return found, faults
 
 
-def _notices(outgoing: Outgoing, since: str) -> list[Notice]:
+def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
     """What the screen says of the publication of what is written on it."""
     kinds: dict[StoredRound, Kind] = {"judge": "comments", "adjudicate": "reasons"}
     kind, says = kinds.get(outgoing.part.stored), PUBLISHED in outgoing.form.label_config
@@ -273,8 +275,8 @@ def _notices(outgoing: Outgoing, since: str) -> list[Notice]:
 
 
 def _now_shown(
-    outgoing: Outgoing, listed: Sequence[StudioTask], ids: Mapping[Asked, int]
-) -> dict[Asked, Sequence[Judgement]]:
+    outgoing: OutgoingProject, listed: Sequence[StudioTask], ids: Mapping[PairKey, int]
+) -> dict[PairKey, Sequence[Judgement]]:
     """The opinions that are on the server now: a task that was answered keeps those that it had."""
     before = {task.task_id: opinions_in(task.data) for task in listed}
     return {
@@ -285,7 +287,7 @@ def _now_shown(
 
 
 def _stale(
-    listed: Sequence[StudioTask], outgoing: Outgoing, own: Mapping[str, Asked], noted: Collection[Asked]
+    listed: Sequence[StudioTask], outgoing: OutgoingProject, own: Mapping[str, PairKey], noted: Collection[PairKey]
 ) -> list[StudioTask]:
     """Unanswered tasks that have to go, and where they are still asked, to be sent again.
 

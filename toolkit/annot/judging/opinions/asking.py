@@ -1,40 +1,301 @@
-"""Asking a model about many pairs: several requests at once, each on record before it is sent and after it is answered.
-
-Whenever the program ends, no answer is lost: each is written down before the same connection asks the next question.
-A request that was on its way is asked again the next time, at most one for each connection. It counts with the most
-that it can have cost, because the server may have answered.
-
-The most money holds as long as no answer is longer than it may be. Some servers count hidden reasoning beyond that. One
-such answer for each connection can exceed the limit; every later request sets aside as much as the longest answer took.
-"""
+"""Asking a model about many pairs, at a pace that its server bears."""
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
+import re
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from annot.base.errors import ModelError
+import httpx
+
+from annot.base.errors import InputError, ModelError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
-from annot.judging.opinions.answers import (
+from annot.judging.opinions.prompts import (
     UnreadableAnswer,
     completion_of,
     read_answer,
+    sha256_of,
     unreadable_answer,
     why_no_completion,
 )
-from annot.judging.opinions.model_server import KEY_VARIABLE, ModelServer, ServerReply, address_of
-from annot.judging.opinions.pacing import A_GLANCE, MOST_FAILURES, Clock, Pacing
-from annot.judging.opinions.prompts import sha256_of
+from annot.labelstudio.http_client import asked_to_wait
 from annot.store import opinions
 from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER, ModelCall
-from annot.study.adjudication import Pair
+from annot.study.outcome import Pair
 from annot.study.workspace import Workspace
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A server that speaks OpenAI's chat completions: one request, and what came of it. By httpx alone.
+#
+# https://platform.openai.com/docs/api-reference/chat/create; ollama, vLLM, llama.cpp and `transformers serve` speak
+# it too. The key comes from the environment and goes into one header. It is removed from whatever the server sends
+# back, also if it comes back with JSON's escapes.
+#
+# Answers are asked for as they are. One in another encoding is refused unread: unpacked, a few bytes can be
+# gigabytes.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+KEY_VARIABLE = "ANNOT_OPINION_KEY"
+"""The environment variable with the key."""
+LONGEST_BODY = 1_000_000
+"""Bytes of one answer; no grade with a reason needs more."""
+BLOTTED = "[the key]"
+TOO_MANY = 429
+TO_COME_AGAIN = (408, 409, 425, TOO_MANY)
+"""Refusals that are temporary, as are those of 500 and above."""
+DEEPEST = 8
+"""Backslashes before one letter of an escaped key: JSON within JSON doubles them."""
+
+
+class ServerReply(NamedTuple):
+    """What came of one request."""
+
+    status: int | None
+    """HTTP's; None if no whole answer came."""
+    body: str
+    """The answer as it came, or what went wrong."""
+    seconds: float
+    wait: float | None = None
+    """Seconds that the server asks to wait."""
+    unread: bool = False
+    """Whether the answer was not read to its end, because of its encoding or length."""
+
+    @property
+    def came(self) -> bool:
+        """Whether the model answered."""
+        return self.status == 200 and not self.unread
+
+    @property
+    def for_now(self) -> bool:
+        """Whether the same request may succeed later."""
+        if self.unread:
+            return False
+        return self.status is None or self.status in TO_COME_AGAIN or self.status >= 500
+
+    @property
+    def too_many(self) -> bool:
+        """Whether the server refuses because it gets too many requests."""
+        return self.status == TOO_MANY or (self.status == 503 and self.wait is not None)
+
+
+class ModelServer:
+    """One server with one model. `transport` stands in for the network."""
+
+    def __init__(self, settings: OpinionSettings, key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        if not key.isascii() or any(letter.isspace() or not letter.isprintable() for letter in key):
+            raise InputError(f"{KEY_VARIABLE} is not a key", hint="set it to the key alone, without blanks and quotes")
+        self._settings = settings
+        self._key = _in_any_escape(key) if key else None
+        self._http = httpx.AsyncClient(
+            headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
+            timeout=settings.timeout,
+            transport=transport,
+            # A proxy from the environment must not get requests to this machine.
+            trust_env=not is_this_machine(settings.url),
+            limits=httpx.Limits(max_connections=settings.requests_at_once),
+        )
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._http.aclose()
+
+    async def ask(self, prompt: str, *, repeat: int) -> ServerReply:
+        """Send one prompt and wait for the whole answer."""
+        begun = time.monotonic()
+        status, wait, body, unread = None, None, "", False
+        try:
+            async with (
+                asyncio.timeout(self._settings.timeout),
+                self._http.stream("POST", address_of(self._settings), json=self._request(prompt, repeat)) as answer,
+            ):
+                body, unread = await _read(answer)
+                status, wait = answer.status_code, asked_to_wait(answer.headers)
+                if answer.has_redirect_location and not body:
+                    body = f"it sends on to {answer.headers['Location']}, which is not followed"
+        except TimeoutError:
+            body = f"no answer within {self._settings.timeout:g} s"
+        except httpx.HTTPError as error:
+            body = f"{type(error).__name__}: {error}".rstrip(": ")
+        body = self.without_key(body.replace("\0", "\ufffd"))
+        return ServerReply(status, body, time.monotonic() - begun, wait, unread)
+
+    def without_key(self, text: str) -> str:
+        """The text with the key blotted out, whether plain or with JSON's escapes."""
+        return self._key.sub(BLOTTED, text) if self._key else text
+
+    def _request(self, prompt: str, repeat: int) -> Mapping[str, Any]:
+        return {
+            "model": self._settings.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": self._settings.temperature,
+            "seed": self._settings.seed + repeat - 1,
+            self._settings.limit_called: self._settings.longest_answer,
+            "stream": False,
+        }
+
+
+async def _read(answer: httpx.Response) -> tuple[str, bool]:
+    """The body as text, or why it is not read, and whether that is so."""
+    encoding = answer.headers.get("Content-Encoding", "").strip()
+    if encoding.lower() not in ("", "identity"):
+        return f"an answer in the encoding {encoding[:40]!r}, which was not asked for", True
+    content = bytearray()
+    async for piece in answer.aiter_raw():
+        content += piece
+        if len(content) > LONGEST_BODY:
+            return f"an answer of more than {LONGEST_BODY:,} bytes", True
+    return content.decode("utf-8", "replace"), False
+
+
+def _in_any_escape(key: str) -> re.Pattern[str]:
+    """A pattern of the key, each letter of which may be plain or escaped as JSON does it."""
+    letters = (
+        rf"(?:\\{{0,{DEEPEST}}}{re.escape(letter)}|\\{{1,{DEEPEST}}}u00(?i:{ord(letter):02x}))" for letter in key
+    )
+    return re.compile("".join(letters))
+
+
+def address_of(settings: OpinionSettings) -> str:
+    """Where questions go."""
+    return f"{settings.url.rstrip('/')}/chat/completions"
+
+
+def is_this_machine(url: str) -> bool:
+    """Whether the address can only be this machine.
+
+    >>> is_this_machine("http://localhost:11434/v1"), is_this_machine("http://10.0.0.7/v1")
+    (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The pace of asking, shared by all connections: slower when the server refuses, slowly faster while it answers.
+#
+# The time between two requests doubles with each refusal for being too many (HTTP 429), and shrinks a little with
+# each answer: additive increase and multiplicative decrease of the rate, as networks do it (Chiu and Jain 1989,
+# https://doi.org/10.1016/0169-7552(89)90019-6). After a failure all connections pause together. Then one request goes
+# ahead, and the others follow once a request is answered.
+#
+# Failures are counted since the last answer, over all connections. Requests that were on their way together fail
+# together: they count as one.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+MOST_FAILURES = 6
+"""After so many failures without an answer the server counts as unusable."""
+FIRST_PAUSE = 1.0
+"""Seconds of the first pause; each further one is twice as long."""
+FIRST_GAP, SHORTEST_GAP = 0.1, 0.01
+"""Seconds between two requests after the first refusal; and the gap below which there is none."""
+SLOWER, FASTER = 2.0, 0.97
+"""How the gap changes with a refusal, and with an answer."""
+A_MINUTE = 60.0
+A_GLANCE = 0.05
+"""Seconds after which a connection looks again whether it may send."""
+
+
+@dataclass
+class Clock:
+    """What time it is, and waiting; a test has its own."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass
+class RequestPace:
+    """When the next request may be sent."""
+
+    clock: Clock
+    tokens_a_minute: int | None
+    failures: int = 0
+    """Since the last answer; requests that were on their way together count once."""
+    slowed: bool = False
+    """Whether the server has refused a request for being too many."""
+    _gap: float = 0.0
+    _next_turn: float = 0.0
+    _paused_until: float = 0.0
+    _requests: int = 0
+    _already_sent: int = 0
+    """Requests up to this number were sent before the last failure was known."""
+    _sent: deque[tuple[float, float]] = field(default_factory=deque)
+
+    def wait(self, tokens: float, *, under_way: int) -> float:
+        """Seconds to wait before a request with so many tokens may be sent; 0 for now.
+
+        under_way: requests without an answer yet.
+        """
+        if self.failures and under_way:
+            return A_GLANCE
+        now = self.clock.now()
+        return max(0.0, self._paused_until - now, self._next_turn - now, self._wait_for_tokens(tokens, now))
+
+    def take_turn(self, tokens: float) -> int:
+        """Note that a request is sent now; the number of the request."""
+        now = self.clock.now()
+        self._sent.append((now, tokens))
+        self._next_turn = now + self._gap
+        self._requests += 1
+        return self._requests
+
+    def note_answer(self) -> None:
+        """Note that the server has answered a request."""
+        self.failures = 0
+        self._gap = self._gap * FASTER if self._gap * FASTER >= SHORTEST_GAP else 0.0
+
+    def note_failure(self, number: int, *, asked_wait: float | None, too_many: bool) -> float | None:
+        """Pause all connections after a failure; the seconds of the pause, or None if it was known already.
+
+        asked_wait: seconds that the server asks to wait. too_many: whether it refused because of too many requests.
+        """
+        known = number <= self._already_sent
+        if not known:
+            self._already_sent = self._requests
+            self.failures += 1
+            if too_many:
+                self._gap, self.slowed = max(FIRST_GAP, self._gap * SLOWER), True
+        pause = max(asked_wait or 0.0, 0.0 if known else FIRST_PAUSE * 2 ** (self.failures - 1))
+        self._paused_until = max(self._paused_until, self.clock.now() + pause)
+        return None if known else pause
+
+    def _wait_for_tokens(self, tokens: float, now: float) -> float:
+        """Seconds until so many tokens may be sent, 0 for now. A request with more than a minute's is sent alone."""
+        while self._sent and self._sent[0][0] <= now - A_MINUTE:
+            self._sent.popleft()
+        limit = self.tokens_a_minute
+        if limit is None or not self._sent or sum(count for _, count in self._sent) + tokens <= limit:
+            return 0.0
+        return self._sent[0][0] + A_MINUTE - now
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Asking a model about many pairs: several requests at once, each on record before it is sent and after it is
+# answered.
+#
+# Whenever the program ends, no answer is lost: each is written down before the same connection asks the next
+# question. A request that was on its way is asked again the next time, at most one for each connection. It counts
+# with the most that it can have cost, because the server may have answered.
+#
+# The most money holds as long as no answer is longer than it may be. Some servers count hidden reasoning beyond that.
+# One such answer for each connection can exceed the limit; every later request sets aside as much as the longest
+# answer took.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 LONGEST_WAIT, LONGEST_WAIT_IF_ASKED = 60.0, 86_400.0
 """Seconds that a server may ask to wait; and if the lead lets it ask for more."""
@@ -109,7 +370,7 @@ def about_tokens(text: str) -> int:
 
 
 @dataclass
-class Asking:
+class OpinionRequester:
     """Asks all questions of one opinion."""
 
     ws: Workspace
@@ -141,7 +402,7 @@ class Asking:
     def __post_init__(self) -> None:
         self._left: deque[ToAsk] = deque()
         self._done = self._total = self._under_way = self._refused_in_a_row = self._unreadable_in_a_row = 0
-        self._pacing = Pacing(self.clock, self.settings.tokens_a_minute)
+        self._pacing = RequestPace(self.clock, self.settings.tokens_a_minute)
         self._error: ModelError | None = None
 
     async def all(self, questions: Iterable[ToAsk]) -> None:

@@ -7,12 +7,10 @@ from dataclasses import fields
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
-from annot.judging.exchange.rounds import Round, Wishes
-from annot.judging.rounds.adjudication import AdjudicationRound
-from annot.judging.rounds.judging import JudgingRound
+from annot.judging.exchange.rounds import Round, RoundOptions
+from annot.judging.rounds.judging import AdjudicationRound, JudgingRound
 from annot.judging.rounds.labels import LabelsRound
-from annot.judging.rounds.substudy import SubstudyRound
-from annot.judging.rounds.training import TrainingRound
+from annot.judging.rounds.trials import SubstudyRound, TrainingRound
 
 ROUNDS: dict[str, Round] = {
     round.name: round
@@ -27,7 +25,7 @@ def round_of(name: str) -> Round:
     return ROUNDS[name]
 
 
-def check_wishes(wishes: Wishes, *, allowed: Set[str], command: str) -> None:
+def check_wishes(wishes: RoundOptions, *, allowed: Set[str], command: str) -> None:
     """Raise InputError for a wish that this command does not know. command: `annot push labels` and the like."""
     for field in fields(wishes):
         if getattr(wishes, field.name) != field.default and field.name not in allowed:

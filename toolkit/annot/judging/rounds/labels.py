@@ -10,26 +10,29 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted
-from annot.base.records import Asked, Paper, Query, Source, grouped
+from annot.base.records import PairKey, Paper, Query, Source, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
-from annot.corpus.facets.query_sentences import facet_sentences
-from annot.judging.exchange.collecting import Collected
-from annot.judging.exchange.outgoing import Outgoing, check_labels, check_outgoing, form_of
-from annot.judging.exchange.recording import PulledProject, RecordedProject
-from annot.judging.exchange.rounds import PARTS, Prepared, Round, Wishes
+from annot.corpus.query_sentences import facet_sentences
+from annot.judging.exchange.collecting import CollectedProject, PulledProject, RecordedProject
+from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, form_of
+from annot.judging.exchange.rounds import PARTS, PreparedPush, Round, RoundOptions
 from annot.judging.exchange.sending import accounts_on
-from annot.judging.exchange.server_projects import locate, marker_of
-from annot.judging.exchange.servers import isolated, on_servers, people_with_servers, unreachable_finding
-from annot.labelstudio import controls
-from annot.labelstudio.annotations import BY_ANOTHER, SKIPPED
-from annot.labelstudio.columns import reads
+from annot.judging.exchange.servers import (
+    isolated,
+    locate,
+    marker_of,
+    on_servers,
+    people_with_servers,
+    unreachable_finding,
+)
+from annot.labelstudio import studio_records
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import Payload
-from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key
+from annot.labelstudio.studio_records import BY_ANOTHER, SKIPPED, Payload
+from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key, reads
 from annot.store import people, projects
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
-from annot.store.queries import put_queries, read_queries, read_topics
-from annot.study.shown_contents import labels_asked
+from annot.store.pools import put_queries, read_queries, read_topics
+from annot.study.shown_versions import labels_asked
 from annot.study.workspace import Workspace
 
 PART = PARTS["labels"]
@@ -68,7 +71,7 @@ class LabelsRound(Round):
     wishes = frozenset({"assessor", "dry_run"})
     hint = "send them with `annot push labels --assessor NAME`"
 
-    def prepare(self, ws: Workspace, wishes: Wishes, *, dry_run: bool) -> Prepared:
+    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Every query paper, spread over those named.
 
         Raises MissingInput without queries, InputError for people who are not known or have no account on the server.
@@ -90,23 +93,23 @@ class LabelsRound(Round):
             )
         form = form_of(ws, PART, None)
         tasks = {
-            Asked(paper_id, LABELS_SHOWN): facets_task(
+            PairKey(paper_id, LABELS_SHOWN): facets_task(
                 pair_key(paper_id, LABELS_SHOWN), paper, progress=f"{number} of {len(papers)}"
             )
             for number, (paper_id, paper) in enumerate(papers.items(), start=1)
         }
 
-        def spread(given: Mapping[Asked, str]) -> list[Outgoing]:
+        def spread(given: Mapping[PairKey, str]) -> list[OutgoingProject]:
             whose = _spread(given, tasks, names)
             return [
-                Outgoing(form, name, {asked: tasks[asked] for asked, person in whose.items() if person == name})
+                OutgoingProject(form, name, {asked: tasks[asked] for asked, person in whose.items() if person == name})
                 for name in names
             ]
 
         check_outgoing(ws, spread({}))
-        return Prepared(spread({} if dry_run else _given(ws, everyone, names, tasks)), checked=True)
+        return PreparedPush(spread({} if dry_run else _given(ws, everyone, names, tasks)), checked=True)
 
-    def record(self, ws: Workspace, collected: Collected, wishes: Wishes) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
         """The latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
         on_record = _on_record(ws)
@@ -193,7 +196,7 @@ def _corrected(before: Sequence[str], answer: Payload, known: Sequence[str]) -> 
     for region in answer.get("result", ()):
         side, _, number = str(region.get("id", "")).partition("-")
         given = (region.get("value") or {}).get("labels") or []
-        if region.get("from_name") != controls.SENTENCE_LABEL or side != "query" or not number.isdigit():
+        if region.get("from_name") != studio_records.SENTENCE_LABEL or side != "query" or not number.isdigit():
             continue
         if len(given) == 1 and given[0] in known and int(number) < len(labels):
             labels[int(number)] = given[0]
@@ -237,11 +240,11 @@ def _on_record(ws: Workspace) -> _OnRecord:
 
 
 def _given(
-    ws: Workspace, everyone: Sequence[str], names: Sequence[str], tasks: Mapping[Asked, Any]
-) -> dict[Asked, str]:
+    ws: Workspace, everyone: Sequence[str], names: Sequence[str], tasks: Mapping[PairKey, Any]
+) -> dict[PairKey, str]:
     """Who has which papers already. Raises StudioError if a server cannot be asked: nobody knows then."""
     keys = {pair_key(*asked): asked for asked in tasks}
-    given: dict[Asked, str] = {}
+    given: dict[PairKey, str] = {}
 
     def look(gateway: Gateway, here: Sequence[str]) -> None:
         _, faults = accounts_on(ws, gateway, [name for name in names if name in here])
@@ -267,7 +270,7 @@ def _given(
     return given
 
 
-def _spread(given: Mapping[Asked, str], tasks: Iterable[Asked], names: Sequence[str]) -> dict[Asked, str]:
+def _spread(given: Mapping[PairKey, str], tasks: Iterable[PairKey], names: Sequence[str]) -> dict[PairKey, str]:
     """Who gets which paper: one that nobody has goes to whoever of those named has fewest."""
     whose = dict(given)
     load = Counter(given.values())

@@ -1,38 +1,283 @@
-"""Agreement coefficients by name, with the reason in words if one has no value.
-
-Values come from counts (`contingency`); what is degenerate is recognised here. Ratings are an array of shape (M, N), M
-assessors, N pairs, nan where not judged; `grades` is the scale, consecutive integers in ascending order, used or not.
-
-More than two assessors: alpha, AC1, AC2 and the percentages are defined for any number of them, and kappa is Conger's
-(1980, Psychological Bulletin 88, 322-328), which for two is Cohen's. A rank correlation is the mean over every two
-assessors who share at least `LEAST_OVERLAP` pairs, weighted by how many they share. Such a mean has a value where more
-than half of what two assessors share has one.
-
-How each is checked, and against what, is listed in the package's docstring (`annot.measuring.agreement`).
-"""
+"""Agreement coefficients by name, and their formulas on tables of counts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import counted, verb
-from annot.base.stats.arrays import Array
+from annot.base.settings import AlphaLevel
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.inference import Clusters
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.contingency import (
-    ALPHAS,
-    OF_COUNTS,
-    OF_TABLES,
-    Counts,
-    alpha_of_units,
-    count,
-    n_judged_twice,
-    tables_between,
-    units_of,
-)
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Coefficients from tables of counts, which add up: the counts of two sets of pairs are those of both together.
+#
+# So a coefficient of all pairs of some queries needs the queries' counts only, not their judgements. If it has no
+# value the result is nan here; `coefficients.py` gives the reason in words.
+#
+# Alpha, Gwet's, the percentages and kappa (Conger's, for two assessors Cohen's) come from `Counts`, of any number of
+# assessors. Rank correlations are of two: they come from a table of the grades that these two gave to the same pairs.
+#
+# Pairs may have weights if a sample of them was judged: 1 / pi each makes counts those of the whole pool. Weights of
+# 1 are no weights.
+#
+# Shapes: `...` are leading axes (queries, tables), M assessors, K grades, N pairs of query and document.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+OfCounts = Callable[["Counts", Sequence[int]], Array]
+
+NEARLY_WHOLE = 1e-6
+NO_DUST = 9
+"""Decimals of a difference of counts; further ones are the rest of fractions that cancel out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of a set of pairs, for coefficients of any number of assessors.
+
+    coincidences: shape (..., K, K), Krippendorff's o_ck: each pair adds its ordered twos / (m - 1), m its judgements.
+    agreement: shape (..., K, K), Gwet's: each pair judged twice or more adds its ordered twos / (m (m - 1)), that is 1.
+    shares: shape (..., K), Gwet's: each pair judged at all adds the share of its judgements at each grade, that is 1.
+    margins: shape (..., M, K), how often each assessor gave each grade to pairs judged twice or more.
+    units: shape (N, K), how often each of all these pairs was given each grade; None if the counts are weighted, or
+    are those of many sets.
+    """
+
+    coincidences: Array
+    agreement: Array
+    shares: Array
+    margins: Array
+    units: Array | None = None
+
+    def weighted(self, weights: Array) -> Counts:
+        """Weighted sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
+        return Counts(*[np.asarray(np.tensordot(weights, counts, axes=1)) for counts in self.parts()])
+
+    def whole(self) -> Counts:
+        """Sum over the first axis."""
+        return replace(Counts(*[counts.sum(axis=0) for counts in self.parts()]), units=self.units)
+
+    def left_out(self, clusters: Clusters) -> Counts:
+        """Sums over the first axis without each unit of chance among its members."""
+        left = [counts.sum(axis=0) - clusters.summed(counts) for counts in self.parts()]
+        return Counts(*[np.round(counts, NO_DUST) for counts in left])
+
+    def parts(self) -> tuple[Array, ...]:
+        return self.coincidences, self.agreement, self.shares, self.margins
+
+    @staticmethod
+    def stack(counts: Sequence[Counts]) -> Counts:
+        """Join several counts on a new first axis."""
+        units = [part.units for part in counts if part.units is not None]
+        stacked = [np.stack(parts) for parts in zip(*[part.parts() for part in counts], strict=True)]
+        return replace(Counts(*stacked), units=np.concatenate(units) if len(units) == len(counts) else None)
+
+    @staticmethod
+    def of_tables(tables: Array) -> Counts:
+        """Counts behind tables of two assessors, shape (..., K, K), who both judged every pair."""
+        both = tables + tables.swapaxes(-1, -2)
+        margins = np.stack([tables.sum(axis=-1), tables.sum(axis=-2)], axis=-2)
+        return Counts(both, both / 2, margins.sum(axis=-2) / 2, margins)
+
+
+def count(ratings: Array, grades: Sequence[int], weights: Array | None = None) -> Counts:
+    """Count `ratings`, shape (M, N), nan where not judged. weights: shape (N,), of each pair; None is 1."""
+    at_grade = one_hot(ratings, grades)
+    by_pair = at_grade.sum(axis=0)  # (N, K)
+    m = by_pair.sum(axis=1)
+    twice, once = by_pair[m >= 2], by_pair[m >= 1]
+    m_twice, m_once = m[m >= 2], m[m >= 1]
+    twos = twice[:, :, None] * twice[:, None, :] - twice[:, :, None] * np.eye(len(grades))
+    pair_weights = np.ones(len(m)) if weights is None else weights
+    weights_of_twice = pair_weights[m >= 2]
+    return Counts(
+        coincidences=(weights_of_twice[:, None, None] * twos / (m_twice - 1)[:, None, None]).sum(axis=0),
+        agreement=(weights_of_twice[:, None, None] * twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
+        shares=(pair_weights[m >= 1][:, None] * once / m_once[:, None]).sum(axis=0),
+        margins=(weights_of_twice[:, None] * at_grade[:, m >= 2]).sum(axis=1),
+        units=by_pair if (pair_weights == 1).all() else None,
+    )
+
+
+def units_of(table: Array) -> Array:
+    """Pairs behind a table of two assessors without weights, shape (K, K), in the form of `Counts.units`."""
+    row, column = np.nonzero(table)
+    at_grade = np.eye(len(table))
+    return np.repeat(at_grade[row] + at_grade[column], table[row, column].astype(np.int64), axis=0)
+
+
+def alpha_of_units(name: str, units: Array, grades: Sequence[int]) -> float:
+    """Krippendorff's alpha as the `krippendorff` package computes it. Undefined if the ratings are degenerate."""
+    import krippendorff
+
+    return float(krippendorff.alpha(value_counts=units, value_domain=grades, level_of_measurement=ALPHAS[name]))
+
+
+def tables_between(ratings: Array, grades: Sequence[int], weights: Array | None = None) -> tuple[Integers, Array]:
+    """Joint grades of every two assessors who met: their rows, shape (P, 2), and their tables, shape (P, K, K).
+
+    weights: shape (N,), of each pair; None is 1.
+    """
+    at_grade = one_hot(ratings, grades)
+    weighted = at_grade if weights is None else at_grade * weights[:, None]
+    together = np.tensordot(weighted, at_grade, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
+    met = np.argwhere(np.triu(together.sum(axis=(-1, -2)), k=1) > 0)
+    return met, np.asarray(together[met[:, 0], met[:, 1]])
+
+
+def tables_with(ratings: Array, final: Array, grades: Sequence[int], weights: Array | None = None) -> Array:
+    """Joint grades of each assessor and the final grades, shape (N,): shape (M, K, K). weights: shape (N,)."""
+    at_final_grade = one_hot(final, grades)
+    weighted = at_final_grade if weights is None else at_final_grade * weights[:, None]
+    tables = np.tensordot(one_hot(ratings, grades), weighted, axes=([1], [0]))
+    return np.asarray(tables.swapaxes(1, 2))
+
+
+def one_hot(ratings: Array, grades: Sequence[int]) -> Array:
+    """Indicators with one more axis, of length K: 1 at the grade that was given."""
+    return np.stack([ratings == grade for grade in grades], axis=-1).astype(np.float64)
+
+
+def n_judged_twice(counts: Counts) -> Array:
+    """Number of pairs with two or more judgements, each with its weight: shape (...)."""
+    n = counts.agreement.sum(axis=(-1, -2))
+    # Thirds and sixths that were rounded do not add up to the whole number that they are.
+    return np.asarray(np.where(np.abs(n - np.rint(n)) < NEARLY_WHOLE, np.rint(n), n))
+
+
+def spearman_rho(table: Array) -> Array:
+    n = table.sum(axis=(-1, -2))
+    rows, columns = _average_ranks(table.sum(axis=-1)), _average_ranks(table.sum(axis=-2))
+    covariance = (table * rows[..., :, None] * columns[..., None, :]).sum(axis=(-1, -2))
+    variances = (table.sum(axis=-1) * rows**2).sum(axis=-1) * (table.sum(axis=-2) * columns**2).sum(axis=-1)
+    return ratio(covariance, np.sqrt(variances), where=n >= 3)
+
+
+def kendall_tau_b(table: Array) -> Array:
+    n = table.sum(axis=(-1, -2))
+    later_rows = table[..., ::-1, :].cumsum(axis=-2)[..., ::-1, :] - table
+    right = later_rows[..., ::-1].cumsum(axis=-1)[..., ::-1] - later_rows
+    left = later_rows.cumsum(axis=-1) - later_rows
+    score = (table * (right - left)).sum(axis=(-1, -2))
+    untied = [_twos(n) - _twos(table.sum(axis=axis)).sum(axis=-1) for axis in (-1, -2)]
+    return ratio(score, np.sqrt(untied[0] * untied[1]), where=n >= 3)
+
+
+def _kappa(distance: Callable[[Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
+    """Kappa of Conger 1980: chance is the mean over every two assessors, with the shares of grades that they give."""
+    weights, n = distance(_gaps(grades)), n_judged_twice(counts)
+    n_grades = counts.margins.sum(axis=-1, keepdims=True)
+    shares = ratio(counts.margins, n_grades, where=n_grades > 0, otherwise=0.0)
+    m = (n_grades > 0).sum(axis=(-1, -2))
+    summed = shares.sum(axis=-2)
+    twos = summed[..., :, None] * summed[..., None, :] - shares.swapaxes(-1, -2) @ shares
+    chance = (weights * twos).sum(axis=(-1, -2))
+    observed = (weights * counts.agreement).sum(axis=(-1, -2))
+    return 1 - ratio(m * (m - 1) * observed, n * chance, where=n >= 2)
+
+
+def _alpha(distance: Callable[[Array, Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
+    o = counts.coincidences
+    n_c = o.sum(axis=-1)
+    delta2 = distance(n_c, _gaps(grades))
+    observed = (n_c.sum(axis=-1) - 1) * (delta2 * o).sum(axis=(-1, -2))
+    expected = (delta2 * n_c[..., :, None] * n_c[..., None, :]).sum(axis=(-1, -2))
+    return 1 - ratio(observed, expected, where=n_judged_twice(counts) >= 2)
+
+
+def _ordinal(n_c: Array, gaps: Array) -> Array:
+    """Squared distance of Krippendorff 2011, page 6: (sum of n_g for g from c to k - (n_c + n_k) / 2)^2."""
+    middle = n_c.cumsum(axis=-1) - n_c / 2
+    return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
+
+
+def _ac(similarity: Callable[[Array], Array], counts: Counts, grades: Sequence[int]) -> Array:
+    weights, q = similarity(_gaps(grades)), len(grades)
+    n = n_judged_twice(counts)
+    p_a = ratio((weights * counts.agreement).sum(axis=(-1, -2)), n, where=n >= 2)
+    pi = ratio(counts.shares, counts.shares.sum(axis=-1, keepdims=True), where=n[..., None] >= 2)
+    p_e = weights.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=-1)
+    return np.asarray((p_a - p_e) / (1 - p_e))
+
+
+def _percent(within: int, counts: Counts, grades: Sequence[int]) -> Array:
+    n = n_judged_twice(counts)
+    enough = (n >= 1) & (len(grades) > within + 1)
+    near = _gaps(grades) <= within
+    return 100 * ratio((near * counts.agreement).sum(axis=(-1, -2)), n, where=enough)
+
+
+def _differ(gaps: Array) -> Array:
+    return (gaps > 0).astype(np.float64)
+
+
+OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
+"""Rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
+ALPHAS: dict[str, AlphaLevel] = {
+    "alpha_ordinal": "ordinal",
+    "alpha_nominal": "nominal",
+    "alpha_interval": "interval",
+}
+"""Alphas that come from the `krippendorff` package if the single pairs are known; here, from counts, in the cases that
+it does not cover: weighted counts, and many sets of pairs at once.
+"""
+OF_COUNTS: dict[str, OfCounts] = {
+    "alpha_ordinal": partial(_alpha, _ordinal),
+    "alpha_nominal": partial(_alpha, lambda n_c, gaps: _differ(gaps)),
+    "alpha_interval": partial(_alpha, lambda n_c, gaps: gaps**2),
+    "kappa": partial(_kappa, _differ),
+    "kappa_linear": partial(_kappa, lambda gaps: gaps),
+    "kappa_quadratic": partial(_kappa, lambda gaps: gaps**2),
+    "ac1": partial(_ac, lambda gaps: 1 - _differ(gaps)),
+    "ac2": partial(_ac, lambda gaps: 1 - (gaps / gaps.max()) ** 2),
+    "percent": partial(_percent, 0),
+    "percent_within_one": partial(_percent, 1),
+}
+
+
+def _gaps(grades: Sequence[int]) -> Array:
+    scale = np.asarray(grades, dtype=np.float64)
+    return np.abs(scale[:, None] - scale[None, :])
+
+
+def _twos(times: Array) -> Array:
+    return times * (times - 1) / 2
+
+
+def _average_ranks(margin: Array) -> Array:
+    """Average rank of each grade, less the mean of all ranks."""
+    return np.asarray(margin.cumsum(axis=-1) - margin / 2 - margin.sum(axis=-1, keepdims=True) / 2)
+
+
+def ratio(numerator: Array, denominator: Array, *, where: Mask, otherwise: float = np.nan) -> Array:
+    """Divide numerator by denominator; the result is `otherwise` where the denominator is 0 or `where` is false."""
+    result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape, where.shape), otherwise)
+    np.divide(numerator, denominator, out=result, where=where & (denominator != 0))
+    return result
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Agreement coefficients by name, with the reason in words if one has no value.
+#
+# Values come from counts (`contingency`); what is degenerate is recognised here. Ratings are an array of shape (M,
+# N), M assessors, N pairs, nan where not judged; `grades` is the scale, consecutive integers in ascending order, used
+# or not.
+#
+# More than two assessors: alpha, AC1, AC2 and the percentages are defined for any number of them, and kappa is
+# Conger's (1980, Psychological Bulletin 88, 322-328), which for two is Cohen's. A rank correlation is the mean over
+# every two assessors who share at least `LEAST_OVERLAP` pairs, weighted by how many they share. Such a mean has a
+# value where more than half of what two assessors share has one.
+#
+# How each is checked, and against what, is listed in the package's docstring (`annot.measuring.agreement`).
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 Ratings = Array
 Coefficient = Callable[[Ratings, Sequence[int]], float]

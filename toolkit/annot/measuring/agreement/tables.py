@@ -15,20 +15,27 @@ from annot.base.errors import InputError
 from annot.base.names import check_name, counted, verb
 from annot.base.records import Decision, Judgement
 from annot.base.stats.arrays import Array, Mask
-from annot.base.stats.clustered import mean_interval, share_of_counts
-from annot.base.stats.medians import median_interval
+from annot.base.stats.inference import mean_interval, median_interval, share_of_counts
 from annot.base.stats.values import Interval, Undefined, Value, rounding
 from annot.measuring.agreement.coefficients import COEFFICIENTS, rests_on_most, titles_of
-from annot.measuring.agreement.per_query import POLICIES, CountedQuery, not_settled, query_agreement, ratings_of
-from annot.measuring.agreement.pooled import PooledCounts, PooledTables, ends_of, interval_of, pooled_between
-from annot.measuring.agreement.summaries import (
+from annot.measuring.agreement.estimates import (
+    POLICIES,
     AgreementTable,
+    CountedQuery,
     GroupAgreement,
     PairShare,
+    PooledCounts,
+    PooledTables,
     QueryAgreement,
     SampledShare,
     ShareSummary,
     Summary,
+    ends_of,
+    interval_of,
+    not_settled,
+    pooled_between,
+    query_agreement,
+    ratings_of,
 )
 
 TOGETHER = "together"

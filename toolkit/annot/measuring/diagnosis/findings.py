@@ -1,29 +1,512 @@
-"""Findings about assessors who differ from the others, over whole topics.
-
-Every assessor is tested for severity, for each threshold moved, and for noise (`contrasts`). The clearest difference of
-all is a finding if it holds after correction for everything that was tested (Holm 1979, Scandinavian Journal of
-Statistics 6, 65-70). A difference that could not hold even if all papers pointed the same way is not tested, and
-corrects nothing (Tarone 1990, Biometrics 46, 515-522). Whoever was compared with that assessor seems to differ the
-other way round; so the assessor is taken out, and the others are compared among themselves, until no more is found. An
-assessor has one finding, the clearest.
-
-`benchmarks/diagnosis_power.py` measures how often false findings come up, and which differences are found.
+"""Findings on assessors that hold over whole topics: differences, changes over time, pace; and pairs that are hard to
+judge.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from annot.base.stats.arrays import Array
-from annot.base.stats.clustered import share
-from annot.base.stats.values import Estimate, Undefined, Value
-from annot.measuring.diagnosis.contrasts import ALPHA, detectable, noise, severity, threshold
-from annot.measuring.diagnosis.pairs import GuidelineGap, HardPair, guideline_gaps, hardest_pairs
-from annot.measuring.diagnosis.panel import Panel, SharedPairs
+from annot.base.names import counted, verb
+from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.inference import clusters_of, fences, generator, holm, median_of_clusters, share, winsorised
+from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
+from annot.measuring.diagnosis.panel import (
+    ALPHA,
+    Panel,
+    SharedPairs,
+    Test,
+    detectable,
+    higher,
+    noise,
+    severity,
+    threshold,
+    variance_between,
+)
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Changes of an assessor while judging: agreement, severity and speed, by halves of the queries.
+#
+# The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
+# likely, so the means of the queries are compared: those judged in the first half with those in the second. If
+# several facets of a paper are judged one after the other, whole topics are the units of chance. An assessor who is
+# compared with one who changes seems to change too; so the clearest change is taken first, and the others are
+# compared with those who are left.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Measure = Literal["agreement", "severity", "speed"]
+FEWEST_FOR_DRIFT, FEWEST_QUERIES = 20, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Mean of a measure over some queries."""
+
+    label: str
+    n: int
+    """Number of judgements."""
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Change of one assessor in one measure."""
+
+    assessor: str
+    measure: Measure
+    """Name of the measure. agreement: share of partners who gave the same grade; severity: in grades, above 0 for the
+    strict; speed: seconds a pair, as a geometric mean. All are means over queries.
+    """
+    against: tuple[str, ...]
+    """Partners in the comparison. If there is only one, it may as well be the partner who changes, the other
+    way round.
+    """
+    n: int
+    queries: int
+    p_value: Value
+    """p corrected over all assessors and measures."""
+    changed: bool
+    levels: tuple[Level, ...]
+    """Levels in the first and the second half of the queries."""
+    detectable: Value
+    """Least change between the halves that would have been found. In the measure's unit; for speed, a factor."""
+
+
+class _Tested(NamedTuple):
+    drift: Drift
+    test: Test | None
+
+
+def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
+    """Test every assessor and measure for a change, corrected by Holm.
+
+    Speed is the logarithm of the seconds, with those beyond the fences pulled in (`annot.base.stats.inference.fences`).
+    """
+    speed = _speed(panel, fence)
+    by_speed = [_tested(panel, assessor, "speed", (), speed) for assessor in range(len(panel.assessors))]
+    settled: dict[str, list[_Tested]] = {}
+    while True:
+        compared = SharedPairs(panel, without=settled)
+        scale = np.array(panel.scale, dtype=np.float64)
+        agreement, severity = np.full((2, len(panel.pair)), np.nan)
+        agreement[compared.at] = compared.agreement()
+        severity[compared.at] = -compared.differences(scale[compared.grade])
+        tested: list[_Tested] = []
+        for assessor, name in enumerate(panel.assessors):
+            tested += settled.get(name) or [
+                _tested(panel, assessor, "agreement", compared.partners[assessor], agreement),
+                _tested(panel, assessor, "severity", compared.partners[assessor], severity),
+                by_speed[assessor],
+            ]
+        tested = _corrected(tested)
+        clear = [
+            (result.test.p, result.drift.assessor)
+            for result in tested
+            if result.test
+            and result.drift.changed
+            and result.drift.measure != "speed"
+            and result.drift.assessor not in settled
+        ]
+        if not clear:
+            break
+        _, clearest = min(clear)
+        settled[clearest] = [result for result in tested if result.drift.assessor == clearest]
+    n_tests = sum(result.test is not None for result in tested)
+    return tuple(replace(result.drift, detectable=_detectable(result, n_tests, panel.widest)) for result in tested)
+
+
+def _speed(panel: Panel, fence: float) -> Array:
+    """Logarithm of the seconds, shape (J,), nan if no time was taken."""
+    speed = np.full(len(panel.pair), np.nan)
+    for places in panel.in_order:
+        timed = places[panel.seconds[places] > 0]
+        if len(timed):
+            speed[timed] = np.log(winsorised(panel.seconds[timed], fence=fence))
+    return speed
+
+
+def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, ...], values: Array) -> _Tested:
+    """Compare one assessor's queries of the first half with those of the second. values: shape (J,), nan if there is
+    none.
+    """
+    places = panel.in_order[assessor]
+    places = places[~np.isnan(values[places])]
+    _, first, query = np.unique(panel.query[panel.pair[places]], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    size = np.bincount(query)[order]
+    paper = panel.paper[panel.pair[places]][first[order]]
+    clusters = clusters_of(order, paper)
+    means = np.bincount(query, weights=values[places])[order] / size
+    n = len(places)
+    why = Undefined(
+        f"only {counted(n, 'judgement')} on {counted(clusters.n, clusters.unit)} to measure a change; "
+        f"{FEWEST_FOR_DRIFT} on {FEWEST_QUERIES} are needed"
+    )
+    drift = Drift(panel.assessors[assessor], measure, against, n, len(size), why, False, (), why)
+    if n < FEWEST_FOR_DRIFT or clusters.n < FEWEST_QUERIES:
+        return _Tested(drift, None)
+    second = np.arange(len(size)) >= len(size) // 2
+    levels = []
+    for label, inside in (("first half", ~second), ("second half", second)):
+        mean = float(means[inside].mean())
+        levels.append(Level(label, int(size[inside].sum()), math.exp(mean) if measure == "speed" else mean))
+    alike = Undefined("all compared queries have the same value")
+    test = variance_between(means, second.astype(np.int64), paper)
+    return _Tested(replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test)
+
+
+def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
+    corrected = iter(holm([max(result.test.p, result.test.least) for result in tested if result.test]))
+    results = []
+    for result in tested:
+        if result.test:
+            p_value = next(corrected)
+            result = result._replace(drift=replace(result.drift, p_value=p_value, changed=p_value <= ALPHA))
+        results.append(result)
+    return results
+
+
+def papers_needed_for_drift(n_tests: int) -> int:
+    """Least number of topics with which a change between halves could hold after correction for so many tests."""
+    return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
+
+
+def _detectable(result: _Tested, n_tests: int, widest: float) -> Value:
+    if result.test is None:
+        return result.drift.detectable
+    if result.test.least * n_tests > ALPHA:
+        return Undefined(
+            f"too few queries to tell a change from chance; {papers_needed_for_drift(n_tests)} query papers are needed"
+        )
+    size = float(detectable(result.test.error, result.test.freedom, ALPHA / n_tests))
+    if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[result.drift.measure]:
+        return Undefined("even the largest possible change could not be detected")
+    return math.exp(size) if result.drift.measure == "speed" else size
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Time per pair, robust to coffee breaks; judgements too fast to be real; grades given in a streak.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FEWEST_TIMES = 5
+PERMUTATIONS, RARE = 2_000, 20
+"""Number of orders drawn at a time, until the observed run has come up so often, or as many as all the tests need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Time that one assessor takes for a pair, in seconds."""
+
+    assessor: str
+    n: int
+    """Judgements with a time."""
+    median: Value
+    median_interval: Interval | Undefined
+    q1: Value
+    q3: Value
+    winsorised: Value
+    """Mean with the times beyond `fences` pulled in to them."""
+    fences: tuple[float, float] | None
+    n_slow: int
+    """Times beyond the upper fence: idling, not work."""
+    too_fast: tuple[tuple[str, str], ...]
+    """Pairs (query, document) that were answered faster than anyone can read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOfGrades:
+    """Consecutive judgements with the same grade."""
+
+    grade: int
+    start: int
+    """Place of the first in the assessor's sequence, from 1."""
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """Longest run of the same grade by one assessor, compared with the likely length for the order of the pairs."""
+
+    assessor: str
+    n: int
+    longest: RunOfGrades
+    expected: float
+    """Mean longest run over permutations."""
+    p_value: float
+    """p corrected over all assessors."""
+    flagged: tuple[RunOfGrades, ...]
+    """Runs so long that one like it would come up by chance less often than alpha, over all assessors."""
+
+
+def paces(
+    panel: Panel, *, rushed: Mapping[str, Collection[tuple[str, str]]], fence: float, level: float
+) -> tuple[Pace, ...]:
+    """Time of each assessor per pair.
+
+    rushed: by assessor, the pairs that were answered faster than anyone can read (`annot.study.rushed`). fence: robust
+    widths of the log times from their median beyond which a time is idling (`annot.base.stats.inference.fences`). The
+    interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
+    Nonparametric Statistics, 3.2).
+    """
+    timed = [places[panel.seconds[places] > 0] for places in panel.in_order]
+    return tuple(
+        _pace(panel, name, places, rushed.get(name, ()), fence, level)
+        for name, places in zip(panel.assessors, timed, strict=True)
+    )
+
+
+def _pace(
+    panel: Panel, assessor: str, timed: Integers, rushed: Collection[tuple[str, str]], fence: float, level: float
+) -> Pace:
+    times, pairs = panel.seconds[timed], panel.pair[timed]
+    judged = ((panel.query_ids[pair], panel.doc_ids[pair]) for pair in pairs)
+    too_fast = tuple(pair for pair in judged if pair in rushed)
+    if len(times) < FEWEST_TIMES:
+        has = verb(len(times), "has", "have")
+        few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
+        return Pace(assessor, len(times), few, few, few, few, few, None, 0, too_fast)
+    low, high = fences(times, fence)
+    q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
+    return Pace(
+        assessor=assessor,
+        n=len(times),
+        median=median,
+        median_interval=median_time_interval(times, panel.query[pairs], panel.paper[pairs], level),
+        q1=q1,
+        q3=q3,
+        winsorised=float(winsorised(times, fence=fence).mean()),
+        fences=(low, high),
+        n_slow=int((times > high).sum()),
+        too_fast=too_fast,
+    )
+
+
+def median_time_interval(
+    times: Array, queries: npt.ArrayLike, topics: npt.ArrayLike, level: float
+) -> Interval | Undefined:
+    """Interval of the median of times, shape (n,). queries, topics: of each.
+
+    If several queries are of one paper, whole topics are the units of chance, and the ends may lie between times.
+    """
+    from scipy.special import bdtr
+
+    clusters = clusters_of(queries, topics)
+    if clusters.unit != "query":
+        return median_of_clusters(times, clusters, level=level)
+    ordered, n = np.sort(times), len(times)
+    # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
+    j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
+    if j < 1:
+        return Undefined(f"{n} times are too few for an interval of {level:.0%}")
+    return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
+
+
+def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
+    """Find runs of one grade that are too long for the grades that the assessor gave.
+
+    The statistic is the longest run. Candidates come in random order within a query, so the grades of each query are
+    permuted within it: where a query holds hardly anything but 0, a long run of 0 is no news. p = (hits + 1) / (drawn +
+    1), corrected over assessors by Holm's method; where it is small, more is drawn.
+    """
+    m = len(panel.assessors)
+    runs = [_runs(panel, places) for places in panel.in_order]
+    longest = [max(runs_of_assessor, key=lambda run: (run.length, -run.start)) for runs_of_assessor in runs]
+    lengths = [
+        _drawn(panel, assessor, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / ALPHA)), seed=seed)
+        for assessor, run in enumerate(longest)
+    ]
+    p_values = [_p(drawn, run) for drawn, run in zip(lengths, longest, strict=True)]
+    results = []
+    for assessor, corrected in enumerate(holm(p_values)):
+        flagged = [
+            run for run in runs[assessor] if corrected / p_values[assessor] * _p(lengths[assessor], run) <= ALPHA
+        ]
+        name, n = panel.assessors[assessor], len(panel.in_order[assessor])
+        results.append(Streak(name, n, longest[assessor], float(lengths[assessor].mean()), corrected, tuple(flagged)))
+    return tuple(results)
+
+
+def _p(drawn: Integers, run: RunOfGrades) -> float:
+    return float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
+
+
+def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
+    starts = np.flatnonzero(np.diff(panel.grade[places], prepend=-1))
+    lengths = np.diff(np.append(starts, len(places)))
+    return [
+        RunOfGrades(panel.scale[panel.grade[places[start]]], int(start) + 1, int(length))
+        for start, length in zip(starts, lengths, strict=True)
+    ]
+
+
+def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Integers:
+    """Longest run in each of many orders of the grades within each query; few if `observed` is not rare."""
+    rng = generator(seed, "streaks", panel.assessors[assessor])
+    places = panel.in_order[assessor]
+    grades, query = panel.grade[places], panel.query[panel.pair[places]]
+    of_queries = [np.flatnonzero(query == number) for number in np.unique(query)]
+    lengths: Integers = np.zeros(0, dtype=np.int64)
+    while len(lengths) < enough and (lengths >= observed).sum() < RARE:
+        permuted = np.tile(grades, (PERMUTATIONS, 1))
+        for positions in of_queries:
+            permuted[:, positions] = rng.permuted(permuted[:, positions], axis=1)
+        lengths = np.concatenate([lengths, _longest(permuted)])
+    return lengths
+
+
+def _longest(grades: Integers) -> Integers:
+    """Longest run in each row."""
+    rows, n = grades.shape
+    place = np.arange(n)
+    begins = np.concatenate([np.ones((rows, 1), dtype=np.bool_), grades[:, 1:] != grades[:, :-1]], axis=1)
+    last_begin = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+    return np.asarray((place - last_begin).max(axis=1) + 1, dtype=np.int64)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Single pairs that are hard to judge, and grades that a facet confuses.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+PER_QUERY, EXAMPLES = 3, 5
+"""Numbers of hard pairs shown of each query, and of each gap."""
+SHOWN = 2
+"""Significant digits of a figure on a page; pairs that are equal at these are ordered by their other figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class HardPair:
+    """Pair on which the assessors differ."""
+
+    query_id: str
+    doc_id: str
+    facet: str
+    grades: dict[str, int]
+    """Grade by assessor."""
+    spread: int
+    """Place of the highest grade in the scale less that of the lowest."""
+    share: float
+    """Share of the query's pairs with two grades or more that have a spread so large or larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelineGap:
+    """Two grades that meet on the same pair more often in one facet than in the others."""
+
+    facet: str
+    low: int
+    high: int
+    observed: int
+    """Pairs with both grades among their judgements."""
+    expected: float
+    """Number expected at the rate of the other facets."""
+    of: int
+    """Pairs of the facet with one of the two grades among their judgements, of two or more."""
+    p_value: float
+    """One-sided p over whole topics, corrected over all facets and grade pairs."""
+    examples: tuple[HardPair, ...]
+    """Hard pairs, the hardest first."""
+
+
+def hardest_pairs(panel: Panel) -> tuple[HardPair, ...]:
+    """Hardest pairs of each query, by query, widest apart first; never a pair on which all agree."""
+    everywhere = np.ones(len(panel.query_ids), dtype=np.bool_)
+    by_query = itertools.groupby(_hard(panel, everywhere), key=lambda pair: pair.query_id)
+    return tuple(pair for _, of_query in by_query for pair in itertools.islice(of_query, PER_QUERY))
+
+
+def order_of_hard(pair: HardPair) -> tuple[int, float, str, str]:
+    """Sort key: widest apart first; then rarest in its query, as printed; then by id."""
+    return -pair.spread, significant(pair.share, SHOWN), pair.query_id, pair.doc_id
+
+
+def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
+    """Grades that a facet confuses more than the others, corrected by Holm, the clearest first.
+
+    In each query: of the pairs that someone gave one of two grades, the share that someone else gave the other one. The
+    facet's queries are compared with those of the other facets, which may be of the same papers; with one facet alone
+    there is nothing to compare. compared: without those who differ from the others, so that the facet that they judged
+    most is not blamed.
+    """
+    panel = compared.panel
+    has = np.zeros((len(panel.query_ids), len(panel.scale)), dtype=np.bool_)
+    has[compared.pair, compared.grade] = True
+    facets, n_queries = np.array(panel.facets), compared.n_queries
+    candidates = []
+    for low, high in itertools.combinations(range(len(panel.scale)), 2):
+        has_both, has_either = has[:, low] & has[:, high], has[:, low] | has[:, high]
+        hits, times = (np.bincount(panel.query[part], minlength=n_queries) for part in (has_both, has_either))
+        queries = np.flatnonzero(times)
+        for facet in sorted(set(panel.facets)):
+            in_facet = facets == facet
+            inside = np.isin(queries, panel.query[in_facet])
+            shares = hits[queries] / times[queries]
+            test = higher(shares, ~inside, compared.paper_of[queries])
+            if test is None:
+                continue
+            n_either = int((has_either & in_facet).sum())
+            expected = n_either * float(hits[queries[~inside]].sum() / times[queries[~inside]].sum())
+            among = has_both & in_facet
+            grades = panel.scale[low], panel.scale[high]
+            gap = GuidelineGap(facet, *grades, int(among.sum()), expected, n_either, test.p, ())
+            candidates.append((gap, max(test.p, test.least), among))
+    corrected = holm([p for _, p, _ in candidates])
+    clear = [
+        replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, among), key=order_of_hard)[:EXAMPLES]))
+        for (gap, _, among), p in zip(candidates, corrected, strict=True)
+        if p <= ALPHA
+    ]
+    return tuple(
+        sorted(clear, key=lambda gap: (significant(gap.p_value, SHOWN), -gap.observed, gap.facet, gap.low, gap.high))
+    )
+
+
+def _hard(panel: Panel, among: Mask) -> list[HardPair]:
+    """Pairs among these on which not all agree, by query, the hardest first. among: shape (N,)."""
+    starts = np.searchsorted(panel.pair, np.arange(len(panel.query_ids) + 1))
+    spread = np.maximum.reduceat(panel.grade, starts[:-1]) - np.minimum.reduceat(panel.grade, starts[:-1])
+    twice = panel.n_judged > 1
+    of_query = np.bincount(panel.query[twice])
+    as_wide = [np.bincount(panel.query[twice & (spread >= s)]) for s in range(len(panel.scale))]
+    pairs = []
+    for row in np.flatnonzero((spread > 0) & among):
+        judgements = slice(starts[row], starts[row + 1])
+        grades = zip(panel.who[judgements].tolist(), panel.grade[judgements].tolist(), strict=True)
+        query, distance = panel.query[row], int(spread[row])
+        pairs.append(
+            HardPair(
+                query_id=panel.query_ids[row],
+                doc_id=panel.doc_ids[row],
+                facet=panel.facets[row],
+                grades={panel.assessors[who]: panel.scale[grade] for who, grade in grades},
+                spread=distance,
+                share=float(as_wide[distance][query] / of_query[query]),
+            )
+        )
+    return sorted(pairs, key=lambda pair: (pair.query_id, order_of_hard(pair)))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Findings about assessors who differ from the others, over whole topics.
+#
+# Every assessor is tested for severity, for each threshold moved, and for noise (`contrasts`). The clearest
+# difference of all is a finding if it holds after correction for everything that was tested (Holm 1979, Scandinavian
+# Journal of Statistics 6, 65-70). A difference that could not hold even if all papers pointed the same way is not
+# tested, and corrects nothing (Tarone 1990, Biometrics 46, 515-522). Whoever was compared with that assessor seems to
+# differ the other way round; so the assessor is taken out, and the others are compared among themselves, until no
+# more is found. An assessor has one finding, the clearest.
+#
+# `benchmarks/diagnosis_power.py` measures how often false findings come up, and which differences are found.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20
 """Bounds of an assessor without information: one grade for this share of the pairs or more, and no more than the second

@@ -1,19 +1,33 @@
-"""Comparisons of assessors with each other, with the final grade and with themselves: matrices, bias, severity."""
+"""Assessors compared with each other, with the final grades and with themselves, and all of it at a glance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.clustered import FEWEST_QUERIES, clusters_of, jackknife_interval, mean_by_queries, share, too_few
+from annot.base.stats.inference import (
+    FEWEST_QUERIES,
+    POWER,
+    clusters_of,
+    jackknife_interval,
+    mean_by_queries,
+    share,
+    too_few,
+)
 from annot.base.stats.values import Estimate, Interval, Share, Undefined, Value
 from annot.measuring.agreement.coefficients import value_of
-from annot.measuring.diagnosis import contrasts
+from annot.measuring.diagnosis import panel as contrasts
+from annot.measuring.diagnosis.findings import Diagnosis, Drift, Pace, Streak, diagnose, drifts, paces, streaks
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Comparisons of assessors with each other, with the final grade and with themselves: matrices, bias, severity.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 FEWEST = 5
 """Least number of common pairs of two assessors in the matrix: with fewer, of which many people have many, a figure
@@ -250,3 +264,92 @@ def self_consistency(
             )
         )
     return tuple(consistencies)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Overview of the assessors for the report and `annot agreement --by assessor`.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementCount:
+    """Number of judgements that one assessor was asked for, and number of those that have a grade that counts."""
+
+    assessor: str
+    asked: int
+    graded: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorComparison:
+    """Assessors compared with each other and the final grades, and reasons why they disagree."""
+
+    scale: tuple[int, ...]
+    level: float
+    """Level of all intervals."""
+    policy: str
+    """Policy for missing judgements of annot.toml. It is for coefficients: a grade that was not given shows nothing
+    about an assessor, and is left out here.
+    """
+    missing: tuple[JudgementCount, ...]
+    matrix: tuple[AssessorPair, ...]
+    against_final: tuple[AgainstFinal, ...]
+    severities: tuple[Severity, ...]
+    diagnosis: Diagnosis | Undefined
+    self_consistency: tuple[SelfConsistency, ...]
+    """Consistency of assessors with themselves; empty if nothing was asked twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorAnalysis:
+    """Analysis of the assessors: how they judge, and how they work."""
+
+    diagnosed: AssessorComparison
+    order: str
+    """Order of judging that streaks and drifts follow, in words."""
+    reading_limit: float
+    """Seconds in which nobody can read a pair."""
+    fence: float
+    """Robust widths of the log times from their median beyond which a time is idling."""
+    power: float
+    """Probability with which a drift of the detectable size would have been found."""
+    paces: tuple[Pace, ...]
+    streaks: tuple[Streak, ...]
+    drifts: tuple[Drift, ...]
+
+
+def look(
+    panel: Panel,
+    repeats: Iterable[Repeat],
+    *,
+    topics: Mapping[str, str],
+    policy: str,
+    missing: tuple[JudgementCount, ...],
+    order: str,
+    rushed: Mapping[str, Collection[tuple[str, str]]],
+    reading_limit: float,
+    fence: float,
+    level: float,
+    seed: int,
+) -> AssessorAnalysis:
+    """Analyse the panel and the repeats. topics: the topic of each query. rushed: as in `paces`."""
+    return AssessorAnalysis(
+        diagnosed=AssessorComparison(
+            scale=panel.scale,
+            level=level,
+            policy=policy,
+            missing=missing,
+            matrix=pairwise_matrix(panel, level=level),
+            against_final=against_final(panel, level=level),
+            severities=severities(panel, level=level),
+            diagnosis=diagnose(panel, level=level),
+            self_consistency=self_consistency(repeats, widest=panel.widest, level=level, topics=topics),
+        ),
+        order=order,
+        reading_limit=reading_limit,
+        fence=fence,
+        power=POWER,
+        paces=paces(panel, rushed=rushed, fence=fence, level=level),
+        streaks=streaks(panel, seed=seed),
+        drifts=drifts(panel, fence=fence),
+    )

@@ -1,31 +1,47 @@
-"""Comparison of all pairs of runs: the best run, and the differences that hold after correction.
-
-The units of chance are topics: facets of one paper share its pool and its difficulty, so their differences change sign
-together in the tests and count as one for the interval. The step-down maximum of t decides
-(`annot.base.stats.significance`): its least p is the same for two runs and for twenty, and a small difference between
-two near copies is not hidden by large differences of others. If differences are symmetric it names a false one in 2 to
-6 of 100 studies; if runs differ in spread and are skewed in 4 to 8, with long tails in more
-(`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of the randomised Tukey HSD are next
-to it, for papers that report them.
-
-`Restated` has the scores of the runs before and after each top-up of the pools: it shows how systems that came later
-change figures that are known.
-"""
+"""Comparisons of all pairs of runs, and analyses beside their measures."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
+from annot.base.records import Qrel, ScoredDoc, nested
 from annot.base.stats.arrays import Array
-from annot.base.stats.power import effect_interval, least_effect
-from annot.base.stats.pseudo_topics import Reach, interval_of_difference
-from annot.base.stats.significance import MaxT, holm, max_t_tests, randomisation_tests, t_tests, tukey_tests
+from annot.base.stats.inference import (
+    MaxT,
+    Reach,
+    effect_interval,
+    holm,
+    interval_of_difference,
+    least_effect,
+    max_t_tests,
+    randomisation_tests,
+    t_tests,
+    tukey_tests,
+)
 from annot.base.stats.values import Interval, Undefined, Value
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Comparison of all pairs of runs: the best run, and the differences that hold after correction.
+#
+# The units of chance are topics: facets of one paper share its pool and its difficulty, so their differences change
+# sign together in the tests and count as one for the interval. The step-down maximum of t decides
+# (`annot.base.stats.inference`): its least p is the same for two runs and for twenty, and a small difference
+# between two near copies is not hidden by large differences of others. If differences are symmetric it names a false
+# one in 2 to 6 of 100 studies; if runs differ in spread and are skewed in 4 to 8, with long tails in more
+# (`benchmarks/comparison_power.py`). The p of Holm's correction, of the t test and of the randomised Tukey HSD are
+# next to it, for papers that report them.
+#
+# `RunsBeforeTopups` has the scores of the runs before and after each top-up of the pools: it shows how systems that
+# came later change figures that are known.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 ALPHA = 0.05
 FEWEST_PAPERS = math.ceil(1 - math.log2(ALPHA))
@@ -305,7 +321,7 @@ class ToppedUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Restated:
+class RunsBeforeTopups:
     """Scores of every run under the grades before each top-up, and under all."""
 
     topups: tuple[ToppedUp, ...]
@@ -332,3 +348,79 @@ def restated_scores(earlier: Sequence[Values], now: Values) -> tuple[Score, ...]
             for run in sorted(runs, key=lambda run: (-states[-1][run], run))
         ]
     return tuple(scores)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Analyses of runs that go further than their measures.
+#
+# Errors of a run: irrelevant documents near its top, relevant ones far down (CSFCube, Appendix G). One run on several
+# facets of the same paper (CSFCube, Figure 3): a run that does well on one may do badly on another.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Error = Literal["irrelevant near the top", "relevant far down"]
+NEAR_TOP: Final = "irrelevant near the top"
+FAR_DOWN: Final = "relevant far down"
+ONE_IN = 5
+"""Near the top is the first fifth of the ranking, where NDCG%20 looks; far down is its lower half."""
+
+
+class ErrorCase(NamedTuple):
+    """One document that a run ranks far from where its grade belongs."""
+
+    run: str
+    query_id: str
+    doc_id: str
+    error: Error
+    grade: int
+    rank: int | None
+    """Rank from 1; None if the run leaves a relevant document out."""
+
+
+def error_cases(
+    runs: Mapping[str, Mapping[str, Sequence[ScoredDoc]]], qrels: Iterable[Qrel], *, relevant_from: int
+) -> tuple[ErrorCase, ...]:
+    """The cases of each run on each query that it ranks, worst first: those near the top, then those far down.
+
+    Near the top: grade 0 in the first fifth (rounded down) of the documents it ranks. Far down: grade `relevant_from`
+    or higher in the lower half, or left out. An unjudged document is neither.
+    """
+    cases: list[ErrorCase] = []
+    for (run, rankings), (query_id, grades) in product(runs.items(), sorted(nested(qrels).items())):
+        ranking = rankings.get(query_id, ())
+        last = len(ranking) + 1
+        ranks = {doc.doc_id: rank for rank, doc in enumerate(ranking, start=1)}
+        cases += [
+            ErrorCase(run, query_id, doc.doc_id, NEAR_TOP, 0, ranks[doc.doc_id])
+            for doc in ranking[: len(ranking) // ONE_IN]
+            if grades.get(doc.doc_id) == 0
+        ]
+        far_down = [
+            ErrorCase(run, query_id, doc_id, FAR_DOWN, grade, ranks.get(doc_id))
+            for doc_id, grade in grades.items()
+            if ranking and grade >= relevant_from and 2 * ranks.get(doc_id, last) > last
+        ]
+        cases += sorted(far_down, key=lambda case: (-(case.rank or last), -case.grade, case.doc_id))
+    return tuple(cases)
+
+
+class OnFacets(NamedTuple):
+    """Values of a run on the facets of one paper."""
+
+    paper_id: str
+    values: dict[str, float]
+    """Value by facet."""
+
+    @property
+    def spread(self) -> float:
+        """Difference between the best facet and the worst."""
+        return max(self.values.values()) - min(self.values.values())
+
+
+def on_facets(
+    values: Mapping[str, float], *, facets: Mapping[str, str], topics: Mapping[str, str]
+) -> tuple[OnFacets, ...]:
+    """Papers that are queries of several facets, the widest spread first. values, facets, topics: by query id."""
+    values_by_paper = nested((topics[query_id], facets[query_id], value) for query_id, value in values.items())
+    several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in values_by_paper.items() if len(of_facets) > 1)
+    return tuple(sorted(several, key=lambda paper: (-paper.spread, paper.paper_id)))

@@ -1,33 +1,242 @@
-"""Runs measured by facet and together, in both conventions, and compared: with each other, chance, and one assessor."""
+"""Runs measured by facet and together, averaged over folds or queries, with caveats."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.names import called, counted, verb
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
-from annot.base.stats.pseudo_topics import Reach, interval_of_mean
+from annot.base.stats.inference import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined, rounding
-from annot.measuring.evaluation.averages import Average, average_of, averages_of_facets, folds_of
-from annot.measuring.evaluation.caveats import caveats, nothing_relevant
-from annot.measuring.evaluation.chance import ranked_by_any
 from annot.measuring.evaluation.comparisons import (
     ALPHA,
-    Restated,
     RunComparison,
+    RunsBeforeTopups,
     Verdict,
     compare_runs,
     interval_beside_test,
     p_over_chance,
     shares_of,
 )
-from annot.measuring.evaluation.computed import MeasuresAsked
-from annot.measuring.evaluation.graded_pools import GradedPools, SampleCost
-from annot.measuring.evaluation.measures import Evaluation, QueryMeasures, mean_over_folds
+from annot.measuring.evaluation.measures import (
+    Evaluation,
+    GradedPools,
+    MeasureSelection,
+    QueryMeasures,
+    SampleCost,
+    mean_over_folds,
+    ranked_by_any,
+)
+from annot.measuring.folds import test_folds
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Averages over the queries of runs: by the test folds, over a development fold, or over all queries.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+TOGETHER = "together"
+TEST = "mean of fold means"
+TEST_FOLD = "mean over the test fold"
+DEV = "mean over the development fold"
+PLAIN = "mean over queries"
+AVERAGES = ("test", "dev", "plain")
+"""Averages over the test folds if there are any; over the first development fold, as in CSFCube's release; over all
+queries.
+"""
+DEV_FOLD = "fold1_dev"
+
+
+class Average(NamedTuple):
+    """Queries of one facet, and how they are averaged."""
+
+    facet: str
+    folds: tuple[tuple[str, ...], ...]
+    kind: str
+    topics: Mapping[str, str] | None
+    """Topic of each query; None if queries are independent."""
+
+    @property
+    def unit(self) -> str:
+        """Name of the units of chance."""
+        return "query" if self.topics is None else "query paper"
+
+    @property
+    def members(self) -> list[str]:
+        """Queries of all folds."""
+        return [query_id for fold in self.folds for query_id in fold]
+
+    def sizes(self) -> Array:
+        """Number of queries that each topic has in each fold: shape (P, S)."""
+        return self.sums(dict.fromkeys(self.members, 1.0))
+
+    def sums(self, values: Mapping[str, float]) -> Array:
+        """Sum over the queries of each topic in each fold: shape (P, S)."""
+        topics, row = np.unique([(self.topics or {}).get(name, name) for name in self.members], return_inverse=True)
+        sums = np.zeros((len(topics), len(self.folds)))
+        fold = np.repeat(np.arange(len(self.folds)), [len(members) for members in self.folds])
+        np.add.at(sums, (row, fold), [values[name] for name in self.members])
+        return sums
+
+    def reach(self, best: Mapping[str, QueryMeasures] | None, name: str) -> Reach | None:
+        """Limits of the measure on these queries. best: the best order of each query; None if it is not known."""
+        if best is None:
+            return None
+        best_orders = [best[query_id] for query_id in self.members]
+        highest = max(query.values[name] for query in best_orders)
+        return Reach(highest, float(np.mean([1 / max(1, query.relevant) for query in best_orders])))
+
+
+def mean_of_all(values: Mapping[str, float], splits: Mapping[str, Mapping[str, tuple[str, ...]]]) -> float:
+    """Mean over all queries as `evaluate_runs` takes it with `test`. values: by `query_id`."""
+    folds = splits.get("all", {})
+    average = average_of(in_test_folds({*values}, folds), TOGETHER, folds, None, "test")
+    return mean_over_folds({query_id: {TOGETHER: value} for query_id, value in values.items()}, average.folds)[TOGETHER]
+
+
+def in_test_folds(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Queries of the test folds if all others are for development; all queries if one is in no fold."""
+    tested = {query_id for fold in test_folds(folds) for query_id in fold}
+    return tested if tested and members == {query_id for fold in folds.values() for query_id in fold} else members
+
+
+def average_of(
+    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], topics: Mapping[str, str] | None, average: str
+) -> Average:
+    """Average over the test folds (`fold1_test`, `fold2_test`, ...) if they contain exactly these queries, else
+    plainly.
+    """
+    folds, query_ids = test_folds(splits), tuple(sorted(members))
+    if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(query_ids):
+        return Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics)
+    return Average(facet, (query_ids,), DEV if average == "dev" else PLAIN, topics)
+
+
+def folds_of(splits: Mapping[str, Mapping[str, tuple[str, ...]]], facet: str) -> Mapping[str, tuple[str, ...]]:
+    """Folds of the facet, or of all queries."""
+    return splits.get("all" if facet == TOGETHER else facet, {})
+
+
+def averages_of_facets(
+    facets: Mapping[str, str],
+    topics: Mapping[str, str] | None,
+    splits: Mapping[str, Mapping[str, tuple[str, ...]]],
+    average: str,
+) -> tuple[list[Average], list[str]]:
+    """Averages over each facet, then together, and a note for each that leaves queries out.
+
+    Raises InputError if one has no queries in a development fold.
+    """
+    averages, notes = [], []
+    names = sorted({*facets.values()})
+    for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
+        folds = folds_of(splits, facet)
+        members = {query_id for query_id in facets if facet in (facets[query_id], TOGETHER)}
+        if average == "dev":
+            members &= set(folds.get(DEV_FOLD, ()))
+            if not members:
+                hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
+                raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
+        if average == "test" and (untested := members - in_test_folds(members, folds)):
+            members -= untested
+            left = counted(len(untested), "query")
+            notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
+        averages.append(average_of(members, facet, folds, topics, average))
+    return averages, notes
+
+
+def _on(facet: str) -> str:
+    return f"{facet}: " if called().faceted else ""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Sentences that a reader of the figures of runs needs; queries are named once for all runs that share them.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+MOST_NAMED = 5
+"""Largest number of queries that are named within a sentence."""
+
+
+def nothing_relevant(highest: int, relevant_from: int) -> str:
+    """Warning that no grade counts as relevant, with the setting to change; "" if one does.
+
+    highest: the highest grade of a judged document.
+    """
+    if highest >= relevant_from:
+        return ""
+    if highest < 1:
+        return f"no judged document is relevant, because the highest grade is {highest}: P, R, AP and their like are 0"
+    return (
+        f"no judged document has grade {relevant_from} or higher, so none counts as relevant, and P, R, AP and their "
+        f"like are 0; the highest grade is {highest}, so set `relevant_from = {highest}` ([evaluation] in annot.toml, "
+        "or an argument of `annot.evaluate`)"
+    )
+
+
+def caveats(
+    evaluations: Mapping[str, Evaluation],
+    *,
+    unknown: Mapping[str, int],
+    unable: Mapping[str, Sequence[str]],
+    complete: bool,
+    some_relevant: bool,
+) -> Iterator[str]:
+    """Sentences about runs, by tag.
+
+    unknown: number of queries of the run that are not in the study. unable: the queries that its system cannot rank
+    for. complete: True if all of the pools was judged; a pair that was not drawn is not unjudged. some_relevant: True
+    if a judged document is relevant.
+    """
+    for tag, evaluation in evaluations.items():
+        missing = sum(len(query.missing) for query in evaluation.queries)
+        unjudged = sum(query.unjudged for query in evaluation.queries)
+        if missing:
+            left = counted(missing, "judged document") if complete else f"{counted(missing, 'document')} of the pools"
+            yield f"{tag}: leaves out {left}"
+        if unjudged and complete:
+            yield f"{tag}: ranks {counted(unjudged, 'unjudged document')}; unjudged counts as not relevant"
+        elif unjudged:
+            yield f"{tag}: ranks {counted(unjudged, 'document')} of no pool; they count as not relevant"
+    for queries, tags in _sharing({tag: run.not_submitted for tag, run in evaluations.items()}):
+        score = verb(len(tags), "so its score there is 0", "so their scores there are 0")
+        ranks = verb(len(tags), "ranks", "rank")
+        yield f"{', '.join(tags)}: {ranks} no documents for {_named(queries, f', {score}')}"
+    if some_relevant:
+        none = "no document is relevant" if complete else "no drawn document is relevant"
+        for queries, tags in _sharing({tag: run.without_relevant for tag, run in evaluations.items()}):
+            owners = "" if len(tags) == len(evaluations) else f"{', '.join(tags)}: "
+            yield f"{owners}{none} for {_named(queries)}"
+    for tag, count in unknown.items():
+        if count:
+            yield f"{tag}: {counted(count, 'query')} of the run {verb(count, 'is', 'are')} not in this study"
+    for queries, tags in _sharing(unable):
+        owners = verb(len(tags), "its system", "their systems")
+        yield f"{', '.join(tags)}: not compared where {', '.join(queries)} count, which {owners} cannot rank for"
+
+
+def _sharing(queries: Mapping[str, Sequence[str]]) -> Iterable[tuple[Sequence[str], Sequence[str]]]:
+    """Queries, and the tags of the runs that have exactly these; runs without queries are left out."""
+    return grouped((tuple(of_run), tag) for tag, of_run in queries.items() if of_run).items()
+
+
+def _named(query_ids: Sequence[str], then: str = "") -> str:
+    """Names of the queries and the clause about them; a long list starts with its number, so that a note can be cut
+    short.
+    """
+    names = ", ".join(query_ids)
+    return f"{names}{then}" if len(query_ids) <= MOST_NAMED else f"{counted(len(query_ids), 'query')}{then}: {names}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Runs measured by facet and together, in both conventions, and compared: with each other, chance, and one assessor.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 Values = Mapping[str, Mapping[str, float]]
 """Value by query, then measure."""
@@ -71,7 +280,7 @@ class RunMeasures:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluatedRuns:
     """Lines of all runs, the evaluations behind them, how the runs compare, and caveats for the reader."""
 
     relevant_from: int
@@ -97,7 +306,7 @@ class Evaluated:
     """Warning that comes before any figure: no grade counts as relevant."""
     sampled: SampleCost | None = None
     """Cost of judging a sample of the pools, if that was done. All figures are then estimates for the whole pools."""
-    restated: Restated | None = None
+    restated: RunsBeforeTopups | None = None
     """Scores before each time that the pools were topped up, and now."""
 
     @property
@@ -107,7 +316,7 @@ class Evaluated:
 
 
 @rounding
-def of_runs(
+def evaluate_runs(
     runs: Mapping[str, Mapping[str, Ranking]],
     graded: GradedPools,
     *,
@@ -123,7 +332,7 @@ def of_runs(
     relevant_from: int,
     level: float,
     seed: int,
-) -> Evaluated:
+) -> EvaluatedRuns:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
     graded: the pools by whose grades runs are measured. facets, topics: the facet and the topic of each query; topics
@@ -139,7 +348,9 @@ def of_runs(
         queries = _queries_of(tag, rankings, graded, facets, left_out.get(tag, ()))
         lists = {query_id: ranking for query_id, ranking in rankings.items() if query_id in facets}
         evaluations[tag] = {
-            convention: graded.measured(lists, queries, MeasuresAsked(convention, measures, relevant_from), ties=ties)
+            convention: graded.measured(
+                lists, queries, MeasureSelection(convention, measures, relevant_from), ties=ties
+            )
             for convention in conventions
         }
     notes = [
@@ -164,7 +375,7 @@ def of_runs(
     comparisons: list[RunComparison] = []
     verdicts: list[Verdict] = []
     for convention in conventions:
-        selection = MeasuresAsked(convention, graded.columns(convention, measures), relevant_from)
+        selection = MeasureSelection(convention, graded.columns(convention, measures), relevant_from)
         one_assessor, best = graded.one_assessor(selection), graded.best_order(selection)
         chance, longest = _random_orders(runs, graded, selection)
         figures = _Figures(
@@ -189,7 +400,7 @@ def of_runs(
                 pairs, verdict = figures.comparisons(averaged, primary)
                 comparisons += pairs
                 verdicts.append(verdict)
-    return Evaluated(
+    return EvaluatedRuns(
         relevant_from=relevant_from,
         level=level,
         lines=tuple(lines),
@@ -317,7 +528,7 @@ def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, flo
 
 
 def _random_orders(
-    runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, selection: MeasuresAsked
+    runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, selection: MeasureSelection
 ) -> tuple[dict[str, Values], Values]:
     """Measures of a random order of all that the runs rank: by run, cut at its length, and at that of the longest."""
     cuts_of = {tag: [(name, len(run.get(name, ()))) for name in graded.query_ids] for tag, run in runs.items()}

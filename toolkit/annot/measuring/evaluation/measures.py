@@ -1,42 +1,478 @@
-"""Measures of a ranking in two conventions, side by side and under honest names.
-
-`trec`: trec_eval's definitions, through ir_measures. `csfcube`: what CSFCube's published script computes, whose names
-mean something else in places:
-
-- `RP@last` is that release's "R-Precision": the precision at the rank of the last relevant document. `Rprec` is the
-  true one.
-- `R@k`, `Rprec` and `AP` divide by the relevant documents of the submitted list, not of the qrels.
-- `NDCG%20`, `NDCG%100` and `NDCG@k` have linear gain, leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002,
-  b = 2), and normalise by the submitted list re-sorted; with % they are cut at floor(share of the list's length).
-- Ties keep the order of the submitted list; in `trec` they go by id as trec_eval has it. On request both take the mean
-  over all orders of what ties (`annot.measuring.evaluation.computed`).
-
-Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
-ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
-
-In both conventions an unjudged document counts as not relevant; the figures come with their number
-(`unjudged`, `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade
-above 0 only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c
-does; the release's script never met either. Values are fractions, 0..1.
-"""
+"""Measures of a ranking under one grading or many, of a random order, and the pools whose grades they use."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import get_args
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.judged import counted as counting
 from annot.base.names import check_name, counted
-from annot.base.records import Judgement, Qrel, ScoredDoc, nested, ranked
-from annot.base.settings.sections import Convention, Ties
-from annot.measuring.evaluation.computed import MeasuresAsked, Run, Values, knows, measured_by_query
-from annot.measuring.evaluation.gradings import MEASURES
+from annot.base.records import Judgement, Qrel, ScoredDoc, as_trec_eval, grouped, nested, ranked, single_precision
+from annot.base.records import counted as counting
+from annot.base.settings import Convention
+from annot.base.settings import Ties as TieRule
+from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.inference import generator
+from annot.base.stats.values import Estimate
+from annot.measuring.agreement.coefficients import ratio
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The measures of one ranked list under many gradings at once.
+#
+# Grades are a matrix, one row for each grading, and every operation works on all rows.
+# `annot.measuring.evaluation.measures` explains the conventions. It computes CSFCube's measures here, with one row,
+# and leaves trec_eval's to ir_measures; a test compares the two.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Grades = npt.NDArray[np.integer[Any]]
+
+Discount = Callable[[int], Array]
+"""Function from n to the discounts of the first n ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradedList:
+    """One ranked list under B gradings.
+
+    submitted: shape (B, n), the grades of the submitted documents, best rank first; 0 where there is none.
+    judged: shape (B, N), the grades of all judged documents, in any order.
+    relevant_from: the smallest grade that counts as relevant in the binary measures.
+    """
+
+    submitted: Grades
+    judged: Grades
+    relevant_from: int
+
+    @property
+    def gains(self) -> Array:
+        """The gain at each rank, shape (B, n)."""
+        return self.submitted.astype(np.float64)
+
+    @property
+    def hits(self) -> Array:
+        """1 at the rank of a relevant document, shape (B, n)."""
+        return (self.submitted >= self.relevant_from).astype(np.float64)
+
+
+def _top(graded: GradedList, k: int) -> Array:
+    return np.asarray(graded.hits[:, :k].sum(axis=1))
+
+
+def relevant_of(graded: GradedList, family: Family) -> Array:
+    """Relevant documents of the submitted list or among the judged, shape (B,)."""
+    grades = graded.submitted if family.of_submitted else graded.judged
+    return np.asarray((grades >= graded.relevant_from).sum(axis=1), dtype=np.float64)
+
+
+def _share(part: Array, whole: Array) -> Array:
+    return ratio(part, whole, where=whole > 0, otherwise=0.0)
+
+
+def _precisions_at_last(graded: GradedList, family: Family, k: int) -> Array:
+    hits, relevant = graded.hits, relevant_of(graded, family)
+    n = hits.shape[1]
+    last = n - np.argmax(hits[:, ::-1], axis=1) if n else np.zeros(len(hits), dtype=np.int64)
+    return ratio(relevant, last.astype(np.float64), where=relevant > 0, otherwise=0.0)
+
+
+def _r_precision(graded: GradedList, family: Family, k: int) -> Array:
+    hits, relevant = graded.hits, relevant_of(graded, family)
+    within = np.arange(1, hits.shape[1] + 1) <= relevant[:, None]
+    return _share((hits * within).sum(axis=1), relevant)
+
+
+def _precision(graded: GradedList, family: Family, k: int) -> Array:
+    return _top(graded, k) / k
+
+
+def _recall(graded: GradedList, family: Family, k: int) -> Array:
+    return _share(_top(graded, k), relevant_of(graded, family))
+
+
+def _average_precisions(graded: GradedList, family: Family, k: int) -> Array:
+    hits, relevant = graded.hits, relevant_of(graded, family)
+    precision = hits.cumsum(axis=1) / np.arange(1, hits.shape[1] + 1)
+    return _share((precision * hits).sum(axis=1), relevant)
+
+
+def _ndcg(graded: GradedList, family: Family, k: int) -> Array:
+    grades = graded.submitted if family.of_submitted else graded.judged
+    return _share(_dcg(graded.gains, family, k), _dcg(np.sort(grades, axis=1)[:, ::-1], family, k))
+
+
+def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
+    cut = family.cut(gains.shape[1], k)
+    return np.asarray(gains[:, :cut] @ family.discount(cut), dtype=np.float64)
+
+
+def _csfcube_discount(n: int) -> Array:
+    """Discounts that leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002, b = 2)."""
+    return np.asarray(1 / np.maximum(1.0, np.log2(np.arange(1, n + 1))))
+
+
+def _trec_discount(n: int) -> Array:
+    return np.asarray(1 / np.log2(np.arange(2, n + 2)))
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Measures that differ only in k: `NDCG%20` is the member with k = 20 of a family with `percent`."""
+
+    pattern: str
+    kind: str
+    of_submitted: bool
+    """True if recall and the ideal order come from the submitted list; else they come from all judged documents."""
+    discount: Discount = _trec_discount
+    percent: bool = False
+    """True if k is a share of the list, in percent."""
+
+    def cut(self, n: int, k: int) -> int:
+        """Number of the first n ranks that count; k = 0 counts all of them."""
+        return (n * k // 100) if self.percent else min(n, k or n)
+
+
+_IN_BOTH = (("Rprec", "Rprec"), (r"P@(\d+)", "P"), (r"R@(\d+)", "R"), ("AP", "AP"))
+
+FAMILIES: dict[str, tuple[Family, ...]] = {
+    "csfcube": (
+        *(Family(*names, of_submitted=True) for names in _IN_BOTH),
+        Family("RP@last", "RP@last", of_submitted=True),
+        Family(r"NDCG%(\d+)", "NDCG", of_submitted=True, discount=_csfcube_discount, percent=True),
+        Family(r"NDCG@(\d+)", "NDCG", of_submitted=True, discount=_csfcube_discount),
+    ),
+    "trec": (
+        *(Family(*names, of_submitted=False) for names in _IN_BOTH),
+        Family(r"nDCG(?:@(\d+))?", "NDCG", of_submitted=False),
+    ),
+}
+"""Measures that are computed here, by convention."""
+
+COMPUTED: dict[str, Callable[[GradedList, Family, int], Array]] = {
+    "RP@last": _precisions_at_last,
+    "Rprec": _r_precision,
+    "P": _precision,
+    "R": _recall,
+    "NDCG": _ndcg,
+    "AP": _average_precisions,
+}
+
+
+def family_of(convention: str, name: str) -> tuple[Family, int] | None:
+    """Family of the measure and its k (0 if it has none); None if the convention has no measure of this name."""
+    for family in FAMILIES[convention]:
+        if match := re.fullmatch(family.pattern, name, re.ASCII):
+            k = int(match[1]) if match.lastindex else 0
+            if match.lastindex and not (0 < k <= (100 if family.percent else 10**6)):
+                return None
+            return family, k
+    return None
+
+
+def measured(convention: str, name: str, graded: GradedList) -> Array:
+    """Measure under every grading, shape (B,). Raises KeyError if the convention has no measure of this name."""
+    member = family_of(convention, name)
+    if member is None:
+        raise KeyError(name)
+    family, k = member
+    return COMPUTED[family.kind](graded, family, k)
+
+
+MEASURES: dict[str, tuple[str, ...]] = {
+    "csfcube": ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP"),
+    "trec": ("Rprec", "P@20", "R@20", "nDCG", "AP"),
+}
+"""Measures that are always shown, by convention and in this order."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Measures of every query of one run: of the list as ordered, or expected over all orders of documents that tie.
+#
+# The expected value is the mean over all orders of those that tie, and exact. What is linear in the gains at each
+# rank takes the mean gain of the tie there; average precision is by McSherry and Najork 2008, Computing Information
+# Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR, section 2. A list without ties has
+# its plain value. trec_eval's measures, and all others that ir_measures knows, come from ir_measures.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Run = Mapping[str, Sequence[ScoredDoc]]
+"""Submitted documents of each query, best first; higher scores are better."""
+QueryGrades = Mapping[str, Mapping[str, int]]
+"""Grade by query, then document."""
+Values = dict[str, float]
+
+JUDGED_AT = re.compile(r"Judged@([1-9]\d{0,5})", re.ASCII)
+ORDERS = 100
+"""Number of orders drawn for measures whose expected value has no closed form."""
+Ties = tuple[tuple[ScoredDoc, ...], ...]
+"""Documents best first, in groups of equal score."""
+
+
+class MeasureSelection(NamedTuple):
+    """Measures to compute, in one convention."""
+
+    convention: str
+    names: Sequence[str]
+    relevant_from: int
+    """Smallest grade that counts as relevant in the binary measures."""
+
+    def of(self, values_by_query: Mapping[str, Values]) -> dict[str, Values]:
+        """Reorder the values of each query by `names`."""
+        return {query_id: {name: values[name] for name in self.names} for query_id, values in values_by_query.items()}
+
+
+def measured_by_query(run: Run, graded: QueryGrades, selection: MeasureSelection, *, expect: bool) -> dict[str, Values]:
+    """Measure each query of `graded`. expect: take the mean over all orders of documents that tie."""
+    if expect:
+        return expected_by_query(
+            {query_id: ties_of(run.get(query_id, ()), selection.convention) for query_id in graded}, graded, selection
+        )
+    others = [name for name in selection.names if selection.convention == "trec" and not JUDGED_AT.fullmatch(name)]
+    values = through_ir_measures(run, graded, names=others, relevant_from=selection.relevant_from)
+    for query_id, grades in graded.items():
+        docs = as_trec_eval(run.get(query_id, ())) if selection.convention == "trec" else run.get(query_id, ())
+        submitted = np.array([[grades.get(doc.doc_id, 0) for doc in docs]], dtype=np.int64)
+        grading = GradedList(submitted, submitted, selection.relevant_from)
+        for name in selection.names:
+            if match := JUDGED_AT.fullmatch(name):
+                values[query_id][name] = _judged(tuple((doc,) for doc in docs), grades, int(match[1]))
+            elif name not in values[query_id]:
+                values[query_id][name] = float(measured(selection.convention, name, grading)[0])
+    return selection.of(values)
+
+
+def expected_by_query(ties: Mapping[str, Ties], graded: QueryGrades, selection: MeasureSelection) -> dict[str, Values]:
+    """Mean of the measures of each query of `graded` over all orders of its documents that tie."""
+    values: dict[str, Values] = {}
+    others: dict[str, None] = {}
+    for query_id, grades in graded.items():
+        docs = ties[query_id]
+        groups = tuple(tuple(grades.get(doc.doc_id, 0) for doc in group) for group in docs)
+        tie = tied(groups, grades.values(), selection.relevant_from)
+        values[query_id] = {}
+        for name in selection.names:
+            match = JUDGED_AT.fullmatch(name)
+            value = _judged(docs, grades, int(match[1])) if match else expected(selection.convention, name, tie)
+            if value is None:
+                others[name] = None
+            else:
+                values[query_id][name] = value
+    if others:
+        for query_id, tied_docs in ties.items():
+            orders = _orders_of(query_id, tied_docs)
+            values[query_id] |= over_orders(orders, graded[query_id], [*others], selection.relevant_from)
+    return selection.of(values)
+
+
+def _orders_of(query_id: str, ties: Ties) -> list[list[str]]:
+    """Draw orders of the documents, seeded by the query's id alone; a list without ties has one order."""
+    draw = generator(0, "orders", query_id)
+    number = ORDERS if any(len(group) > 1 for group in ties) else 1
+    return [[group[place].doc_id for group in ties for place in draw.permutation(len(group))] for _ in range(number)]
+
+
+def over_orders(
+    orders: Sequence[Sequence[str]], grades: Mapping[str, int], names: Sequence[str], relevant_from: int
+) -> Values:
+    """Means of measures that ir_measures computes over these orders of documents."""
+    runs = {
+        str(number): [ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)]
+        for number, order in enumerate(orders)
+    }
+    values = through_ir_measures(runs, dict.fromkeys(runs, grades), names=names, relevant_from=relevant_from)
+    return {name: sum(of_order[name] for of_order in values.values()) / len(runs) for name in names}
+
+
+def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
+    """Judged share of the first k documents (of all if there are fewer; 0 if there are none)."""
+    flags = tuple(tuple(int(doc.doc_id in grades) for doc in group) for group in ties)
+    n = min(k, sum(map(len, flags)))
+    return float(tied(flags, (), 1).hits[0, :n].mean()) if n else 0.0
+
+
+def ties_of(docs: Sequence[ScoredDoc], convention: str) -> Ties:
+    """Group the documents by their score in the convention, best group first."""
+    scores: Iterable[float] = (doc.score for doc in docs)
+    groups = grouped(zip(single_precision(scores) if convention == "trec" else scores, docs, strict=True))
+    return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
+
+
+@dataclass(frozen=True, slots=True)
+class TiedList(GradedList):
+    """One ranked list, B is 1, of documents that tie; gains and hits are their means over all orders."""
+
+    sizes: tuple[int, ...]
+    """Size of each tie, best first; `submitted` has the ties one after the other."""
+    length: int
+    """Number of ranks that count. Documents that an order puts below them are not submitted in it."""
+
+    def cut(self, length: int) -> TiedList:
+        """Copy in which only the first `length` ranks count."""
+        return replace(self, length=length)
+
+    @property
+    def gains(self) -> Array:
+        return self._by_rank(self.submitted)
+
+    @property
+    def hits(self) -> Array:
+        return self._by_rank(self.submitted >= self.relevant_from)
+
+    def groups(self) -> Iterator[tuple[int, int]]:
+        """Size of each tie and number of relevant documents in it."""
+        ends = np.cumsum(self.sizes)
+        for size, end in zip(self.sizes, ends.tolist(), strict=True):
+            yield size, int((self.submitted[0, end - size : end] >= self.relevant_from).sum())
+
+    def _by_rank(self, values: npt.NDArray[Any]) -> Array:
+        tie = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.asarray((np.bincount(tie, values[0], len(self.sizes)) / self.sizes)[tie][None, : self.length])
+
+
+def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int) -> TiedList:
+    """Build a list with ties. groups: the grades of the documents of each tie, best tie first.
+
+    judged: the grades of all judged documents.
+    """
+    submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
+    sizes = tuple(map(len, groups))
+    return TiedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, sizes, sum(sizes))
+
+
+def expected(convention: str, name: str, ties: TiedList) -> float | None:
+    """Expected value of a measure of `annot.measuring.evaluation.measures`; None for any other name."""
+    member = family_of(convention, name)
+    if member is None:
+        return None
+    family, k = member
+    if closed_form := NOT_LINEAR.get(family.kind):
+        return closed_form(ties, relevant_of(ties, family)[0])
+    return float(COMPUTED[family.kind](ties, family, k)[0])
+
+
+def _average_precision_of_query(ties: TiedList, relevant: float) -> float:
+    """Expected AP. If place i of a tie is relevant, each other place is with chance (r - 1) / (m - 1)."""
+    total, ranks_above, relevant_above = 0.0, 0, 0
+    for m, r in ties.groups():
+        others = (r - 1) / (m - 1) if m > 1 else 0.0
+        ranks = range(1, 1 + min(m, ties.length - ranks_above) if r else 1)
+        total += r / m * math.fsum((1 + relevant_above + (i - 1) * others) / (ranks_above + i) for i in ranks)
+        ranks_above, relevant_above = ranks_above + m, relevant_above + r
+    return float(total / relevant) if relevant else 0.0
+
+
+def _precision_at_last_of_query(ties: TiedList, relevant: float) -> float:
+    """Expected precision at the last relevant document.
+
+    It is in the last tie that has one, at place j in C(j - 1, r - 1) of C(m, r) orders.
+    """
+    ranks_above = sum(ties.sizes)
+    for m, r in reversed(list(ties.groups())):
+        ranks_above -= m
+        if r:
+            orders = math.comb(m, r)
+            chances = ((math.comb(j - 1, r - 1) / orders, ranks_above + j) for j in range(r, m + 1))
+            return math.fsum(chance * relevant / last for chance, last in chances)
+    return 0.0
+
+
+NOT_LINEAR: dict[str, Callable[[TiedList, float], float]] = {
+    "RP@last": _precision_at_last_of_query,
+    "AP": _average_precision_of_query,
+}
+"""Expected values of measures that are not linear in the gains and hits at each rank."""
+
+
+def knows(convention: str, name: str) -> bool:
+    """True if the convention has a measure of this name."""
+    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
+        return True
+    return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
+
+
+def known_to_ir_measures(name: str) -> bool:
+    """True if ir_measures has a measure of this name and a provider that computes it."""
+    import ir_measures
+
+    try:
+        measure = _parsed(name)
+        return measure.params.get("cutoff", 1) > 0 and bool(ir_measures.DefaultPipeline.supports(measure))
+    except (NameError, ValueError, TypeError, AssertionError):
+        return False
+
+
+def through_ir_measures(
+    run: Run, graded: QueryGrades, *, names: Sequence[str], relevant_from: int
+) -> dict[str, Values]:
+    """Measures of each query of `graded`, by name; 0 for queries for which the run has no documents.
+
+    The order is trec_eval's: by score, ties by id, the larger first. Scores are whole numbers in that order, so that
+    every provider takes the same.
+    """
+    import ir_measures
+
+    name_of = {_measure_named(name, relevant_from): name for name in names}
+    scores = {
+        query_id: {doc.doc_id: float(len(docs) - rank) for rank, doc in enumerate(as_trec_eval(docs))}
+        for query_id, docs in run.items()
+        if docs
+    }
+    values = {query_id: dict.fromkeys(names, 0.0) for query_id in graded}
+    if scores and name_of:
+        judged = {query_id: dict(grades) for query_id, grades in graded.items()}
+        for metric in ir_measures.iter_calc(list(name_of), judged, scores):
+            values[metric.query_id][name_of[metric.measure]] = float(metric.value)
+    return values
+
+
+def _measure_named(name: str, relevant_from: int) -> Any:
+    """Measure that counts grades from `relevant_from` on as relevant unless its name says otherwise."""
+    measure = _parsed(name)
+    if "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:
+        measure = measure(rel=relevant_from)
+    return measure
+
+
+@cache
+def _parsed(name: str) -> Any:
+    import ir_measures
+
+    return ir_measures.parse_measure(name)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Measures of a ranking in two conventions, side by side and under honest names.
+#
+# `trec`: trec_eval's definitions, through ir_measures. `csfcube`: what CSFCube's published script computes, whose
+# names mean something else in places:
+#
+# - `RP@last` is that release's "R-Precision": the precision at the rank of the last relevant document. `Rprec` is the
+#   true one.
+# - `R@k`, `Rprec` and `AP` divide by the relevant documents of the submitted list, not of the qrels.
+# - `NDCG%20`, `NDCG%100` and `NDCG@k` have linear gain, leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002,
+#   b = 2), and normalise by the submitted list re-sorted; with % they are cut at floor(share of the list's length).
+# - Ties keep the order of the submitted list; in `trec` they go by id as trec_eval has it. On request both take the
+#   mean over all orders of what ties.
+#
+# Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
+# ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
+#
+# In both conventions an unjudged document counts as not relevant; the figures come with their number (`unjudged`,
+# `judged_at_20`). A query without a relevant document scores 0 in all measures but NDCG, which needs a grade above 0
+# only; a query of which the run has no document scores 0. Both stay in the mean and are named, as trec_eval -c does;
+# the release's script never met either. Values are fractions, 0..1.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 CONVENTIONS = get_args(Convention)
-TIES = get_args(Ties)
+TIES = get_args(TieRule)
 """Treatment of documents that tie: in the convention's order, or the mean over all orders."""
 
 
@@ -122,7 +558,7 @@ def evaluate(
     graded = _by_query(qrels)
     check_run(run)
     lists = {query_id: run.get(query_id, ()) for query_id in graded}
-    selection = MeasuresAsked(convention, columns(convention, measures), relevant_from)
+    selection = MeasureSelection(convention, columns(convention, measures), relevant_from)
     values = measured_by_query(lists, graded, selection, expect=ties == "expected")
     queries = tuple(
         _query_measures(query_id, values[query_id], lists[query_id], grades, relevant_from)
@@ -137,7 +573,7 @@ def evaluate(
 
 
 def single_assessor_ceiling(
-    judgements: Iterable[Judgement], qrels: Iterable[Qrel], selection: MeasuresAsked
+    judgements: Iterable[Judgement], qrels: Iterable[Qrel], selection: MeasureSelection
 ) -> dict[str, Values]:
     """Measures of a ranking by one assessor's grades: the mean over a query's assessors, by `query_id`.
 
@@ -209,3 +645,240 @@ def _query_measures(
 
 def _mean(values: Sequence[Mapping[str, float]]) -> Values:
     return {name: math.fsum(value[name] for value in values) / len(values) for name in values[0]}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Figures of a random order of all documents that the runs rank for a query, cut at the length of a run.
+#
+# A random order of the judged documents is no yardstick: if only relevant documents are judged, each of its figures
+# is 100%. Documents without a grade count here as the convention counts them in a run. Values are means over all
+# orders, and exact, with two exceptions that take the mean of `ORDERS` drawn orders: measures that ir_measures alone
+# knows, and those of the convention csfcube where a run leaves out documents, since its ideal and its recall follow
+# from the documents that happen to be in.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Documents = Mapping[str, Collection[str]]
+"""Documents that the runs rank, by query."""
+Cut = tuple[str, int]
+"""A query, and the number of documents that a run ranks for it."""
+
+
+def ranked_by_any(runs: Iterable[Run]) -> dict[str, frozenset[str]]:
+    """Documents that at least one of the runs ranks, by query."""
+    documents: dict[str, set[str]] = {}
+    for run in runs:
+        for query_id, ranking in run.items():
+            documents.setdefault(query_id, set()).update(doc.doc_id for doc in ranking)
+    return {query_id: frozenset(doc_ids) for query_id, doc_ids in documents.items()}
+
+
+def random_orders(
+    documents: Documents, cuts: Iterable[Cut], graded: QueryGrades, selection: MeasureSelection
+) -> dict[Cut, Values]:
+    """Mean of each measure over all orders of a query's documents, of which only the first are ranked, as many as the
+    cut says.
+    """
+    return {cut: _values_at(cut, sorted(documents.get(cut[0], ())), graded[cut[0]], selection) for cut in {*cuts}}
+
+
+def drawn_orders(query_id: str, doc_ids: Sequence[str], length: int) -> list[list[str]]:
+    """First `length` documents of each of `ORDERS` random orders."""
+    return [[doc_ids[place] for place in order] for order in _drawn(query_id, len(doc_ids), length).tolist()]
+
+
+def _drawn(query_id: str, n: int, length: int) -> Integers:
+    """First places of random orders of n documents, shape (`ORDERS`, length); they depend on the query's id alone."""
+    places = np.tile(np.arange(n), (ORDERS, 1))
+    return generator(0, "chance", query_id).permuted(places, axis=1)[:, :length]
+
+
+def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], selection: MeasureSelection) -> Values:
+    query_id, length = cut
+    if not length:
+        return dict.fromkeys(selection.names, 0.0)
+    grades_of_documents = [grades.get(doc_id, 0) for doc_id in doc_ids]
+    tie = tied([grades_of_documents], grades.values(), selection.relevant_from).cut(length)
+    lists: GradedList | None = None
+    values: Values = {}
+    others = []
+    for name in selection.names:
+        family = family_of(selection.convention, name)
+        if JUDGED_AT.fullmatch(name):
+            values[name] = sum(doc_id in grades for doc_id in doc_ids) / len(doc_ids)
+        elif family is None:
+            others.append(name)
+        elif length < len(doc_ids) and family[0].of_submitted and family[0].kind != "P":
+            if lists is None:
+                submitted = np.array(grades_of_documents, dtype=np.int64)[_drawn(query_id, len(doc_ids), length)]
+                lists = GradedList(submitted, submitted, selection.relevant_from)
+            values[name] = float(measured(selection.convention, name, lists).mean())
+        else:
+            values[name] = expected(selection.convention, name, tie) or 0.0
+    if others:
+        values |= over_orders(drawn_orders(query_id, doc_ids, length), grades, others, selection.relevant_from)
+    return {name: values[name] for name in selection.names}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Pools whose grades measure runs: judged completely, or a sample of them.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+MOST_EMPTY = 0.2
+"""Largest share of queries in which nothing relevant may be drawn. Above it, intervals may hold less often than they
+say (`benchmarks/sampled_predictions.py`).
+"""
+
+
+class GradedPools(Protocol):
+    """Pools on which runs can be measured, however they were judged."""
+
+    @property
+    def whole(self) -> bool:
+        """True if every document of the pools was to be judged."""
+
+    @property
+    def query_ids(self) -> Collection[str]:
+        """Queries that are graded."""
+
+    @property
+    def highest(self) -> int:
+        """Highest grade of a judged document."""
+
+    def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
+        """Measures to show: those of the convention, and those of `wishes` that it knows."""
+
+    def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
+        """Measures of the run on these queries."""
+
+    def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
+        """Figures of a random order of the documents of each query, cut at the given lengths."""
+
+    def one_assessor(self, selection: MeasureSelection) -> dict[str, Values]:
+        """Measures of a ranking by one assessor's grades, by query; empty if they are not known."""
+
+    def best_order(self, selection: MeasureSelection) -> Evaluation | None:
+        """Measures of the best order of the documents of each query; None if they are not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedWhole:
+    """Pools in which every document was to be judged."""
+
+    qrels: tuple[Qrel, ...]
+    judgements: tuple[Judgement, ...]
+    """Judgements behind the qrels."""
+
+    @property
+    def whole(self) -> bool:
+        return True
+
+    @property
+    def query_ids(self) -> Collection[str]:
+        return {qrel.query_id for qrel in self.qrels}
+
+    @property
+    def highest(self) -> int:
+        return max((qrel.relevance for qrel in self.qrels), default=0)
+
+    def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
+        return columns(convention, wishes)
+
+    def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
+        qrels = tuple(qrel for qrel in self.qrels if qrel.query_id in query_ids)
+        return evaluate(
+            run,
+            qrels,
+            convention=selection.convention,
+            relevant_from=selection.relevant_from,
+            ties=ties,
+            measures=selection.names,
+        )
+
+    def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
+        return random_orders(documents, cuts, nested(self.qrels), selection)
+
+    def one_assessor(self, selection: MeasureSelection) -> dict[str, Values]:
+        return single_assessor_ceiling(self.judgements, self.qrels, selection)
+
+    def best_order(self, selection: MeasureSelection) -> Evaluation:
+        documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
+        best = {query_id: ranked(of_query) for query_id, of_query in documents.items()}
+        return self.measured(best, self.query_ids, selection, ties="order")
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionEffect:
+    """Effect of a model's opinion as a further prediction of grades, on the measure that compares runs."""
+
+    name: str
+    model: str
+    """Name of the model; empty if no model was asked under this name."""
+    pairs: int
+    """Pairs of the pools that the opinion helps to predict; 0 if the rankings alone predict."""
+    difference: float | None
+    """Change of the width of an interval of a difference between two runs against the rankings alone, as a share, below
+    0 if it is narrower; the median over all pairs of runs. None if it is unknown.
+    """
+    level: float | None
+    """Change of the width of an interval of a run's mean, in the same way."""
+    means: Mapping[str, tuple[float, float]]
+    """Mean of each run with the opinion and with the rankings alone."""
+    other_texts: int = 0
+    """Pairs on which the model read another version of a text than they are judged on."""
+
+    @property
+    def told(self) -> str:
+        """Sentence about the effect, without its full stop."""
+        if not self.pairs:
+            return (
+                f"the opinion of {self.name} predicts nothing, because the model was not asked in time about whole "
+                "pools of several topics; the rankings alone predict"
+            )
+        change, figure = (self.level, "a run") if self.difference is None else (self.difference, "a difference")
+        if change is None:
+            return f"the opinion of {self.name} and the rankings predict"
+        percent = f"{100 * abs(change):.0f}%"
+        compared = "as wide as" if percent == "0%" else f"{percent} {'narrower' if change < 0 else 'wider'} than"
+        return (
+            f"with the opinion of {self.name} as prediction, the interval of {figure} is {compared} with the rankings "
+            "alone"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCost:
+    """Cost of a sample on the measure that compares runs, over all queries."""
+
+    drawn: int
+    pairs: int
+    """Pairs of the pools."""
+    share: float
+    """Share that was requested. By chance, a little more or less was drawn."""
+    level: Estimate
+    """Widening of an interval of a run's mean, as a fraction; the median over runs, with a range."""
+    difference: Estimate
+    """Widening of an interval of a difference between two runs; the median over all pairs of runs."""
+    outside: int
+    """Estimates of runs on queries that cannot be the true value; they count in the means and are not shown."""
+    floored: int
+    """Queries whose ideal was raised to the documents found, or to one document of the lowest relevant grade."""
+    queries: int = 0
+    """Queries that are measured."""
+    empty: int = 0
+    """Queries in which no drawn document is relevant: their values are predictions, or 0 without predictions."""
+    so_far: float | None = None
+    """Share of the drawn pairs that have a grade; None if all have one."""
+    opinion: OpinionEffect | None = None
+    """Effect of the opinion that predicts grades, if there is one."""
+
+    @property
+    def too_empty(self) -> bool:
+        """True if so many queries are empty that intervals hold less often than they say."""
+        return self.empty > MOST_EMPTY * self.queries
+
+    @property
+    def told_empty(self) -> str:
+        """Sentence about empty queries, without its full stop."""
+        return f"no drawn document is relevant in {self.empty} of {counted(self.queries, 'query')}"

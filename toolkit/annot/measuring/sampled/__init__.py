@@ -1,6 +1,6 @@
 """Estimates for a whole pool if only a sample of it was judged, and the cost of the sample.
 
-The draw is `annot.pools.pair_sample`. From there to an evaluation:
+The draw is `annot.pools.pooling`. From there to an evaluation:
 
     frozen = {query_id: frozen_ranks(ranks_on_record(pool), documents)}       # once, on record
     pi = probabilities(frozen, share=0.33, rule=SampleRule(...))              # stored as it is

@@ -1,4 +1,4 @@
-"""A search through every byte of a release for what must not leave the house."""
+"""A search through every byte of a release for what must stay in the house."""
 
 from __future__ import annotations
 
@@ -7,8 +7,26 @@ import html
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
-from urllib.parse import unquote
+from functools import cache
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from annot.base.names import counted
+from annot.base.records import Assessor, grouped
+from annot.judging.comments import OwnWords
+from annot.judging.exchange.servers import studio_folders
+from annot.judging.opinions.asking import KEY_VARIABLE
+from annot.labelstudio.accounts import LocalSecrets, local_secrets
+from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
+from annot.store.papers import paper_ids
+from annot.study.provenance import ANSWERS_FILE
+from annot.study.shown_versions import changed_versions
+from annot.study.snapshot import ReleaseRecords, Snapshot
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A search through every byte of a release for what must not leave the house.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 BLOCK_LINES = 2000
 SHORT_NUMBER = 6
@@ -282,3 +300,272 @@ def _masked(text: str) -> str:
     """The first two and the last character, enough to recognise what one knows."""
     text = text.strip()
     return f"{text[:2]}…{text[-1:]} ({len(text)} characters)" if len(text) > 4 else f"… ({len(text)} characters)"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a study knows of people and servers: everything that must not leave it.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+ID_FIELDS = (
+    *("id", "unique_id", "task", "project", "completed_by", "updated_by", "created_by", "last_created_by", "import_id"),
+    *("prediction", "parent_prediction", "parent_annotation"),
+)
+"""Where Label Studio puts ids into an annotation; what assessors marked (`result`) has ids of our own."""
+SHORTEST_TOKEN = 8
+"""A shorter password stands in any text by chance."""
+SHORTEST_WORD = 3
+_ADDRESS = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+")
+
+
+def secrets_of(
+    study: Snapshot, server: ReleaseRecords, *, environ: Mapping[str, str], allowed: Collection[str]
+) -> tuple[Secret, ...]:
+    """All secrets: accounts, names, tokens, passwords, server ids and addresses.
+
+    From the store, from the payloads that were pulled, from the local server's folder, and from the variables that
+    name a server. Not among them: what is `allowed`, the names under which the makers want to be named, and server ids
+    that are also ids of papers or of topics.
+    """
+    local = LocalSecrets.union(map(local_secrets, studio_folders(study.ws)))
+    people = list(_people(server.payloads))
+    accounts = {person.account for person in study.people if person.account} | local.addresses | set(people)
+    addresses = {text for text in accounts if "@" in text}
+    names = {name for text in accounts | local.names if (name := _name(text))}
+    keys = (environ.get(name, "") for name in ("LABEL_STUDIO_API_KEY", KEY_VARIABLE))
+    tokens = {*keys, _database_password(study.ws.database_url), *local.tokens}
+    servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
+    public = {bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
+    values: dict[Kind, set[str]] = {
+        "e-mail": addresses,
+        "name": names,
+        "token": {token for token in tokens if len(token) >= SHORTEST_TOKEN},
+        "studio address": servers - {""},
+        "studio id": _server_ids(study, server) - _own_ids(study),
+    }
+    return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if bare(value) not in public)
+
+
+def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) -> tuple[str, ...]:
+    """Pseudonyms that are a word of the account's own name: they hide nobody."""
+    return tuple(
+        person.assessor
+        for person in people
+        if person.account is not None
+        and len(word := bare(person.assessor)) >= SHORTEST_WORD
+        and word in {bare(part) for part in words_of(person.account.partition("@")[0])}
+        and person.assessor not in allowed
+    )
+
+
+def _own_ids(study: Snapshot) -> set[str]:
+    """Of papers and of topics: TREC numbers its topics as a server numbers its tasks."""
+    return {*(paper_ids(study.ws.corpus) if study.ws.has_corpus else ()), *study.texts}
+
+
+def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Addresses and names in what was pulled: where they are not mere ids, accounts come as objects or as a line."""
+    for payload in payloads:
+        for field in ("created_username", "assessor", "annotator"):
+            if isinstance(text := payload.get(field), str):
+                yield from _ADDRESS.findall(text)
+                yield re.sub(r",\s*\d+\s*$", "", _ADDRESS.sub("", text)).strip()
+        for field in ("completed_by", "updated_by", "created_by"):
+            if isinstance(account := payload.get(field), dict):
+                yield from (account[key] for key in ("email", "username") if isinstance(account.get(key), str))
+                yield " ".join(str(account.get(key) or "") for key in ("first_name", "last_name")).strip()
+
+
+def _server_ids(study: Snapshot, server: ReleaseRecords) -> set[str]:
+    ids = {one for project in study.projects for one in (project.remote_id, project.account_id) if one is not None}
+    found = {str(one) for one in (*ids, *server.task_ids)}
+    for payload in server.payloads:
+        for field in ID_FIELDS:
+            value = payload.get(field)
+            if isinstance(value, dict):
+                value = value.get("id")
+            if isinstance(value, int | str) and not isinstance(value, bool) and str(value):
+                found.add(str(value))
+    return found
+
+
+def _name(text: str) -> str | None:
+    """A person's name in a name, or in an address such as `ada.planter@...`; one word alone is too common."""
+    words = words_of(text.partition("@")[0])
+    whole = all(len(word) > 1 for word in words) or "@" not in text
+    return " ".join(words) if len(words) > 1 and whole else None
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a name, or of the part of an address before the sign."""
+    return [word for word in re.split(r"[\W\d_]+", text) if word]
+
+
+def bare(text: str) -> str:
+    """Without case, accents, digits and what stands between words."""
+    plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    return plain.casefold() if "@" in text else " ".join(words_of(plain)).casefold() or plain.casefold()
+
+
+def _database_password(url: str) -> str:
+    try:
+        return unquote(urlsplit(url).password or "")
+    except ValueError:
+        return ""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What people wrote in their own words and what goes out with a release: a search for people, paths and addresses.
+#
+# What must never leave the study is refused wherever it is (`annot.publishing.release.leaks`). Here are words that
+# may be meant so: a first name is a word as well, and an assessor may name another by pseudonym. The lead is asked
+# about them.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+OFFERED = KNOWN_REASONS | {keyed.value for keyed in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES)}
+"""What a screen offers as a reason: nobody wrote it."""
+ROLES = frozenset({"adjudicator", "annotator", "assessor", "expert", "judge"})
+"""Pseudonyms that are words of every datasheet."""
+AROUND = 30
+"""Characters that are shown on both sides of what was found."""
+_REST = r"[^\s\"'<>,;)]+"
+PATH = re.compile(
+    rf"(?<![\w/.:~-])(?:~|/(?:home|Users|root|mnt|media|tmp|var|opt|srv|data|Volumes))/{_REST}"
+    r"|(?<![\w/.:~-])/(?:[\w.~-]+/){2,}[\w.~-]+"
+    rf"|\b[A-Za-z]:\\{_REST}|\\\\[\w.-]+\\{_REST}"
+)
+"""In a home or below a usual root, of three parts or more, on a drive of Windows, or on a server of its network."""
+WEB = re.compile(r"\b(?:https?://|www\.)[^\s\"'<>)]+", re.IGNORECASE)
+WORD = re.compile(r"[^\W\d_]+")
+
+
+class FreeText(NamedTuple):
+    """A text, where it is, and whether addresses are expected in it."""
+
+    place: str
+    text: str
+    public: bool = False
+
+
+class Mention(NamedTuple):
+    """What was found in a text, as it is written there, and what it is."""
+
+    words: str
+    what: str
+    at: int
+
+
+class KnownPeople(NamedTuple):
+    """The words by which a text can name a person of the study."""
+
+    accounts: frozenset[str]
+    """Local parts of accounts that are no plain words, in small letters, such as `ada.planter`."""
+    names: frozenset[str]
+    """Parts of names, bare: `ada` and `planter`. Capitalised in a text, they are taken for a person."""
+    pseudonyms: frozenset[str]
+
+
+def known_people(study: Snapshot, secrets: Iterable[Secret]) -> KnownPeople:
+    """Everyone of the study, less the names under which the makers want to be named."""
+    accounts = {person.account for person in study.people if person.account}
+    accounts |= {secret.value for secret in secrets if secret.kind in ("e-mail", "name")}
+    local_parts = {account.partition("@")[0] for account in accounts}
+    public = {bare(word) for creator in study.ws.settings.collection.creators for word in words_of(creator)}
+    names = {bare(word) for local in local_parts for word in words_of(local) if len(word) >= SHORTEST_WORD}
+    pseudonyms = ({person.assessor for person in study.people} | study.outcome.people) - ROLES
+    telling = {local.lower() for local in local_parts if words_of(local) and not local.isalpha() and " " not in local}
+    return KnownPeople(frozenset(telling - pseudonyms), frozenset(names - public), frozenset(pseudonyms))
+
+
+def free_texts(
+    study: Snapshot, words: OwnWords, answers: Mapping[str, str], *, early: Iterable[str]
+) -> Iterator[FreeText]:
+    """Every text of a person that the release has. early: why models were asked before people had judged."""
+    outcome = study.outcome
+    for said in sorted(words.comments, key=lambda one: (one.pair, one.assessor, one.occasion)):
+        yield FreeText(f"the comment of {said.assessor} on {' '.join(said.pair)}", said.comment or "")
+    for pair, text in sorted(words.reasons.items()):
+        yield FreeText(f"the adjudicator's comment on {' '.join(pair)}", text)
+    given = [(f"the answer of {one.assessor} on {' '.join(one.pair)}", one.cannot_judge) for one in outcome.everything]
+    given += [(f"the adjudicator's reason on {' '.join(one.pair)}", one.reason) for one in outcome.decisions]
+    given += [
+        (f"the adjudicator's reason on {' '.join(pair)}", said[-1].cannot_judge)
+        for pair, said in outcome.unjudgeable.items()
+    ]
+    yield from (FreeText(place, text) for place, text in given if text and text not in OFFERED)
+    for question, answer in answers.items():
+        yield FreeText(f"{ANSWERS_FILE}, {question}", answer, public=True)
+    for why in sorted(set(outcome.accepted.values())):
+        yield FreeText("the reason why pairs count with fewer judgements", why)
+    for kind in words.kinds:
+        yield from (FreeText(f"how people agreed that {kind.kind} are published", how) for how in kind.consents)
+    reasons = {added.reason for pool in study.pools.values() for added in pool.additions if added.reason}
+    yield from (FreeText("the reason why documents were added to pools", reason) for reason in sorted(reasons))
+    yield from (FreeText("why a model was asked early", why) for why in early)
+    for version in changed_versions(study.shown):
+        if version.why:
+            yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)
+    for text_id, versions in sorted(study.text_versions.items()):
+        yield from (FreeText(f"why the text of {text_id} was corrected", one.why) for one in versions if one.why)
+    for run in study.runs:
+        yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
+
+
+def mentions(text: FreeText, people: KnownPeople) -> Iterator[Mention]:
+    """What in the text names a person, a path or an address."""
+    for word in WORD.finditer(text.text):
+        if word[0][0].isupper() and bare(word[0]) in people.names:
+            yield Mention(word[0], "the name of a person", word.start())
+    patterns = [(_any_of(people.accounts), "an account"), (_any_of(people.pseudonyms), "a pseudonym"), (PATH, "a path")]
+    for pattern, what in patterns if text.public else (*patterns, (WEB, "an address")):
+        for match in pattern.finditer(text.text):
+            # Accounts are no words, and are found in any letters; a pseudonym is found as it is.
+            if what != "a pseudonym" or match[0] in people.pseudonyms:
+                yield Mention(match[0], what, match.start())
+
+
+@cache
+def _any_of(names: frozenset[str]) -> re.Pattern[str]:
+    """Any of the names as whole words; nothing matches if there is none."""
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    either = "|".join(map(re.escape, longest_first)) or r"(?!)"
+    return re.compile(rf"(?<![\w@./-])(?:{either})(?![\w@-])", re.IGNORECASE)
+
+
+def mentioned(
+    texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collection[str], excerpts: bool
+) -> tuple[str, ...]:
+    """A line for each name, path and address that is found: what it is, where it is first, and in how many more texts.
+
+    allowed: what is meant to be public, as it is written or in other letters. excerpts: whether lines show the words
+    around it; not where a text may have what must not be printed either.
+    """
+    public = {text.casefold() for text in allowed}
+    found = grouped(
+        ((mention.words, mention.what), (text, mention.at))
+        for text in texts
+        for mention in mentions(text, people)
+        if mention.words.casefold() not in public
+    )
+    return tuple(_line(words, what, places, excerpts=excerpts) for (words, what), places in sorted(found.items()))
+
+
+def _line(words: str, what: str, places: Sequence[tuple[FreeText, int]], *, excerpts: bool) -> str:
+    text, at = places[0]
+    start, end = max(0, at - AROUND), at + len(words) + AROUND
+    shown = " ".join(text.text[start:end].split())
+    shown = f"{'...' if start else ''}{shown}{'...' if end < len(text.text) else ''}"
+    others = len({one.place for one, _ in places}) - 1
+    more = f", and {counted(others, 'more text')}" if others else ""
+    excerpt = f', "{shown}"' if excerpts else ""
+    return f"{words!r}, {what}: {text.place}{excerpt}{more}"
+
+
+def _texts_in(facts: Any) -> Iterator[str]:
+    if isinstance(facts, str):
+        yield facts
+    elif isinstance(facts, Mapping):
+        yield from (text for value in facts.values() for text in _texts_in(value))
+    elif isinstance(facts, list | tuple):
+        yield from (text for value in facts for text in _texts_in(value))

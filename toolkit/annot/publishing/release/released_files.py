@@ -15,22 +15,26 @@ from annot.base.records import Paper, Source
 from annot.base.templating import render
 from annot.formats.beir import beir_paths, fields_of, module_name, write_beir, write_irds
 from annot.formats.csfcube import Material, misfits, write_csfcube
-from annot.formats.json_lines import json_lines
+from annot.formats.input_files import json_lines
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import TOPICS_FILE, topics_file, write_qrels, write_query_topics, write_topics
-from annot.judging.own_words import OwnWords
-from annot.publishing.neighbours import CARD_FILE, linked
+from annot.judging.comments import OwnWords
+from annot.publishing.browse_page import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.croissant import croissant, release_tables
-from annot.publishing.release.prose import dataset_card, datasheet_html, datasheet_markdown, example_pairs
-from annot.publishing.release.protocol import VERSIONS_FILE
-from annot.publishing.release.questions import Answers
-from annot.publishing.release.sampled import sample_files
+from annot.publishing.release.parts import VERSIONS_FILE, sample_files
+from annot.publishing.release.prose import (
+    Answers,
+    croissant,
+    dataset_card,
+    datasheet_html,
+    datasheet_markdown,
+    example_pairs,
+    release_tables,
+)
 from annot.store.runs import StoredRun
 from annot.study.shown_versions import numbers_of_answers
 from annot.study.snapshot import Snapshot
-from annot.study.stages import replacement
-from annot.study.workspace import write_file
+from annot.study.workspace import replacement, write_file
 
 BEIR, CSFCUBE = "beir/", "csfcube/"
 CITATIONS_FILE = "citations.tsv"

@@ -14,21 +14,19 @@ from annot.publishing.report.tables import Column, Columns, Row, each
 
 if TYPE_CHECKING:
     from annot.base.records import Draw, Pool, PoolEntry
-    from annot.corpus.facets.crf import LabelScore
-    from annot.judging.exchange.recording import PulledProject
+    from annot.corpus.labelling import LabelScore
+    from annot.judging.exchange.collecting import PulledProject
     from annot.judging.exchange.sending import SentProject
-    from annot.judging.planning.checking import PlannedTogether
+    from annot.judging.planning import PlannedTogether
     from annot.judging.rounds.labels import PulledLabels
-    from annot.judging.substudy import Compared, View
-    from annot.judging.trial_answers import Far, Probed, TrainedAssessor
-    from annot.judging.withdrawn import Withdrawn
-    from annot.measuring.agreement.pooled import Between
-    from annot.pools.growth import GrownPool
-    from annot.pools.pool_facts import MethodFacts
+    from annot.judging.trial_answers import ComparedGradings, GradeGap, HiddenGoldResult, TrainedAssessor, View
+    from annot.judging.withdrawn import WithdrawnAnswer
+    from annot.measuring.agreement.estimates import AgreementOfGradings
+    from annot.pools.drawn_pools import GrownPool, MethodFacts
     from annot.pools.pooling import Version
-    from annot.pools.selection.choosing import Chosen, ChosenShare
+    from annot.pools.selection import ChosenShare, QueryToMake
     from annot.ranking.systems.system import System
-    from annot.ranking.systems.training.loop import Point
+    from annot.ranking.systems.training_loop import Point
 
 SHOWN_DOCUMENTS = 5
 """Documents that are named where a pool grew."""
@@ -82,7 +80,7 @@ def pulled_labels(who: str, assigned: str, corrected: str) -> Columns[PulledLabe
     )
 
 
-WITHDRAWN: Columns[Withdrawn] = Columns(
+WITHDRAWN: Columns[WithdrawnAnswer] = Columns(
     [
         Column("query", lambda one: one.query_id, "query_id"),
         Column("document", lambda one: one.doc_id, "doc_id"),
@@ -98,7 +96,9 @@ PLAN_OVERLAPS: Columns[PlannedTogether] = Columns(
 )
 
 
-CHOSEN: Columns[Chosen] = Columns([Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)])
+CHOSEN: Columns[QueryToMake] = Columns(
+    [Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)]
+)
 SHARES: Columns[tuple[str, ChosenShare]] = Columns(
     [Column("kind", lambda one: one[0]), Column("value", lambda one: one[1].value)],
     [Column("chosen", lambda one: one[1].chosen), Column("available", lambda one: one[1].available)],
@@ -210,7 +210,7 @@ AGREED = {
 
 
 def _agreed(
-    agreement: Callable[[Row], Between], names: Iterable[str], *, unprinted: Sequence[str] = ()
+    agreement: Callable[[Row], AgreementOfGradings], names: Iterable[str], *, unprinted: Sequence[str] = ()
 ) -> list[Column[Row]]:
     """A column for each of these coefficients of a row's agreement; the `unprinted` ones are in the data alone."""
 
@@ -233,7 +233,7 @@ TRAINING: Columns[TrainedAssessor] = Columns(
         Column("verdict", lambda one: one.verdict, ""),
     ],
 )
-PROBED: Columns[Probed] = Columns(
+PROBED: Columns[HiddenGoldResult] = Columns(
     [Column("assessor", lambda one: one.assessor)],
     [
         Column("hidden gold", lambda one: one.hidden, "given"),
@@ -241,7 +241,7 @@ PROBED: Columns[Probed] = Columns(
         *_agreed(lambda one: one.agreement, AGREED, unprinted=("alpha_ordinal", "kappa")),
     ],
 )
-FURTHEST: Columns[Far] = Columns(
+FURTHEST: Columns[GradeGap] = Columns(
     [Column("query", lambda one: one.query_id), Column("document", lambda one: one.doc_id)],
     [
         Column("grade", lambda one: one.grade),
@@ -262,7 +262,7 @@ VIEWS: Columns[View] = Columns(
         ),
     ],
 )
-COMPARED_VIEWS: Columns[Compared] = Columns(
+COMPARED_VIEWS: Columns[ComparedGradings] = Columns(
     [Column("between", lambda one: one.first, "first"), Column("and", lambda one: one.second, "second")],
     [
         Column("pairs", lambda one: one.agreement.n_pairs, ""),

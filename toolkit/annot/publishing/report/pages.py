@@ -1,23 +1,262 @@
-"""The files of the report: the page, the same as Markdown, its tables as LaTeX, and what was measured as JSON."""
+"""Files of the report: HTML, Markdown, LaTeX and JSON."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from annot.base.names import calling
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
-from annot.measuring.results import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
+from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
-from annot.publishing.report.document import Document, Table
 from annot.publishing.report.figures import described
-from annot.publishing.report.latex import latex
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
-from annot.publishing.report.words import inline
+from annot.publishing.report.tables import Chapter, Document, Table
+from annot.publishing.report.tables import inline as inline_markup
 from annot.study.workspace import Workspace, sha256_of
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The report as LaTeX to `\input` in a paper: answers, sections and tables, without the drawings.
+#
+# Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: what else there is
+# to say stands below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; what it needs stands at its head.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+LONGEST_FLOAT = 30
+"""Lines of a table that surely stand on one page; more become a `longtable`."""
+LONGEST_NOTES = 1500
+"""Characters below a table that still float with it; more would break the page, or not break at all."""
+PROSE = 24
+"""Characters from which on a column of names or words is set as a paragraph."""
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "–": r"\textendash{}",
+    "—": r"\textemdash{}",
+    "‘": r"\textquoteleft{}",
+    "’": r"\textquoteright{}",
+    "“": r"\textquotedblleft{}",
+    "”": r"\textquotedblright{}",
+    "†": r"\textdagger{}",
+    "‡": r"\textdaggerdbl{}",
+    "…": r"\ldots{}",
+    "−": r"\ensuremath{-}",
+    "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+    "×": r"\ensuremath{\times}",
+    "α": r"\ensuremath{\alpha}",
+    "κ": r"\ensuremath{\kappa}",
+    "ρ": r"\ensuremath{\rho}",
+    "τ": r"\ensuremath{\tau}",
+}
+"""What has a meaning of its own in LaTeX, and the signs that the reports are likely to have."""
+_TYPED = re.compile("`([^`]+)`")
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
+_LIGATURE = re.compile(r"([-,])(?=\1)")
+"""Two hyphens or commas in a row, of which TeX makes one sign."""
+_IN_T1 = frozenset(map(chr, [*range(0x20, 0x7F), *range(0xC0, 0x17F)])) - frozenset("×÷ĦħĿŀŊĸŉŦŧ")
+"""Letters that every LaTeX prints with the font encoding T1."""
+
+
+class Size(NamedTuple):
+    """A font size: the digits that a line of 16 cm holds, how far apart columns (points) and rows (lines) stand."""
+
+    name: str
+    room: float
+    apart: float
+    stretch: float
+
+
+SIZES = (
+    Size("small", 94, 3, 0.95),
+    Size("footnotesize", 102, 3, 0.9),
+    Size("scriptsize", 110, 3, 0.8),
+    Size("tiny", 130, 2.2, 0.65),
+)
+NARROW = frozenset(".,:;'|()[]!ijlt ")
+"""Letters that take about half the room of a digit."""
+REASON = 45
+"""The same for a column of numbers, in which a reason may stand where there is none."""
+GAP = 1.5
+"""Digits between two columns."""
+NARROWEST = 0.2
+"""Of a line: what a column of words has at least."""
+
+
+class TableAsSet(NamedTuple):
+    """A table as `report.tex.j2` sets it, in text that is LaTeX."""
+
+    of: Table
+    title: str
+    """The first sentence of its caption, not escaped yet."""
+    label: str
+    columns: str
+    rows: tuple[tuple[str, ...], ...]
+    size: Size
+    below: list[str]
+    floats: bool
+
+
+def latex(document: Document) -> str:
+    """The document in its order; every table has a label made of section and number."""
+    helpers = {
+        "set": _set,
+        "line": _row,
+        "braced": lambda text: f"{{{escape(text)}}}",
+        "escape": escape,
+        "inline": inline,
+    }
+    return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
+
+
+def _set(section: Chapter, precise: bool) -> list[TableAsSet]:
+    """The tables of a section."""
+    return [
+        _table(one, label=f"tab:{section.anchor}-{number}", precise=precise)
+        for number, one in enumerate(section.tables, start=1)
+    ]
+
+
+def _table(one: Table, *, label: str, precise: bool) -> TableAsSet:
+    """One table with a caption of one sentence; below it what the caption left, the notes, and the command."""
+    rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in one.rows)
+    if _across(one, rows) > SIZES[-2].room:
+        rows = tuple(line for row in one.rows for line in _intervals_below(row, precise=precise))
+    size = next((each for each in SIZES if _across(one, rows) <= each.room), SIZES[-1])
+    title, rest = _first_sentence(one.caption)
+    below = [inline(note) for note in (*([rest] if rest else []), *one.notes)]
+    below.append(rf"Made by \texttt{{{escape(one.command)}}}.")
+    floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
+    return TableAsSet(one, title, label, _columns(one, rows, size), rows, size, below, floats)
+
+
+def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
+    """Names to the left, numbers to the right; columns of many words share the line that the others leave.
+
+    The size is set in each column, not around the table: the caption of a `longtable` would shrink with it.
+    """
+    widths = _widths(one, rows)
+    prose = [at for at, width in enumerate(widths) if width > _widest(one, at)]
+    of_prose = sum(widths[at] for at in prose)
+    others = sum(width + GAP for at, width in enumerate(widths) if at not in prose)
+    free = max(NARROWEST, min(0.94 - others / size.room, (of_prose + GAP) / size.room))
+    columns = []
+    for at, width in enumerate(widths):
+        if at in prose:
+            part = rf"{free * width / of_prose:.2f}\linewidth"
+            columns.append(rf">{{\{size.name}\raggedright\arraybackslash}}p{{{part}}}")
+        else:
+            columns.append(rf">{{\{size.name}}}{'l' if at < one.numeric_from else 'r'}")
+    return "".join(columns)
+
+
+def _across(one: Table, rows: Sequence[Sequence[str]]) -> float:
+    """How wide the table is, in digits; a column of words can do with `PROSE`."""
+    widths = _widths(one, rows)
+    return sum(min(_widest(one, at), width) + GAP for at, width in enumerate(widths))
+
+
+def _widest(one: Table, at: int) -> int:
+    """The digits from which on a column is set as a paragraph: numbers only where words stand in their place."""
+    return PROSE if at < one.numeric_from else REASON
+
+
+def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:
+    """The width of each column in digits."""
+    lines = (one.headings, *rows)
+    return [
+        max(sum(0.55 if letter in NARROW else 1.0 for letter in line[at]) for line in lines)
+        for at in range(len(one.headings))
+    ]
+
+
+def _intervals_below(row: Sequence[object], *, precise: bool) -> list[tuple[str, ...]]:
+    """The row without its intervals, and under it a row of these."""
+    figures, intervals = zip(*(parts(cell, precise=precise) for cell in row), strict=True)
+    return [figures, intervals] if any(intervals) else [figures]
+
+
+def _first_sentence(text: str) -> tuple[str, str]:
+    first, _, rest = re.sub(r"(?<=[.:;]) ", "\0", text, count=1).partition("\0")
+    if not rest:
+        return first, ""
+    return re.sub("[:;]$", ".", first), rest[0].upper() + rest[1:]
+
+
+def _row(cells: Sequence[str]) -> str:
+    line = " & ".join(escape(cell) for cell in cells)
+    # After the end of a row LaTeX takes a star or a bracket for a part of its command.
+    return f"{'{}' if line.startswith(('[', '*')) else ''}{line} \\\\"
+
+
+def escape(text: str) -> str:
+    r"""`text` as one line that LaTeX prints as it is; control characters are blanks.
+
+    >>> escape("50% of a_1 & b")
+    '50\\% of a\\_1 \\& b'
+    >>> escape("don't --help")
+    "don't -{}-help"
+    """
+    letters = unicodedata.normalize("NFC", text)
+    line = " ".join(
+        "".join(" " if unicodedata.category(letter) in ("Cc", "Cf") else letter for letter in letters).split()
+    )
+    # An apostrophe within or after a word is the one that LaTeX prints by itself.
+    escaped = "'".join("".join(map(_letter, part)) for part in _APOSTROPHE.split(line))
+    return _LIGATURE.sub(r"\1{}", escaped)
+
+
+def inline(text: str) -> str:
+    r"""A sentence in which what stands between backticks is set as what one types.
+
+    >>> inline("made by `annot qrels`")
+    'made by \\texttt{annot qrels}'
+    """
+    parts = _TYPED.split(text)
+    return "".join(rf"\texttt{{{escape(part)}}}" if at % 2 else _with_ends(part) for at, part in enumerate(parts))
+
+
+def _with_ends(text: str) -> str:
+    """Escaped, with the blanks at both ends that `escape` takes away."""
+    body = escape(text)
+    if not body:
+        return " " if text else ""
+    return f"{' ' if text[:1] == ' ' else ''}{body}{' ' if text[-1:] == ' ' else ''}"
+
+
+def _letter(letter: str) -> str:
+    if letter in _SPECIAL:
+        return _SPECIAL[letter]
+    return letter if letter in _IN_T1 else rf"\annotchar{{{ord(letter):04X}}}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The files of the report: the page, the same as Markdown, its tables as LaTeX, and what was measured as JSON.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 REPORT_FILE = "report.html"
 CHAIN = (
@@ -71,7 +310,7 @@ def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 def page(document: Document, *, overrides: Path | None) -> str:
     """The page. `overrides` is a folder whose `report.html.j2` wins over the package's."""
-    helpers = {"inline": inline, "parts": parts, "described": described}
+    helpers = {"inline": inline_markup, "parts": parts, "described": described}
     return render("report.html.j2", {"document": document, **helpers}, overrides=overrides)
 
 

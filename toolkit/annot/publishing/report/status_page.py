@@ -18,13 +18,11 @@ from annot.base.templating import render
 from annot.judging.progress import AssessorSeen, ByDay, Look, PersonByDay, QuerySeen, RunningFigure
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import titles_of
-from annot.measuring.forecast.remainder import AssessorForecast
+from annot.measuring.forecast.hours import AssessorForecast
 from annot.publishing.report import cells
 from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Number, coefficient
-from annot.publishing.report.document import Table
-from annot.publishing.report.tables import Column, Columns, each
+from annot.publishing.report.tables import Column, Columns, Table, capitalised, each
 from annot.publishing.report.terminal import rendered, share_done, table_text
-from annot.publishing.report.words import capitalised
 from annot.store.projects import Project, StoredRound
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -49,7 +47,7 @@ class StatusWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PersonProgress:
     """One person on the page."""
 
     name: str
@@ -159,7 +157,7 @@ def moment(at: datetime | None, now: datetime) -> str:
     return f"{at:%a} {at.day} {at:%B}"
 
 
-def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[Shown]:
+def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[PersonProgress]:
     seen = {one.assessor: one for one in look.assessors} if look else {}
     forecasts = {one.assessor: one for one in look.forecast.assessors} if look else {}
     return [
@@ -168,7 +166,7 @@ def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[Shown
     ]
 
 
-def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[Shown]:
+def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[PersonProgress]:
     names = {person.assessor for person in snapshot.people if person.adjudicator} | days.adjudicators.keys()
     shown = (_shown(snapshot, name, days.adjudicators, "adjudicator") for name in sorted(names))
     return [one for one in shown if one.done or one.links or snapshot.outcome.open]
@@ -182,11 +180,11 @@ def _shown(
     *,
     seen: AssessorSeen | None = None,
     forecast: AssessorForecast | None = None,
-) -> Shown:
+) -> PersonProgress:
     given = days.get(name, NOTHING)
     round: StoredRound = "judge" if role == "assessor" else "adjudicate"
     own = (_link(one) for one in snapshot.projects if one.assessor == name and one.round == round)
-    return Shown(
+    return PersonProgress(
         name=name,
         role=role,
         done=seen.judged if seen else given.n,

@@ -13,28 +13,25 @@ from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.formats.trec import write_qrels
-from annot.judging.examination import Examination
-from annot.judging.opinions.early import is_early
-from annot.judging.opinions.standing import OpinionOnRecord, Standing, opinions_on_record
+from annot.judging.opinions.on_record import OpinionOnRecord, OpinionStatus, is_early, opinions_on_record
 from annot.judging.progress import settled_of
-from annot.judging.states import Finding, findings_of
+from annot.judging.states import Examination, StateFinding, findings_of
 from annot.measuring import measured
-from annot.measuring.agreement.summaries import AgreementTable
-from annot.measuring.assessor_effect.rankings import AssessorEffect
-from annot.measuring.diagnosis.overview import Looked
-from annot.measuring.effect_of_study import assessor_effect_of
-from annot.measuring.evaluation.evaluated import Evaluated
-from annot.measuring.evaluation.graded_pools import SampleCost
+from annot.measuring.agreement.estimates import AgreementTable
+from annot.measuring.assessor_effect import AssessorEffect
+from annot.measuring.diagnosis.matrices import AssessorAnalysis
+from annot.measuring.evaluation.evaluated import EvaluatedRuns
+from annot.measuring.evaluation.measures import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
 from annot.measuring.measured import with_restated
-from annot.measuring.opinions.worth import Worth
-from annot.measuring.opinions_of_study import judged_of, worth_of
-from annot.measuring.sampled.counts import GradeCounts
+from annot.measuring.opinions.label_quality import Worth
+from annot.measuring.sampled.grades import GradeCounts
 from annot.measuring.sampled_study import grade_counts
-from annot.pools.pool_facts import PoolOrigins, origins_of
-from annot.publishing.report.words import sentence
+from annot.measuring.study_analyses import assessor_effect_of, judged_of, worth_of
+from annot.pools.drawn_pools import PoolOrigins, origins_of
+from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms, terms_of
-from annot.ranking.wordvectors import FewAbstracts, trained_on_few
+from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import facet_labels, papers
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -52,7 +49,7 @@ class Work(NamedTuple):
 class MeasuredOpinion:
     """What a model would have judged: what is on record of it, and what it is worth."""
 
-    standing: Standing
+    standing: OpinionStatus
     worth: Worth
 
 
@@ -105,7 +102,7 @@ class Study:
         return dict(sorted(counts.items()))
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[StateFinding, ...]:
         """The states in which the study says something that is not true."""
         return findings_of(self.examination)
 
@@ -270,7 +267,7 @@ class Study:
         return measured.binarised_agreement_of(self.snapshot)
 
     @cached_property
-    def diagnosed(self) -> Looked:
+    def diagnosed(self) -> AssessorAnalysis:
         """How the assessors judge."""
         return measured.assessors_of(self.snapshot)
 
@@ -285,7 +282,7 @@ class Study:
         return trained_on_few({run.tag: run.facts for run in self.snapshot.runs})
 
     @cached_property
-    def evaluated(self) -> Evaluated | Undefined:
+    def evaluated(self) -> EvaluatedRuns | Undefined:
         """The runs, or why there is nothing to measure."""
         if missing := self._missing(runs=1):
             return missing

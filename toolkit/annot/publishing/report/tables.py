@@ -1,21 +1,223 @@
-"""One declaration a table: its columns, and what each says of a row. Page, notebook, Markdown, LaTeX and terminal, CSV,
-JSON and pandas come from it.
-
-A section declares a table beside what makes its rows. Whatever else a column needs (the coefficients, the other rows)
-it takes from the function around it, so that a type checker reads all of it.
-"""
+"""Words and tables of a report, and the document they make."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from jinja2 import Environment
+from markupsafe import Markup, escape
 
 from annot.base.names import called, said
 from annot.base.stats.values import Undefined
-from annot.publishing.report.cells import Number
-from annot.publishing.report.document import Table
-from annot.publishing.report.words import sentence, sentences
+from annot.base.templating import environment
+from annot.publishing.report import cells
+from annot.publishing.report.cells import Number, p_value
+
+if TYPE_CHECKING:
+    from annot.publishing.report.figures import Drawing
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The sentences and tables of the report and of the commands that print its tables, from `templates/report/`.
+#
+# A template holds named blocks; each is rendered alone, with the values it asks for. A line of `--` parts paragraphs.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def sentences(block: str, **values: object) -> tuple[str, ...]:
+    """The paragraphs of a block, `file.block`; each on one line."""
+    name, _, part = block.partition(".")
+    template = _templates().get_template(f"report/{name}.j2")
+    text = "".join(template.blocks[part](template.new_context(values)))
+    return tuple(" ".join(paragraph.split()) for paragraph in re.split(r"(?m)^\s*--\s*$", text) if paragraph.strip())
+
+
+def sentence(block: str, **values: object) -> str:
+    """The block as one paragraph."""
+    return " ".join(sentences(block, **values))
+
+
+def inline(text: str) -> Markup:
+    """A sentence in which what is between backticks is set as what one types."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def listed(names: Sequence[object], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *others, end = map(str, names)
+    return f"{', '.join(others)} {last} {end}" if others else end
+
+
+def with_p(value: float | Undefined) -> str:
+    """`p = 0.012`, `p < 0.001`."""
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def capitalised(text: str) -> str:
+    """`text` with a capital; a pseudonym, a path, or names before a colon keep their small letters.
+
+    >>> capitalised("nobody changes"), capitalised("a1 changes"), capitalised("mine: no pair")
+    ('Nobody changes', 'a1 changes', 'mine: no pair')
+    """
+    return text if re.match(r"[a-z]+[0-9_/]|(\S+, )*\S+: ", text) else text[:1].upper() + text[1:]
+
+
+@cache
+def _templates() -> Environment:
+    # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
+    found = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None)
+    found.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
+    found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
+    found.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a report is made of: answers first, then sections with drawings, then an appendix with every table.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table under its name; `command` prints it in the terminal."""
+
+    name: str
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    command: str
+    notes: tuple[str, ...] = ()
+    numeric_from: int = 1
+    """The first column that holds numbers; the ones before it hold names."""
+    records: tuple[dict[str, object], ...] = ()
+    """The rows as data: by name of the column, figures not rounded, and what is in no printed column."""
+
+    @property
+    def bracketed(self) -> bool:
+        """Whether a figure has an interval."""
+        return any(isinstance(cell, Number) and cell.bracketed for row in self.rows for cell in row)
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the caption, above the table."""
+        return _first(self.caption)
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """What explains the table: the rest of the caption, and the notes."""
+        rest = self.caption.partition(". ")[2]
+        return (rest, *self.notes) if rest else self.notes
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing, and in words what it shows."""
+
+    caption: str
+    svg: Drawing
+    description: str
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the caption."""
+        return _first(self.caption)
+
+
+def _first(caption: str) -> str:
+    first, dot, _ = caption.partition(". ")
+    return first + dot.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """A paper as people read it; `marked` are the places of its sentences of the facet, from 0."""
+
+    heading: str
+    title: str
+    sentences: tuple[str, ...]
+    marked: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A pair to read again, folded: both abstracts, and what the guidelines say of the grades in question."""
+
+    summary: str
+    sides: tuple[Abstract, ...]
+    criteria: tuple[tuple[str, str], ...]
+    """(grade with its name, the guideline's words)."""
+    told: str = ""
+    """A sentence above both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter of the report under its heading."""
+
+    anchor: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    blocks: tuple[Table | Figure | SideBySide, ...] = ()
+    method: tuple[str, ...] = ()
+    """How its figures were made, below them."""
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One question of the first screen: the verdict, and what it follows from."""
+
+    question: str
+    verdict: str
+    sentences: tuple[str, ...]
+
+
+class Fact(NamedTuple):
+    """What a reader looks up at the head: its name, the words, and an address on the web that these lead to."""
+
+    name: str
+    words: str
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The whole report. In the appendix figures keep their published precision, elsewhere their intervals decide.
+
+    In captions and paragraphs `backticks` are what one types.
+    """
+
+    title: str
+    subtitle: str
+    """Empty if the answers say it."""
+    notice: str | None = None
+    """What a reader must know before believing any number in it."""
+    answers: tuple[Reply, ...] = ()
+    body: tuple[Chapter, ...] = ()
+    appendix: tuple[Chapter, ...] = ()
+    chain: tuple[tuple[str, str], ...] = ()
+    """(file, SHA-256) of what the report was made from, corpus first."""
+    about: tuple[Fact, ...] = ()
+    """Makers, version, licence and the like, as far as they are known."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One declaration a table: its columns, and what each says of a row. Page, notebook, Markdown, LaTeX and terminal,
+# CSV, JSON and pandas come from it.
+#
+# A section declares a table beside what makes its rows. Whatever else a column needs (the coefficients, the other
+# rows) it takes from the function around it, so that a type checker reads all of it.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 Row = TypeVar("Row")
 Key = TypeVar("Key")

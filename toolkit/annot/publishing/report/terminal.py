@@ -13,9 +13,7 @@ from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.base.templating import render
 from annot.publishing.report import cells, commands
 from annot.publishing.report.cells import NONE, Number, parts, text
-from annot.publishing.report.document import Table
-from annot.publishing.report.tables import Columns, Row
-from annot.publishing.report.words import sentences
+from annot.publishing.report.tables import Columns, Row, Table, sentences
 
 if TYPE_CHECKING:
     from rich.console import Console

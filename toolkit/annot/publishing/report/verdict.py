@@ -1,21 +1,110 @@
-"""What follows from the figures: every verdict of the first screen, by rules with all their thresholds in this place.
-
-A rule looks at the interval, never at the figure alone. The rules are printed in the report's appendix.
-"""
+"""Verdicts by rules, and notices where something in the study is not true."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from annot.base.names import called
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.assessor_effect.on_runs import FINAL, FIRST, SECOND
-from annot.measuring.assessor_effect.rankings import AssessorEffect
-from annot.measuring.evaluation.averages import TOGETHER
+from annot.judging.states import SHOWN, THINGS, StateFinding, remembered_findings
+from annot.measuring.assessor_effect import FINAL as FINAL_GRADES
+from annot.measuring.assessor_effect import FIRST, SECOND, AssessorEffect
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Verdict
-from annot.measuring.evaluation.evaluated import CHANCE, Evaluated, RunMeasures
+from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number
+from annot.publishing.report.tables import sentence
+from annot.study.provenance import States
+from annot.study.workspace import Workspace
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a page says at a place that rests on something of the study that is not true.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+ASKED = frozenset({"corpus", "rankings", "pools", "index"})
+"""What was put before people, and how it was found."""
+JUDGED = frozenset({"judgements", "plan", "guidelines", "blindness"})
+FINAL = frozenset({"judgements", "plan", "guidelines", "qrels"})
+EVALUATED = frozenset({"judgements", "qrels", "runs", "rankings", "pools", "index"})
+RESTS_ON: dict[str, frozenset[str]] = {
+    # The questions of the report's first screen.
+    "what": ASKED | {"count"},
+    "trust": JUDGED,
+    "best": EVALUATED,
+    "next": frozenset(),
+    # Its chapters, by anchor.
+    "queries": frozenset({"count", "corpus", "facets"}),
+    **dict.fromkeys(("examples", "examples-by-id"), frozenset({"corpus"})),
+    "pools": ASKED,
+    **dict.fromkeys(("agreement", "coefficients", "binarised", "guidelines", "agreement-queries"), JUDGED),
+    **dict.fromkeys(("adjudication", "assessors", "judgements", "training", "substudy"), JUDGED),
+    **dict.fromkeys(("grades", "final-grades"), FINAL | {"names"}),
+    **dict.fromkeys(("opinions", "opinions-all"), FINAL),
+    **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders"), EVALUATED),
+    **dict.fromkeys(("rules", "versions"), frozenset()),
+    # Pages.
+    "status": frozenset({"plan", "judgements", "names", "facets"}),
+    "browse": FINAL | EVALUATED | ASKED | {"names", "facets"},
+    "card": FINAL | EVALUATED | ASKED | {"count", "names", "facets"},
+    # The questions of the datasheet that the records answer.
+    "composition.count": ASKED | FINAL | {"count"},
+    "composition.content": frozenset({"corpus"}),
+    "composition.label": FINAL | {"names", "facets"},
+    "composition.errors": JUDGED,
+    "collection.mechanisms": ASKED | {"plan", "guidelines", "sent"},
+    "collection.involved": frozenset({"plan", "judgements"}),
+}
+"""What of `annot.judging.states.THINGS` each place of a page rests on: it says nothing true without."""
+
+
+def notices(
+    findings: Iterable[StateFinding], rests_on: Collection[str], *, shown: int | None = SHOWN
+) -> tuple[str, ...]:
+    """A sentence for each state in which something that the place rests on is untrue.
+
+    rests_on: of `annot.judging.states.THINGS`. shown: how many papers a sentence names; None for all.
+    """
+    return tuple(
+        sentence(
+            f"states.{finding.state.notice}",
+            finding=finding,
+            things=[words for thing, words in THINGS.items() if thing in finding.state.untrue & {*rests_on}],
+            shown=shown,
+        )
+        for finding in findings
+        if finding.state.untrue & {*rests_on}
+    )
+
+
+def by_place(findings: Iterable[StateFinding]) -> dict[str, tuple[str, ...]]:
+    """The sentences of every place that has any; the datasheet's count of papers names all that are left out."""
+    found = tuple(findings)
+    shown = {place: None if place == "composition.count" else SHOWN for place in RESTS_ON}
+    told = {place: notices(found, rests_on, shown=shown[place]) for place, rests_on in RESTS_ON.items()}
+    return {place: sentences for place, sentences in told.items() if sentences}
+
+
+def tell_untrue(ws: Workspace, states: States, place: str, *, tell: Callable[[str], None]) -> None:
+    """Tell what is not true of what a command prints. states: of the study that it read."""
+    rests_on = RESTS_ON[place]
+    for notice in notices(remembered_findings(ws, states, on=rests_on), rests_on):
+        tell(notice)
+
+
+def unknown(findings: Iterable[StateFinding], rests_on: Collection[str]) -> str:
+    """The verdict where what it would follow from is untrue; empty if it all holds."""
+    says = [one.state.says for one in findings if one.state.refused and one.state.untrue & {*rests_on}]
+    return sentence("states.verdict", says=says) if says else ""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What follows from the figures: every verdict of the first screen, by rules with all their thresholds in this place.
+#
+# A rule looks at the interval, never at the figure alone. The rules are printed in the report's appendix.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff's alpha from which on conclusions are tentative, and from which on data are reliable (Krippendorff 2004,
@@ -84,7 +173,7 @@ def reliability(alpha: Number) -> Reliability:
 
 
 def robustness(
-    effect: AssessorEffect | Undefined, evaluated: Evaluated | Undefined, *, judged_twice: int
+    effect: AssessorEffect | Undefined, evaluated: EvaluatedRuns | Undefined, *, judged_twice: int
 ) -> Robustness:
     """Whether the comparison of runs would come out the same with other assessors; `judged_twice` counts pairs.
 
@@ -124,7 +213,7 @@ def order_changes(effect: AssessorEffect) -> OrderChanges:
     whole = {
         one.first: one
         for one in effect.comparisons
-        if one.first in (FIRST, SECOND) and one.second == FINAL and one.n_queries == len(effect.queries)
+        if one.first in (FIRST, SECOND) and one.second == FINAL_GRADES and one.n_queries == len(effect.queries)
     }
     best, random = next(iter(effect.rankings[0].means)), effect.random_assessors
     taus = [(name, one.tau) for name, one in whole.items() if not isinstance(one.tau, Undefined)]
@@ -149,7 +238,7 @@ def tau(effect: AssessorEffect) -> Number:
     return Number(mixed.tau, TAU, found)
 
 
-def best(evaluated: Evaluated | Undefined) -> Best | None:
+def best(evaluated: EvaluatedRuns | Undefined) -> Best | None:
     """The best run on all queries; None if there is none."""
     if isinstance(evaluated, Undefined) or all(line.run == CHANCE for line in evaluated.lines):
         return None
@@ -177,7 +266,7 @@ def best(evaluated: Evaluated | Undefined) -> Best | None:
     )
 
 
-def of_all(evaluated: Evaluated) -> tuple[list[RunMeasures], RunMeasures]:
+def of_all(evaluated: EvaluatedRuns) -> tuple[list[RunMeasures], RunMeasures]:
     """The runs on all queries together, by the convention in which they are compared, and chance on the same.
 
     Where no run covers all facets, those of the last facet that has one.

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from annot.base.names import check_name
-from annot.ranking.systems import abstracts, scisearch, sentences, terms
+from annot.ranking.systems import papers, scisearch, sentences
 from annot.ranking.systems.system import System
 
-_FAMILIES = (terms.SYSTEMS, sentences.SYSTEMS, abstracts.SYSTEMS, sentences.ASPIRE_SYSTEMS, scisearch.SYSTEMS)
+_FAMILIES = (papers.TERM_SYSTEMS, sentences.SYSTEMS, papers.VECTOR_SYSTEMS, sentences.ASPIRE_SYSTEMS, scisearch.SYSTEMS)
 SYSTEMS: dict[str, System] = {system.name: system for family in _FAMILIES for system in family}
 """Systems by name, in the order of the families, and within one in the order of the papers."""
 
 USUAL = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200")
 """Default systems: CSFCube's four term baselines, which need nothing but the corpus."""
-USUAL_OF_TEXTS = tuple(name.replace("fabs_", terms.WHOLE) for name in USUAL)
+USUAL_OF_TEXTS = tuple(name.replace("fabs_", papers.WHOLE) for name in USUAL)
 """Default systems of a study in which every topic is a text, under names without a facet."""
 
 
@@ -30,7 +30,7 @@ def systems_of(names: Sequence[str], *, vectors: Path | None, weights: Path | No
     custom: dict[str, System] = {}
     for name in (name for name in names if Path(name).name == name):
         if vectors is not None and (vectors / name).is_dir():
-            custom[name] = abstracts.own_system(name)
+            custom[name] = papers.own_system(name)
         elif weights is not None and (weights / name).is_dir():
             custom[name] = sentences.own_system(name)
     for name in names:

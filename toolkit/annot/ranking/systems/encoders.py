@@ -1,7 +1,4 @@
-"""Many texts or papers through an encoder, with transformers or sentence-transformers.
-
-Batches hold texts of like length.
-"""
+"""Texts through an encoder, a batch at a time, with transformers or sentence-transformers."""
 
 from __future__ import annotations
 
@@ -10,27 +7,209 @@ import pickle
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from annot.base.errors import InputError
+from annot.base.errors import InputError, MissingInput
 from annot.base.records import Advance, Paper
 from annot.base.stats.arrays import Matrix
-from annot.ranking.dense import Metric
-from annot.ranking.systems.reading import (
-    Loaded,
-    first_line,
-    load,
-    more_than_numbers,
-    pooled,
-    prepare_libraries,
-    sentence_means,
-    text_tokens,
-    tokens_in_context,
-    usable_device,
-)
-from annot.ranking.systems.weights import Reading
+from annot.ranking.search import Metric
+from annot.ranking.systems.system import INSTALL, Reading
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Texts through a model that is loaded, a batch at a time: the same for running an encoder and for training it.
+#
+# Lengths: a sentence or a title with its abstract is cut at the model's own limit, 512 tokens at most; Aspire's input
+# at 500 tokens and the two special ones, as in its authors' example code.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+LONGEST = 512
+LONGEST_IN_CONTEXT = 500
+MIXED = "model_cur_best.pt"
+"""File name of Aspire's checkpoint of SPECTER-CoCite with its mix of layers (`bert_layer_weights`)."""
+
+
+class LoadedModel(NamedTuple):
+    """A model with its tokeniser, ready to read."""
+
+    model: Any
+    tokenizer: Any
+    device: Any
+    longest: int
+    mix: Any = None
+    """The weight of each layer's states, the lowest first, shape (layers + 1,); None reads the last layer's."""
+
+
+class InContext(NamedTuple):
+    """The tokens of title, separator and abstract, and the place of each sentence among them."""
+
+    tokens: list[int]
+    spans: list[range]
+
+
+def load(folder: Path, device: str | None = None, *, half: bool = False) -> LoadedModel:
+    """The model in a folder, on a device of torch; None takes the GPU where there is one. half: in half precision.
+
+    Raises MissingInput without the libraries, InputError if the folder or the device is not usable.
+    """
+    prepare_libraries(folder)
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    place = usable_device(device)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model = AutoModel.from_pretrained(folder, local_files_only=True, trust_remote_code=False).eval()
+    except pickle.UnpicklingError:
+        raise more_than_numbers(folder) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: not readable as weights of an encoder: {first_line(error)}") from None
+    # Of positions a tokeniser without a limit says a number beyond every model.
+    limits = (LONGEST, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST))
+    mix = _mixed(folder / MIXED, model) if (folder / MIXED).is_file() else None
+    model = model.to(place, dtype=torch.float16) if half else model.to(place)
+    return LoadedModel(model, tokenizer, place, min(limits), None if mix is None else mix.to(place, dtype=model.dtype))
+
+
+def usable_device(name: str | None) -> Any:
+    """The torch device of this name; None is a GPU where there is one. Raises InputError if it cannot be used."""
+    import torch
+
+    try:
+        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        expected = " or ".join(["cpu", *gpus])
+        raise InputError(f"--device {name}: {first_line(error)}; expected {expected}") from None
+    return device
+
+
+def prepare_libraries(folder: Path) -> None:
+    """Progress is ours to show. Raises MissingInput if the libraries are not installed."""
+    try:
+        import sentence_transformers  # noqa: F401
+        from transformers.utils import logging
+    except ImportError:
+        raise MissingInput(f"{folder}: the libraries for encoders are not installed", hint=INSTALL) from None
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+
+def more_than_numbers(folder: Path) -> InputError:
+    """Error for a pickle with more than tensors. The remedy that torch advises would run its code."""
+    return InputError(
+        f"{folder}: the file contains more than weights, so it is not opened", hint="use weights in model.safetensors"
+    )
+
+
+def first_line(error: Exception) -> str:
+    """First line of a library's message, without its advice."""
+    return str(error).partition("\n")[0]
+
+
+def document_text(loaded: LoadedModel, paper: Paper) -> str:
+    """Title, separator and abstract, joined without spaces as in SPECTER's and SciNCL's model cards."""
+    return f"{paper.title}{loaded.tokenizer.sep_token}{' '.join(paper.sentences)}"
+
+
+def text_tokens(loaded: LoadedModel, texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text, special ones among them, cut at the model's limit."""
+    token_ids: list[list[int]] = (
+        loaded.tokenizer(list(texts), truncation=True, max_length=loaded.longest)["input_ids"] if texts else []
+    )
+    return token_ids
+
+
+def tokens_in_context(loaded: LoadedModel, paper: Paper) -> InContext:
+    """A paper's tokens as Aspire reads them; sentences beyond the last token that is read have no place."""
+    tokenizer = loaded.tokenizer
+    longest = min(LONGEST_IN_CONTEXT, loaded.longest - 2)
+    tokens: list[int] = [tokenizer.cls_token_id, *_plain(tokenizer, f"{paper.title} {tokenizer.sep_token} ")[:longest]]
+    spans: list[range] = []
+    for sentence in paper.sentences:
+        sentence_tokens = _plain(tokenizer, sentence)
+        room = longest + 1 - len(tokens)
+        if sentence_tokens and room <= 0:
+            break
+        spans.append(range(len(tokens), len(tokens) + min(len(sentence_tokens), room)))
+        tokens += sentence_tokens[:room]
+    return InContext([*tokens, tokenizer.sep_token_id], spans)
+
+
+def pooled(loaded: LoadedModel, batch: Sequence[Sequence[int]], reading: Reading) -> Any:
+    """A vector for each list of tokens, a tensor of shape (batch, dimensions): `cls`, `pooler` or `mean`."""
+    import torch
+
+    states = _states(loaded, batch)
+    if reading == "pooler":
+        return states.pooler_output
+    if reading == "cls":
+        if loaded.mix is None:
+            return states.last_hidden_state[:, 0]
+        return torch.stack([layer[:, 0] for layer in states.hidden_states], dim=-1) @ loaded.mix
+    parts = zip(states.last_hidden_state, map(len, batch), strict=True)
+    return torch.stack([part[:length].mean(dim=0) for part, length in parts])
+
+
+def sentence_means(loaded: LoadedModel, batch: Sequence[InContext]) -> list[Any]:
+    """Means of the states of each sentence's tokens: for each paper a tensor of shape (sentences, dimensions).
+
+    A sentence without a token has zeros.
+    """
+    import torch
+
+    means_of_papers = []
+    for rows, (_, spans) in zip(
+        _states(loaded, [paper.tokens for paper in batch]).last_hidden_state, batch, strict=True
+    ):
+        means = [rows[span.start : span.stop].mean(dim=0) if len(span) else torch.zeros_like(rows[0]) for span in spans]
+        means_of_papers.append(torch.stack(means) if means else rows[:0])
+    return means_of_papers
+
+
+def _plain(tokenizer: Any, text: str) -> list[int]:
+    tokens: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    return tokens
+
+
+def _states(loaded: LoadedModel, batch: Sequence[Sequence[int]]) -> Any:
+    import torch
+
+    widest = max(map(len, batch))
+    tokens = torch.full((len(batch), widest), loaded.tokenizer.pad_token_id or 0)
+    mask = torch.zeros((len(batch), widest), dtype=torch.long)
+    for row, text in enumerate(batch):
+        tokens[row, : len(text)] = torch.tensor(text)
+        mask[row, : len(text)] = 1
+    inputs = {"input_ids": tokens.to(loaded.device), "attention_mask": mask.to(loaded.device)}
+    return loaded.model(**inputs, output_hidden_states=loaded.mix is not None)
+
+
+def _mixed(path: Path, model: Any) -> Any:
+    """Put the weights of the checkpoint into the model; returns the softmax of its mix of layers."""
+    import torch
+
+    try:
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+        mix = torch.softmax(stored.pop("bert_layer_weights.weight"), dim=1)[0]
+        # An index of positions that earlier versions of transformers stored with the weights.
+        weights = {name.removeprefix("bert_encoder."): value for name, value in stored.items()}
+        weights.pop("embeddings.position_ids", None)
+        model.load_state_dict(weights)
+    except (OSError, RuntimeError, KeyError, AttributeError, pickle.UnpicklingError) as error:
+        raise InputError(f"{path}: not a checkpoint of Aspire's bi-encoder over this config.json: {error}") from None
+    return mix
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Many texts or papers through an encoder, with transformers or sentence-transformers.
+#
+# Batches hold texts of like length.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 BATCH = 32
 MODULES, OWN, SETTINGS = "modules.json", "sentence_transformers.", "config_sentence_transformers.json"
@@ -124,7 +303,7 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
     )
 
 
-def _pooled(loaded: Loaded, reading: Reading, texts: Sequence[str], advance: Advance, *, batch: int) -> Matrix:
+def _pooled(loaded: LoadedModel, reading: Reading, texts: Sequence[str], advance: Advance, *, batch: int) -> Matrix:
     tokens = text_tokens(loaded, texts)
     lengths = [len(text) for text in tokens]
     rows = _in_batches(

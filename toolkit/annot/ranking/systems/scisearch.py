@@ -1,27 +1,179 @@
-"""SciSearch: a small network over the vectors of query and candidate, trained on the grades.
-
-Folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping) sees training
-queries only; a quarter of these, whole queries, decides when to stop. The paper's own protocol splits pairs and not
-queries, and so tests on training data; it is not offered.
-"""
+"""SciSearch: a small network over the vectors of query and candidate, trained on the grades."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from annot.base.errors import MissingInput
 from annot.base.records import Qrel, Query, Ranking, ScoredDoc, grouped, ranked
-from annot.base.settings.sections import SystemSettings
-from annot.base.stats.arrays import Array, Matrix
+from annot.base.settings import SystemSettings
+from annot.base.stats.arrays import Array, Integers, Matrix
 from annot.ranking.methods import LSA
-from annot.ranking.systems.inputs import Features, Grades, SystemInputs
-from annot.ranking.systems.scisearch_network import Learning, Loss, Pairs, Score, balanced, train
-from annot.ranking.systems.system import ABSTRACT, FACET, SCISEARCH, RankedPools, System
-from annot.ranking.systems.weights import INSTALL
+from annot.ranking.systems.system import (
+    ABSTRACT,
+    FACET,
+    INSTALL,
+    SCISEARCH,
+    Features,
+    Grades,
+    RankedPools,
+    System,
+    SystemInputs,
+)
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The network of SciSearch and its two losses, in torch; everything here imports it when it is called.
+#
+# Two fully connected layers with tanh over the vector of the query and over that of the candidate, their dot product,
+# and a linear layer from it to a logit for each grade (section 5.2 of the paper). Losses: the negative log
+# likelihood, and the Kullback-Leibler divergence between a Gaussian around the grade and the Gaussian fitted to the
+# probabilities (section 5.3); the paper does not state its width, which is 1 here, and probabilities are fitted by
+# their moments.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Loss = Literal["nll", "kl"]
+WIDTH = 1.0
+LEAST_VARIANCE = 1e-3
+BATCH, LEARNING_RATE, PATIENCE, MOST_EPOCHS = 16, 0.01, 4, 60
+NEIGHBOURS = 5
+
+
+class Pairs(NamedTuple):
+    """Pairs to learn from: vectors of query and candidate, shape (pairs, dimensions), and grades, shape (pairs,)."""
+
+    queries: Matrix
+    candidates: Matrix
+    grades: Integers
+
+
+Score = Callable[[Matrix, Matrix], Array]
+"""The expected grade of pairs of vectors: continuous, so that ties are rare; the usual rule breaks them."""
+
+
+class NetworkSettings(NamedTuple):
+    """Settings of the training of a network."""
+
+    loss: Loss
+    grades: int
+    """Number of grades."""
+    seed: int
+    """Seed of weights and batches."""
+
+
+def train(pairs: Pairs, held_out: Pairs, learning: NetworkSettings) -> Score:
+    """Train until the loss on `held_out` has not fallen for `PATIENCE` epochs; the weights of the best epoch score.
+
+    pairs: already balanced (`balanced`).
+    """
+    import torch
+
+    loss, grades, seed = learning
+    generator = torch.Generator().manual_seed(seed)
+    model = _network(pairs.queries.shape[1], grades, generator)
+    optimiser = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
+    left, right = (torch.from_numpy(np.ascontiguousarray(side)) for side in pairs[:2])
+    target = torch.from_numpy(pairs.grades)
+    watched = tuple(torch.from_numpy(np.ascontiguousarray(part)) for part in held_out)
+    best, epochs_since_best, best_weights = float("inf"), 0, {}
+    for _ in range(MOST_EPOCHS):
+        for batch in torch.randperm(len(target), generator=generator).split(BATCH):
+            optimiser.zero_grad()
+            LOSSES[loss](_logits(model, left[batch], right[batch]), target[batch]).backward()
+            optimiser.step()
+        with torch.no_grad():
+            held_out_loss = float(LOSSES[loss](_logits(model, *watched[:2]), watched[2]))
+        if held_out_loss < best:
+            best, epochs_since_best = held_out_loss, 0
+            best_weights = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            epochs_since_best += 1
+            if epochs_since_best >= PATIENCE:
+                break
+    if best_weights:
+        model.load_state_dict(best_weights)
+
+    def score(queries: Matrix, candidates: Matrix) -> Array:
+        with torch.no_grad():
+            logits = _logits(model, *(torch.from_numpy(np.ascontiguousarray(part)) for part in (queries, candidates)))
+            expected = torch.softmax(logits, dim=1) @ torch.arange(grades, dtype=torch.float32)
+        return np.asarray(expected.numpy(), dtype=np.float64)
+
+    return score
+
+
+def balanced(pairs: Pairs, *, seed: int) -> Pairs:
+    """Pairs in equal numbers for every grade, as many as the commonest has, by SMOTE over query and candidate together.
+
+    A grade with a single pair has no neighbour and is repeated.
+    """
+    from imblearn.over_sampling import SMOTE, RandomOverSampler
+
+    joined, grades = np.hstack([pairs.queries, pairs.candidates]), pairs.grades
+    counts = np.unique(grades, return_counts=True)[1]
+    if len(counts) > 1:
+        neighbours = min(NEIGHBOURS, int(counts.min()) - 1)
+        sampler = (
+            SMOTE(random_state=seed, k_neighbors=neighbours) if neighbours else RandomOverSampler(random_state=seed)
+        )
+        joined, grades = sampler.fit_resample(joined, grades)
+    width = pairs.queries.shape[1]
+    return Pairs(joined[:, :width].astype(np.float32), joined[:, width:].astype(np.float32), grades.astype(np.int64))
+
+
+def nll(logits: Any, grades: Any) -> Any:
+    """The mean negative log likelihood of the grades."""
+    import torch
+
+    return torch.nn.functional.cross_entropy(logits, grades)
+
+
+def kl(logits: Any, grades: Any) -> Any:
+    """The mean of KL(N(grade, WIDTH^2) || N(mean, variance)), the latter the moments of the probabilities."""
+    import torch
+
+    shares = torch.softmax(logits, dim=1)
+    scale = torch.arange(logits.shape[1], dtype=shares.dtype)
+    mean = shares @ scale
+    variance = (shares * (scale - mean[:, None]) ** 2).sum(dim=1).clamp(min=LEAST_VARIANCE)
+    return (0.5 * (torch.log(variance / WIDTH**2) + (WIDTH**2 + (grades - mean) ** 2) / variance - 1)).mean()
+
+
+LOSSES: dict[Loss, Callable[[Any, Any], Any]] = {"nll": nll, "kl": kl}
+
+
+def _network(width: int, grades: int, generator: Any) -> Any:
+    import torch
+
+    def linear(inputs: int, outputs: int) -> Any:
+        layer = torch.nn.utils.skip_init(torch.nn.Linear, inputs, outputs)
+        bound = inputs**-0.5
+        with torch.no_grad():
+            for values in layer.parameters():
+                values.uniform_(-bound, bound, generator=generator)
+        return layer
+
+    tuning = torch.nn.Sequential(linear(width, width), torch.nn.Tanh(), linear(width, width), torch.nn.Tanh())
+    return torch.nn.ModuleDict({"tuning": tuning, "relevance": linear(1, grades)})
+
+
+def _logits(model: Any, queries: Any, candidates: Any) -> Any:
+    product = (model["tuning"](queries) * model["tuning"](candidates)).sum(dim=1, keepdim=True)
+    return model["relevance"](product)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# SciSearch: a small network over the vectors of query and candidate, trained on the grades.
+#
+# Folds by query paper: in each fold everything that is learned or chosen (oversampling, early stopping) sees training
+# queries only; a quarter of these, whole queries, decides when to stop. The paper's own protocol splits pairs and not
+# queries, and so tests on training data; it is not offered.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 WATCHED_SHARE = 0.25
 """The share of training queries that early stopping watches, one at least."""
@@ -56,11 +208,11 @@ class SciSearchSystem(System):
             raise MissingInput(
                 f"{self.name}: found no final grades, expected some to learn from", hint="make them with `annot qrels`"
             )
-        learning = Learning(self.loss, grades.count, grades.seed)
+        learning = NetworkSettings(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
         folds, drawn_now = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
-        rankings = honest(features, queries, judged, documents, learning, folds=folds)
+        rankings = rank_held_out(features, queries, judged, documents, learning, folds=folds)
         return RankedPools(rankings, {**facts, "folds": folds, "drawn": drawn_now})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
@@ -108,12 +260,12 @@ def _in_both_sides(
     return counts
 
 
-def honest(
+def rank_held_out(
     features: Features,
     queries: Sequence[Query],
     qrels: Sequence[Qrel],
     documents: Documents,
-    learning: Learning,
+    learning: NetworkSettings,
     *,
     folds: Sequence[Sequence[str]],
 ) -> dict[str, Ranking]:

@@ -9,14 +9,30 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from annot.base.names import called, counted
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.per_query import in_words
-from annot.measuring.agreement.summaries import AgreementTable, GroupAgreement, QueryAgreement, ShareSummary, Summary
+from annot.measuring.agreement.estimates import (
+    AgreementTable,
+    GroupAgreement,
+    QueryAgreement,
+    ShareSummary,
+    Summary,
+    in_words,
+)
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
-from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.tables import Column, Columns, Row, each, of_facet, table
+from annot.publishing.report.tables import (
+    Chapter,
+    Column,
+    Columns,
+    Figure,
+    Row,
+    Table,
+    each,
+    of_facet,
+    sentence,
+    sentences,
+    table,
+)
 from annot.publishing.report.verdict import RELIABLE, TENTATIVE
-from annot.publishing.report.words import sentence, sentences
 
 if TYPE_CHECKING:
     from annot.measuring.measured import ByGuidelines
@@ -111,7 +127,7 @@ def _with_care(found: AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
     return sentences("agreement.with_care", told=told)
 
 
-class Summarised(NamedTuple):
+class CoefficientSummary(NamedTuple):
     """The coefficients of a group at one stage of adjudication, by name."""
 
     group: GroupAgreement
@@ -119,11 +135,11 @@ class Summarised(NamedTuple):
     of: Mapping[str, Summary]
 
 
-def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[Summarised]:
+def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[CoefficientSummary]:
     """The summaries of each group, before and after."""
     for group in groups:
-        yield Summarised(group, "before", group.before)
-        yield Summarised(group, "after", group.after)
+        yield CoefficientSummary(group, "before", group.before)
+        yield CoefficientSummary(group, "after", group.after)
 
 
 def glance(found: AgreementTable) -> Table:

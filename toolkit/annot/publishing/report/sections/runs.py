@@ -1,25 +1,39 @@
-"""What the runs reach on the final grades, and which differences between them hold."""
+"""What the runs reach, which differences hold, and analyses of errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from annot.base.names import called
-from annot.base.stats.power import POWER
-from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, Evaluated, RunMeasures
+from annot.base.records import WHOLE
+from annot.base.stats.inference import POWER, share_of_counts
+from annot.base.stats.values import Share, Undefined
+from annot.measuring.evaluation.comparisons import (
+    ALPHA,
+    FAR_DOWN,
+    FEWEST_PAPERS,
+    NEAR_TOP,
+    ONE_IN,
+    Error,
+    RunComparison,
+    error_cases,
+    on_facets,
+)
+from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures
 from annot.publishing.report import figures
-from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, Number, P
-from annot.publishing.report.document import Chapter, Figure, Table
-from annot.publishing.report.tables import Column, each, of_facet, table
+from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
+from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Chapter, Column, Figure, Table, each, of_facet, sentence, sentences, table
 from annot.publishing.report.verdict import Best, best, figure, of_all
-from annot.publishing.report.words import sentence, sentences
+from annot.study.snapshot import read_kinds
 
-if TYPE_CHECKING:
-    from annot.publishing.report.study import Study
+# ----------------------------------------------------------------------------------------------------------------------
+# What the runs reach on the final grades, and which differences between them hold.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 TITLE = "Runs"
 LIKE_CHANCE = "°"
@@ -43,12 +57,12 @@ def body(study: Study) -> Chapter:
     return Chapter("runs", TITLE, told, blocks)
 
 
-def best_line(evaluated: Evaluated) -> str:
+def best_line(evaluated: EvaluatedRuns) -> str:
     """Which run is best, and whether that is certain."""
     return sentence("runs.best_line", best=best(evaluated))
 
 
-def holding(evaluated: Evaluated) -> list[tuple[str, list[str]]]:
+def holding(evaluated: EvaluatedRuns) -> list[tuple[str, list[str]]]:
     """Each run, best first, that is better than others by a difference that holds on all queries, and these."""
     leader = best(evaluated)
     found: dict[str, list[str]] = {}
@@ -58,7 +72,7 @@ def holding(evaluated: Evaluated) -> list[tuple[str, list[str]]]:
     return list(found.items())
 
 
-def drawing(evaluated: Evaluated) -> Figure:
+def drawing(evaluated: EvaluatedRuns) -> Figure:
     """The runs on all queries, and which of them differ."""
     leader = best(evaluated)
     assert leader is not None
@@ -72,14 +86,14 @@ def drawing(evaluated: Evaluated) -> Figure:
     )
 
 
-def compared(evaluated: Evaluated) -> Iterator[Table]:
+def compared(evaluated: EvaluatedRuns) -> Iterator[Table]:
     """The table of the runs, if there are two that can be compared."""
     leader = best(evaluated)
     if leader is not None and evaluated.verdicts:
         yield by_measure(evaluated, leader)
 
 
-def by_measure(evaluated: Evaluated, leader: Best) -> Table:
+def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
     """A row a run, best first, with letters of those that it beats on each facet; chance and one assessor last."""
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
@@ -121,7 +135,7 @@ def by_measure(evaluated: Evaluated, leader: Best) -> Table:
     )
 
 
-def restated(evaluated: Evaluated) -> Iterator[Table]:
+def restated(evaluated: EvaluatedRuns) -> Iterator[Table]:
     """The scores before each top-up of the pools beside those of now, where there was one."""
     found = evaluated.restated
     if found is not None:
@@ -156,7 +170,7 @@ def letter_of(place: int) -> str:
     return (letter_of(place // 26 - 1) if place >= 26 else "") + chr(ord("a") + place % 26)
 
 
-def significant(evaluated: Evaluated) -> Iterator[Table]:
+def significant(evaluated: EvaluatedRuns) -> Iterator[Table]:
     """The significant differences on all queries, the largest first, each with the size of its effect."""
     leader = best(evaluated)
     rows = [one for one in evaluated.comparisons if leader and one.facet == leader.verdict.facet and one.holds]
@@ -185,7 +199,7 @@ def effect(one: RunComparison) -> Number:
     return Number(one.effect, EFFECT, one.effect_interval)
 
 
-def pairs(evaluated: Evaluated) -> Iterator[Table]:
+def pairs(evaluated: EvaluatedRuns) -> Iterator[Table]:
     """Every two runs on every facet."""
     if evaluated.comparisons:
         yield table(
@@ -237,7 +251,7 @@ def settings(study: Study) -> Iterator[Table]:
         )
 
 
-def terminal(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: bool) -> Iterator[Table]:
+def terminal(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paired: bool) -> Iterator[Table]:
     """What `annot evaluate` prints: which runs are better; on request every two runs, and every measure, which is
     there too if nothing can be compared."""
     table_of_runs = (*compared(evaluated), *restated(evaluated))
@@ -250,7 +264,7 @@ def terminal(evaluated: Evaluated, *, per_query: bool, measured: bool, paired: b
         yield from measures(evaluated, per_query=per_query)
 
 
-def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
+def measures(evaluated: EvaluatedRuns, *, per_query: bool) -> Iterator[Table]:
     """A table a convention, and on request each query."""
     for convention in dict.fromkeys(line.convention for line in evaluated.lines):
         lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
@@ -260,7 +274,7 @@ def measures(evaluated: Evaluated, *, per_query: bool) -> Iterator[Table]:
             yield of_queries(evaluated, convention, evaluated.evaluations)
 
 
-def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]) -> Table:
+def of_lines(evaluated: EvaluatedRuns, convention: str, lines: Sequence[RunMeasures]) -> Table:
     """Every measure of these runs by one convention."""
     averages = list(dict.fromkeys(line.average for line in lines))
     return table(
@@ -285,7 +299,7 @@ def of_lines(evaluated: Evaluated, convention: str, lines: Sequence[RunMeasures]
     )
 
 
-def of_queries(evaluated: Evaluated, convention: str, tags: Iterable[str]) -> Table:
+def of_queries(evaluated: EvaluatedRuns, convention: str, tags: Iterable[str]) -> Table:
     """Every measure of these runs on every query by one convention."""
     rows = [(tag, query) for tag in tags for query in evaluated.evaluations[tag][convention].queries]
     return table(
@@ -307,3 +321,120 @@ def of_queries(evaluated: Evaluated, convention: str, tags: Iterable[str]) -> Ta
         command=f"annot evaluate --convention {convention} --per-query",
         convention=convention,
     )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The runs from the sides that CSFCube looks from: two facets of a paper, errors.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def analyses_appendix(study: Study) -> Iterator[Chapter]:
+    """One section, where there are runs."""
+    evaluated = study.evaluated
+    if not isinstance(evaluated, Undefined):
+        blocks = (*_facets(study, evaluated), _errors(study), *_kinds(study))
+        title = "Runs: facets and errors" if called().faceted else "Runs: errors"
+        yield Chapter("analyses", title, (), blocks)
+
+
+def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
+    """The best run on each paper that has several facets."""
+    leader = best(evaluated)
+    assert leader is not None
+    measured = evaluated.evaluations[leader.verdict.best][evaluated.convention].queries
+    papers = on_facets(
+        {one.query_id: one.values[leader.measure] for one in measured},
+        facets=study.snapshot.facets,
+        topics=study.snapshot.topics,
+    )
+    if not papers:
+        return
+    named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
+    facets = [name for name in study.settings.facets if any(name in one.values for one in papers)]
+    yield Figure(
+        sentence("analyses.facets_figure", **named),
+        figures.ranges(
+            {name: {one.paper_id: one.values[name] for one in papers if name in one.values} for name in facets},
+            {one.paper_id: (min(one.values.values()), max(one.values.values())) for one in papers},
+            spanned=None,
+            unit=f"{leader.measure}, %",
+        ),
+        sentence("analyses.facets_drawn", **named),
+    )
+    yield table(
+        "runs-by-facet",
+        papers,
+        [Column("Paper", lambda one: one.paper_id)],
+        [
+            *each(facets, lambda one, facet: Number(one.values.get(facet), MEASURE)),
+            Column("Difference", lambda one: Number(one.spread, POINTS)),
+        ],
+        caption="analyses.facets",
+        **named,
+    )
+
+
+def _errors(study: Study) -> Table:
+    """How often each run goes wrong on each facet."""
+    facets, relevant_from = study.snapshot.facets, study.settings.evaluation.relevant_from
+    cases = Counter(
+        (case.run, case.query_id, case.error)
+        for case in error_cases(study.runs, study.outcome.qrels, relevant_from=relevant_from)
+    )
+    relevant = Counter(qrel.query_id for qrel in study.outcome.qrels if qrel.relevance >= relevant_from)
+    judged = sorted({qrel.query_id for qrel in study.outcome.qrels}, key=lambda one: (facets[one], one))
+    sampled = study.snapshot.sample is not None
+    rows: list[tuple[str, str, Share, Share]] = []
+    for facet in dict.fromkeys(facets[query_id] for query_id in judged):
+        for run, rankings in study.runs.items():
+            ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
+            if ranked:
+                first_fifth = {query_id: len(rankings[query_id]) // ONE_IN for query_id in ranked}
+                possible: dict[Error, Mapping[str, int]] = {NEAR_TOP: first_fifth, FAR_DOWN: relevant}
+                shares = [
+                    share_of_counts(
+                        [cases[run, query_id, error] for query_id in ranked],
+                        [of[query_id] for query_id in ranked],
+                        level=study.settings.agreement.level,
+                        topics=[study.snapshot.topics[query_id] for query_id in ranked],
+                    )
+                    for error, of in possible.items()
+                ]
+                near_top, far_down = shares
+                rows.append((facet, run, near_top, far_down))
+    return table(
+        "errors",
+        rows,
+        [of_facet(lambda one: one[0]), Column("Run", lambda one: one[1])],
+        [
+            Column("Irrelevant near the top", lambda one: one[2].count),
+            *([] if sampled else [Column("Share of the first fifth", lambda one: measured(one[2], SHARE))]),
+            Column("Relevant far down", lambda one: one[3].count),
+            *([] if sampled else [Column("Share of the relevant", lambda one: measured(one[3], SHARE))]),
+        ],
+        caption="analyses.errors",
+        relevant_from=relevant_from,
+        sampled=sampled,
+    )
+
+
+def _pairs(_facet: str) -> str:
+    """The one column where nothing is judged by facets."""
+    return "Pairs"
+
+
+def _kinds(study: Study) -> Iterator[Table]:
+    """What kinds of error the lead found."""
+    given = Counter(
+        (kind, study.snapshot.facets.get(query_id)) for (query_id, _), kind in read_kinds(study.snapshot.ws).items()
+    )
+    if given:
+        facets = [name for name in (*study.settings.facets, WHOLE) if any(facet == name for _, facet in given)]
+        kinds = [kind for kind in study.settings.evaluation.error_kinds if any(kind == one for one, _ in given)]
+        yield table(
+            "error-kinds",
+            kinds,
+            [Column[str]("Kind", str)],
+            each(dict.fromkeys(facets), lambda kind, facet: given[kind, facet], str if called().faceted else _pairs),
+            caption="analyses.kinds",
+        )

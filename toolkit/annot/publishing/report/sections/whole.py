@@ -10,24 +10,12 @@ from annot.base.stats.values import Undefined
 from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
-from annot.publishing.report.document import Chapter, Document, Fact, Reply, Table
-from annot.publishing.report.notices import RESTS_ON, notices, unknown
-from annot.publishing.report.sections import (
-    agreement,
-    analyses,
-    assessors,
-    collection,
-    effect,
-    examples,
-    grades,
-    opinions,
-    runs,
-    trials,
-)
+from annot.publishing.report.sections import agreement, assessors, collection, opinions, runs
 from annot.publishing.report.sections.agreement import alpha, disputed
-from annot.publishing.report.sections.effect import of_order
+from annot.publishing.report.sections.assessors import of_order
 from annot.publishing.report.study import Study
-from annot.publishing.report.words import sentence, sentences
+from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, sentence, sentences
+from annot.publishing.report.verdict import RESTS_ON, notices, unknown
 from annot.publishing.terms import citation_of, known_licence, licence_named
 
 QUESTIONS = {
@@ -51,22 +39,22 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         answers=answers(study),
         body=(
             agreement.body(study),
-            grades.body(study),
-            *examples.body(study),
+            collection.grades_body(study),
+            *collection.examples_body(study),
             runs.body(study),
-            effect.body(study),
+            assessors.body(study),
             *opinions.body(study),
         ),
         appendix=(
             *collection.appendix(study),
-            *grades.appendix(study),
-            *examples.appendix(study),
+            *collection.grades_appendix(study),
+            *collection.examples_appendix(study),
             *agreement.appendix(study),
             assessors.appendix(study.diagnosed),
-            *trials.appendix(study),
+            *opinions.trials_appendix(study),
             *runs.appendix(study),
-            *analyses.appendix(study),
-            *effect.appendix(study),
+            *runs.analyses_appendix(study),
+            *assessors.effect_appendix(study),
             *opinions.appendix(study),
             _rules(study),
         ),
@@ -121,10 +109,10 @@ def about(study: Study) -> tuple[Fact, ...]:
 
 def tables(study: Study) -> Iterator[Table]:
     """Every table of the report; those that need no measuring come first."""
-    for section in (*collection.appendix(study), *grades.appendix(study)):
+    for section in (*collection.appendix(study), *collection.grades_appendix(study)):
         yield from section.tables
     if study.decisions:
-        yield grades.final_grades(study)
+        yield collection.final_grades(study)
     yield from agreement.differences(study)
     yield from runs.settings(study)
     made = document(study, chain=())

@@ -1,0 +1,504 @@
+"""Tables and records that users of the library pass, checked, with every fault named."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annot.base.errors import Faults, InputError
+from annot.base.names import StudyVocabulary, counted
+from annot.base.records import Judgement, Qrel, Ranking, in_order
+from annot.formats.input_files import plain
+from annot.formats.judgements_file import NAMES
+from annot.formats.trec import (
+    QUERY_PAPERS_FILE,
+    QUERY_TOPICS_FILE,
+    TOPIC_COLUMNS,
+    read_qrels,
+    read_query_topics,
+    read_run,
+)
+from annot.study.workspace import given_text
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The rows of the tables that users of the library pass; every fault is named with its row.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+PAPER_COLUMN, TOPIC_COLUMN = TOPIC_COLUMNS[QUERY_PAPERS_FILE], TOPIC_COLUMNS[QUERY_TOPICS_FILE]
+COLUMNS = {
+    **{field: NAMES[field] for field in ("document", "assessor", "grade", "occasion")},
+    "query": tuple(name for name in NAMES["query"] if name != TOPIC_COLUMN),
+    "facet": ("facet",),
+    "query paper": (PAPER_COLUMN,),
+    "topic": (),
+    "flags": ("flags",),
+    "score": ("score",),
+    "run": ("run", "tag", "method"),
+}
+"""The names under which a column is found; case, and hyphen or blank for `_`, do not matter."""
+SECOND_CHOICE = {"query": (TOPIC_COLUMN,), "topic": (TOPIC_COLUMN,)}
+"""Names of a field where none of the others is there: a topic is its own query unless queries have a column."""
+TOPIC_FIELDS = ("query paper", "topic")
+"""The unit of chance: whichever a table has."""
+LONG = ("query", "document", "assessor", "grade")
+
+
+def as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFrame:
+    if isinstance(given, pd.DataFrame):
+        return given
+    if isinstance(given, np.ndarray):
+        if given.ndim != 2:
+            raise InputError(f"{name}: an array of {counted(given.ndim, 'dimension')}, expected items x assessors")
+        return pd.DataFrame(given)
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise InputError(f"{name}: found {type(given).__name__}, expected a DataFrame, an array or rows")
+    rows = list(given)
+    if not rows or all(isinstance(row, Mapping) for row in rows):
+        return pd.DataFrame(rows)
+    faults = Faults(name)
+    for place, row in enumerate(rows):
+        if not isinstance(row, Sequence | np.ndarray) or isinstance(row, str | bytes):
+            faults.add(f"found {type(row).__name__}, expected a row of values", place=f"row {place}")
+    faults.raise_if_any()
+    long = len(columns) < len(LONG) or any(isinstance(value, str) for row in rows for value in row[:3])
+    width = len(columns) if long else len(rows[0])
+    for place, row in enumerate(rows):
+        if len(row) != width:
+            expected = f"{width} ({', '.join(columns)})" if long else f"{width} as in the first row"
+            faults.add(f"{len(row)} values, expected {expected}", place=f"row {place}")
+    faults.raise_if_any()
+    # Cells keep their own types: a column of whole numbers and a gap would become one of fractions.
+    return pd.DataFrame(rows, columns=list(columns) if long else None, dtype=object)
+
+
+def rows_of(
+    frame: pd.DataFrame,
+    required: Sequence[str],
+    optional: Sequence[str],
+    faults: Faults,
+    *,
+    papers: str | None = None,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row's label, and its cells by the fields that there are. papers: the column of the query paper, if named."""
+    names: dict[str, tuple[str, ...]] = COLUMNS
+    if papers is not None:
+        names, required = {**COLUMNS, "query paper": (plain(papers),)}, (*required, "query paper")
+        optional = [field for field in optional if field not in TOPIC_FIELDS]
+    columns: dict[str, list[Any]] = {}
+    taken = set[Any]()
+    for field in (*required, *optional):
+        named = called(frame, names[field]) or [
+            column for column in called(frame, SECOND_CHOICE.get(field, ())) if column not in taken
+        ]
+        if len(named) > 1:
+            faults.add(f"columns {' and '.join(map(repr, named))} could both be the {field}")
+        elif named:
+            columns[field] = frame.iloc[:, list(frame.columns).index(named[0])].tolist()
+            taken.add(named[0])
+        elif field in required:
+            there = ", ".join(map(str, frame.columns)) or "no column"
+            faults.add(f"no column for the {field}; found {there}, expected one named {names[field][0]}")
+    faults.raise_if_any()
+    for label, *cells in zip(frame.index, *columns.values(), strict=True):
+        yield f"row {label}", dict(zip(columns, cells, strict=True))
+
+
+def topic_in(row: Mapping[str, Any]) -> str | None:
+    """The field that has the topic of a row's query, if there is one."""
+    return next((field for field in TOPIC_FIELDS if field in row), None)
+
+
+def called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
+    return [column for column in frame.columns if plain(str(column)) in names]
+
+
+def id_in(value: Any, field: str, label: str, faults: Faults) -> str:
+    text = value.strip() if isinstance(value, str) else str(value)
+    if text and isinstance(value, str | int | np.integer) and not isinstance(value, bool):
+        return text
+    faults.add(f"{field} {value!r}, expected text or a whole number", place=label)
+    return text
+
+
+def items_of(given: Any, name: str, expected: str = "{query: {document: number}}") -> Iterable[tuple[Any, Any]]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name}: found {type(given).__name__}, expected {expected}")
+    return given.items()
+
+
+SOURCE = "query_papers"
+"""Where a table remembers which file its topics are from, in `attrs`."""
+OF_A_SAMPLE = "sample"
+"""The same of a table of final grades of a study of which a sample of the pools is judged."""
+SAMPLED = (
+    "a sample of the pools was judged, and these are measures on what was judged; `annot.open_study(...).evaluation` "
+    "has estimates of the whole pools"
+)
+
+
+class GivenTopics(NamedTuple):
+    """The topic of each query, and where that comes from."""
+
+    of: dict[str, str]
+    source: str
+    column: str = PAPER_COLUMN
+    """As which they are known: as papers, unless the column is that of topics."""
+
+    @property
+    def called(self) -> StudyVocabulary:
+        """What texts call the topics."""
+        return StudyVocabulary("topic", "document") if self.column == TOPIC_COLUMN else StudyVocabulary()
+
+    def note(self, queries: Collection[str]) -> str:
+        """What the figures of these queries rest on."""
+        of_texts = self.column == TOPIC_COLUMN
+        topics = counted(len({self.of[query] for query in queries}), "topic" if of_texts else "paper")
+        units = "topics" if of_texts else "query papers"
+        return f"{units} are the sampling units: {counted(len(queries), 'query')} on {topics}, by {self.source}"
+
+
+INDEPENDENT = (
+    "queries are taken as independent, because their papers are not known: if several are on facets of one paper, "
+    f"intervals are too narrow; name the column of the paper with `clusters`, or put {QUERY_PAPERS_FILE} "
+    "next to the qrels"
+)
+
+
+class SamplingUnits(NamedTuple):
+    """The topic of each query, None if they are not known; a note of it, and what texts call topics."""
+
+    topics: dict[str, str] | None
+    note: str
+    called: StudyVocabulary
+
+
+def topics_of(queries: Collection[str], *given: GivenTopics | None) -> SamplingUnits:
+    """The topic of each of these queries by the first source that knows all of them."""
+    for known in given:
+        if known is not None and known.of.keys() >= set(queries):
+            return SamplingUnits({query: known.of[query] for query in queries}, known.note(queries), known.called)
+    return SamplingUnits(None, INDEPENDENT, StudyVocabulary())
+
+
+def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
+    """What `query_papers.tsv` or `query_topics.tsv` beside a file of qrels says; None if there is neither.
+
+    Raises InputError if it does not have all of these queries.
+    """
+    file = next((file for file in TOPIC_COLUMNS if (path.parent / file).is_file()), None)
+    if file is None:
+        return None
+    beside, what = path.parent / file, "paper" if file == QUERY_PAPERS_FILE else "topic"
+    lines = given_text(beside, expected=f"the {what} of each query").splitlines()
+    topics = read_query_topics(lines, file=file, name=str(beside))
+    unknown = sorted(set(queries) - topics.keys())
+    if unknown:
+        raise InputError(
+            f"{beside}: {counted(len(unknown), 'query')} of {path.name} missing",
+            faults=[f"{query}: no line, expected its {what}" for query in unknown],
+            hint="add them, or move the file away if it belongs to another collection",
+        )
+    return GivenTopics(topics, str(beside), TOPIC_COLUMNS[file])
+
+
+def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenTopics | None:
+    """What a column of a table says, `query_paper` or `topic_id` if none is named; None if there is neither."""
+    if not topics:
+        return None
+    named = None if column else frame.attrs.get(SOURCE)
+    found = column or (PAPER_COLUMN if called(frame, (PAPER_COLUMN,)) else TOPIC_COLUMN)
+    return GivenTopics(topics, named or f"the column {found!r}", found)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What users of the library pass, as the records that the rooms compute with; every fault is named with its row.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+EVERYTHING = "together"
+"""The facet of queries that have none."""
+UNNAMED = "run"
+"""The tag of a run that has none."""
+TREC = "one of TREC's files"
+FORMS = "{query: {document: score}} or {query: [documents, best first]}"
+WIDEST_SCALE = 100
+"""A coefficient makes tables of grades by grades: a scale wider than this is a column that holds something else."""
+
+RunsByTag = dict[str, dict[str, Ranking]]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRatings:
+    """Judgements, and the facet of each query."""
+
+    judgements: tuple[Judgement, ...]
+    facets: dict[str, str]
+    topics: GivenTopics | None
+    by_query: bool
+    """False for a matrix of items: each item is then a query of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenQrels:
+    """Final grades, with the facet of each query, and its paper where that is known."""
+
+    qrels: tuple[Qrel, ...]
+    facets: dict[str, str]
+    topics: GivenTopics | None
+
+
+def ratings_in(given: Any, *, name: str, clusters: str | None = None) -> GivenRatings:
+    """The judgements in a long table (a row a judgement) or in a matrix (a row an item, a column an assessor).
+
+    Rows of lists are judgements where one of their first three values is text. clusters: the column of the query paper.
+    Raises InputError with every fault.
+    """
+    frame = as_frame(given, name)
+    if not len(frame):
+        raise InputError(f"{name}: contains no judgement")
+    if any(called(frame, COLUMNS[field]) for field in LONG):
+        return _long_ratings(frame, name, clusters)
+    if clusters is not None:
+        raise InputError(
+            f"clusters={clusters!r}: {name} is a matrix of items, which has no queries and no such column",
+            hint="pass a long table with the columns query, document, assessor, grade and the one you named",
+        )
+    return _matrix_ratings(frame, name)
+
+
+def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tuple[int, ...]:
+    """The grades from the lowest to the highest: of `scale`, or of the judgements where it is None."""
+    if scale is not None:
+        grades = tuple(scale)
+        if len(grades) < 2 or grades != tuple(range(grades[0], grades[0] + len(grades))):
+            raise InputError(f"scale {list(grades)}: expected two or more consecutive whole numbers, lowest first")
+        return grades
+    given = {judgement.grade for judgement in judgements if judgement.grade is not None}
+    if not given:
+        raise InputError("ratings: no judgement has a grade")
+    low, high = min(given), max(given)
+    if high - low > WIDEST_SCALE:
+        raise InputError(f"ratings: grades from {low} to {high}, expected a scale of at most {WIDEST_SCALE} steps")
+    return tuple(range(low, max(high, low + 1) + 1))
+
+
+def check_level(level: float) -> None:
+    """Raises InputError for a confidence level that cannot be."""
+    if not 0 < level < 1:
+        raise InputError(f"level {level}: expected a number between 0 and 1")
+
+
+def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
+    """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`.
+
+    clusters: the column of the query paper; else it is `query_paper` or `topic_id`, or in the file beside a TREC file.
+    """
+    name, beside = "qrels", None
+    if clusters is not None and isinstance(given, str | os.PathLike | Mapping):
+        raise InputError(
+            f"clusters={clusters!r}: expected {name} in a table with this column, found {type(given).__name__}",
+            hint=f"read a file with `annot.read_qrels` and add the column, or put {QUERY_PAPERS_FILE} next to it",
+        )
+    if isinstance(given, str | os.PathLike):
+        path = Path(given)
+        given = pd.DataFrame(
+            read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
+            columns=["query", "document", "grade"],
+        )
+        beside = topics_beside(path, given["query"].unique())
+    if isinstance(given, Mapping):
+        rows = [
+            (query, document, grade) for query, of in items_of(given, name) for document, grade in items_of(of, name)
+        ]
+        given = pd.DataFrame(rows, columns=["query", "document", "grade"])
+    frame = as_frame(given, name, ("query", "document", "grade"))
+    faults = Faults(name)
+    found: dict[tuple[str, str], Qrel] = {}
+    facets: dict[str, str] = {}
+    topics: dict[str, str] = {}
+    for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", *TOPIC_FIELDS), faults, papers=clusters):
+        pair = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
+        grade = _grade(row["grade"], label, faults)
+        if grade is None:
+            faults.add("no grade; leave out the rows of pairs that are not judged", place=label)
+        if pair in found:
+            faults.add(f"{' '.join(pair)} is listed twice, expected one final grade", place=label)
+        found[pair] = Qrel(*pair, grade or 0)
+        _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
+        if topic := topic_in(row):
+            _belongs(topics, pair[0], row[topic], topic, label, faults)
+    if not found and not faults.found:
+        faults.add("contains no final grade")
+    faults.raise_if_any()
+    return GivenQrels(tuple(found.values()), facets, beside or by_column(topics, clusters, frame))
+
+
+def runs_in(given: Any, *, name: str) -> RunsByTag:
+    """The rankings of each run, by tag, then by query, best first.
+
+    given: a TREC file; a table (query, document, score, with or without run); `{query: {document: score}}` or
+    `{query: [documents, best first]}`; a list of these; or `{tag: any of these}`. Raises InputError with every fault.
+    """
+    if isinstance(given, str | os.PathLike):
+        run = read_run(given_text(Path(given), expected=TREC).splitlines(), name=str(given))
+        return {run.tag: run.rankings}
+    if isinstance(given, pd.DataFrame):
+        return _runs_of_frame(given, name)
+    if isinstance(given, Mapping):
+        items = list(items_of(given, name))
+        if items and all(_is_run(value) for _, value in items):
+            return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
+        listed = [query for query, of in items if _is_list(of)]
+        if listed and len(listed) == len(items):
+            return {UNNAMED: _in_order(items, name)}
+        if listed:
+            other, of = next((query, of) for query, of in items if not _is_list(of))
+            raise InputError(
+                f"{name}: {listed[0]!r} has a list, and {other!r} a {type(of).__name__}",
+                hint="give each query {document: score}, or each a list of documents, best first",
+            )
+        rows = [(query, document, score) for query, of in items for document, score in items_of(of, name, FORMS)]
+        return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
+    if isinstance(given, Sequence):
+        found: RunsByTag = {}
+        for place, run in enumerate(given):
+            for tag, rankings in runs_in(run, name=f"{name} no. {place + 1}").items():
+                if tag in found:
+                    raise InputError(f"{name}: two runs with the tag {tag!r}", hint="name them: {'tag': run, ...}")
+                found[tag] = rankings
+        if found:
+            return found
+        raise InputError(f"{name}: contains no run")
+    raise InputError(f"{name}: found {type(given).__name__}, expected a TREC file, a DataFrame or a dict")
+
+
+def _is_run(value: Any) -> bool:
+    """A whole run, not the documents of one query."""
+    if isinstance(value, str | os.PathLike | pd.DataFrame):
+        return True
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(isinstance(of, Mapping) or _is_list(of) for of in value.values())
+    )
+
+
+def _is_list(value: Any) -> bool:
+    """Documents in their order."""
+    return isinstance(value, Sequence | np.ndarray | pd.Series | pd.Index) and not isinstance(value, str | bytes)
+
+
+def _in_order(items: Iterable[tuple[Any, Any]], name: str) -> dict[str, Ranking]:
+    """The documents of each query as they are listed, best first; as scores, the places counted from the end."""
+    faults = Faults(name)
+    found: dict[str, Ranking] = {}
+    for query, documents in items:
+        place = f"query {query}"
+        query_id = id_in(query, "query", place, faults)
+        first: dict[str, int] = {}
+        for rank, document in enumerate(documents, start=1):
+            doc_id = id_in(document, "document", f"{place}, rank {rank}", faults)
+            if first.setdefault(doc_id, rank) != rank:
+                faults.add(f"document {doc_id!r} is listed twice, first at rank {first[doc_id]}", place=place)
+        if query_id in found:
+            faults.add(f"{query_id!r} is listed twice", place=place)
+        if first:
+            found[query_id] = in_order((doc_id, float(len(first) - at)) for at, doc_id in enumerate(first))
+    if not found and not faults.found:
+        faults.add("contains no document")
+    faults.raise_if_any(hint=f"a ranking is {FORMS}")
+    return found
+
+
+def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:
+    if len(runs) != 1:
+        raise InputError(f"{name}: {len(runs)} runs ({', '.join(runs)}), expected one")
+    return next(iter(runs.values()))
+
+
+def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
+    faults = Faults(name)
+    scored: dict[str, dict[str, dict[str, float]]] = {}
+    for label, row in rows_of(frame, ("query", "document", "score"), ("run",), faults):
+        query, document = id_in(row["query"], "query", label, faults), id_in(row["document"], "document", label, faults)
+        of_query = scored.setdefault(str(row.get("run", UNNAMED)), {}).setdefault(query, {})
+        score = row["score"]
+        if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not math.isfinite(score):
+            faults.add(f"score {score!r}, expected a finite number, higher is better", place=label)
+        elif document in of_query:
+            faults.add(f"document {document!r} is listed twice for query {query!r}", place=label)
+        else:
+            of_query[document] = float(score)
+    if not scored and not faults.found:
+        faults.add("contains no document")
+    faults.raise_if_any()
+    return {tag: {query: in_order(of.items()) for query, of in queries.items()} for tag, queries in scored.items()}
+
+
+def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRatings:
+    faults = Faults(name)
+    found: dict[tuple[str, str, str], Judgement] = {}
+    first: dict[tuple[str, str, str], str] = {}
+    facets: dict[str, str] = {}
+    topics: dict[str, str] = {}
+    optional = ("facet", "occasion", "flags", *TOPIC_FIELDS)
+    for label, row in rows_of(frame, LONG, optional, faults, papers=clusters):
+        query, document, assessor = (id_in(row[field], field, label, faults) for field in LONG[:3])
+        grade = _grade(row["grade"], label, faults)
+        _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
+        if topic := topic_in(row):
+            _belongs(topics, query, row[topic], topic, label, faults)
+        repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
+        # Judgements of annot's own files carry the reasons for which they do not count.
+        if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
+            continue
+        if (query, document, assessor) in found:
+            problem = f"{assessor} already has a grade for {query} {document} in {first[query, document, assessor]}"
+            faults.add(f"{problem}, expected one", place=label)
+        first.setdefault((query, document, assessor), label)
+        found[query, document, assessor] = Judgement(query, document, assessor, grade)
+    if not found and not faults.found:
+        faults.add("contains no judgement that counts")
+    faults.raise_if_any()
+    return GivenRatings(tuple(found.values()), facets, by_column(topics, clusters, frame), by_query=True)
+
+
+def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
+    faults = Faults(name)
+    items, assessors = [str(item) for item in frame.index], [str(column) for column in frame.columns]
+    for what, labels in (("item", items), ("assessor", assessors)):
+        for label, times in Counter(labels).items():
+            if times > 1:
+                faults.add(f"{what} {label!r} is listed {times} times, expected once")
+    judgements = [
+        Judgement(item, item, assessor, _grade(value, f"item {item}, assessor {assessor}", faults))
+        for item, row in zip(items, frame.itertuples(index=False, name=None), strict=True)
+        for assessor, value in zip(assessors, row, strict=True)
+    ]
+    faults.raise_if_any(hint="a table of judgements has the columns query, document, assessor and grade")
+    return GivenRatings(tuple(judgements), dict.fromkeys(items, EVERYTHING), None, by_query=False)
+
+
+def _grade(value: Any, label: str, faults: Faults) -> int | None:
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, int | float | np.number | np.bool_) and float(value).is_integer():
+        return int(value)
+    faults.add(f"grade {value!r}, expected a whole number, or nan if there is none", place=label)
+    return None
+
+
+def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
+    """Each query has one facet and one topic, whichever row names it."""
+    text = id_in(value, field, label, faults)
+    if of.setdefault(query, text) != text:
+        faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)

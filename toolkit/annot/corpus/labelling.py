@@ -1,0 +1,606 @@
+"""A conditional random field that labels the sentences of an abstract: its attributes, training and scores."""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+import math
+import re
+import struct
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import reduce
+from importlib.resources import files
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import AliasChoices, BaseModel, Field, model_validator
+
+from annot.base.errors import Faults, InputError
+from annot.base.names import counted, near
+from annot.formats.input_files import read_models, without_xz
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The attributes of sentences, and those of many abstracts at once as the numbers that a model gives them.
+#
+# What a model has never seen has no weight and is left out. The attributes of a sentence come in the order of
+# `features`, so that its weights add up to the same last bit.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FEATURE_SET = "annot-features-1"
+"""Name of this set of features, in every model as the attribute that each sentence has. Change it with any feature:
+a model trained on other features would label without a word of warning, and badly."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*")
+_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+(?:[.,][0-9]+)*")
+"""The same for a text of ASCII's small letters, in two thirds of the time."""
+
+# Phrases by which an abstract turns from the problem to its own work, and from its work to what came out of it.
+# Whether the turn lies before, in or after a sentence tells more than the sentence's number does.
+ANNOUNCES = frozenset(
+    f"{first} {second}"
+    for firsts, seconds in (
+        (("this",), ("article", "paper", "report", "research", "study", "survey", "thesis", "work")),
+        (("the", "our"), ("aim", "aims", "goal", "goals", "objective", "objectives", "purpose")),
+        (("we",), ("address", "consider", "describe", "develop", "examine", "explore")),
+        (("we",), ("introduce", "investigate", "present", "propose", "show", "study")),
+    )
+    for first in firsts
+    for second in seconds
+)
+CONCLUDING_WORDS = frozenset(
+    (
+        *("achieve", "achieves", "conclude", "evaluation", "experiment", "experiments", "finding", "findings"),
+        *("improve", "improves", "indicate", "indicates", "outperform", "outperforms", "result", "results"),
+    )
+)
+CONCLUDING_PAIRS = frozenset(("demonstrate that", "demonstrates that", "found that", "show that", "shows that"))
+
+
+def words(sentence: str) -> list[str]:
+    """The words of a sentence in lower case, in order; every number is `0`, punctuation is left out."""
+    return ["0" if word[0].isdecimal() else word for word in spellings(sentence)]
+
+
+def spellings(sentence: str) -> list[str]:
+    """The words of a sentence in lower case, in order, and its numbers as they stand; punctuation is left out."""
+    text = sentence.lower()
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+
+
+def features(sentences: Sequence[str]) -> list[list[str]]:
+    """The attributes of each sentence of one abstract, in a fixed order (training must not depend on hash seeds).
+
+    Words (`w:`), pairs of neighbouring words (`2:`), the first one to three words (`f1:` to `f3:`), the place from
+    the start, from the end and in fifths (`p:`, `e:`, `r:`), the number of sentences (`n:`), the length in steps of
+    five words (`l:`), the words of the sentence before (`-w:`) and after (`+w:`), and for the two turns of an
+    abstract whether it lies in this sentence, before it or after it (`a:`, `c:`).
+    """
+    tokens = [words(sentence) for sentence in sentences]
+    vocabularies = [list(dict.fromkeys(sentence)) for sentence in tokens]
+    pairs = [list(dict.fromkeys(map(" ".join, pairwise(sentence)))) for sentence in tokens]
+    announcing = _turns([not ANNOUNCES.isdisjoint(found) for found in pairs], "a:")
+    concluding = _turns(
+        [
+            not (CONCLUDING_PAIRS.isdisjoint(found) and CONCLUDING_WORDS.isdisjoint(vocabulary))
+            for found, vocabulary in zip(pairs, vocabularies, strict=True)
+        ],
+        "c:",
+    )
+    count = len(tokens)
+    rows: list[list[str]] = []
+    for at, sentence in enumerate(tokens):
+        row = [
+            FEATURE_SET,
+            f"p:{at}",
+            f"e:{count - 1 - at}",
+            f"r:{5 * at // count}",
+            f"n:{count}",
+            f"l:{min(len(sentence) // 5, 10)}",
+            *announcing[at],
+            *concluding[at],
+        ]
+        row += ["w:" + word for word in vocabularies[at]]
+        row += ["2:" + pair for pair in pairs[at]]
+        row += [f"f{n}:" + " ".join(sentence[:n]) for n in (1, 2, 3) if len(sentence) >= n]
+        if at > 0:
+            row += ["-w:" + word for word in vocabularies[at - 1]]
+        if at < count - 1:
+            row += ["+w:" + word for word in vocabularies[at + 1]]
+        rows.append(row)
+    return rows
+
+
+def _turns(found: Sequence[bool], prefix: str) -> list[tuple[str, ...]]:
+    """For each sentence, whether the cue is here, before and after (`found`): each alone, and the three together."""
+    rows: list[tuple[str, ...]] = []
+    for at, here in enumerate(found):
+        before, after = any(found[:at]), any(found[at + 1 :])
+        rows.append(
+            (
+                f"{prefix}h{here:d}",
+                f"{prefix}b{before:d}",
+                f"{prefix}n{after:d}",
+                f"{prefix}{here:d}{before:d}{after:d}",
+            )
+        )
+    return rows
+
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+UNSEEN = -1
+"""Stands for an attribute that the model has no weight of."""
+
+
+class Attributes(NamedTuple):
+    """Pairs of a sentence and an attribute of it."""
+
+    sentences: Ints
+    """Array, shape (n,): positions of sentences, from 0, over all abstracts."""
+    attributes: Ints
+    """Array, shape (n,): the model's numbers."""
+
+
+MOST_WORDS = 300_000
+"""Words that are kept with their numbers: by far the most that come again, in a bounded memory."""
+
+
+class _Words(dict[str, int]):
+    """The number of each word, from 1; 0 stands for all words that no attribute of the model has."""
+
+    def __missing__(self, word: str) -> int:
+        number = self.get("0", 0) if word[0].isdecimal() else 0
+        if len(self) < MOST_WORDS:
+            self[word] = number
+        return number
+
+
+class _Phrases:
+    """Sequences of words of one length, found by one number each."""
+
+    def __init__(self, words: Mapping[str, int], phrases: Iterable[str]) -> None:
+        self.phrases = tuple(phrases)
+        self._base = len(words) + 1
+        numbers = [[words[word] for word in phrase.split(" ")] for phrase in self.phrases]
+        self._index = pd.Index(self._keys(*np.array(numbers, np.int64).T) if numbers else np.array([], np.int64))
+
+    def _keys(self, *words: Ints) -> Ints:
+        return reduce(lambda keys, numbers: keys * self._base + numbers, words)
+
+    def find(self, *words: Ints) -> Ints:
+        """Positions in `phrases` of the first word with its followers; UNSEEN where there is no such phrase."""
+        return np.asarray(self._index.get_indexer(pd.Index(self._keys(*words))))
+
+
+class AttributeReader:
+    """Reads the attributes of sentences as numbers of one model."""
+
+    def __init__(self, attributes: Mapping[str, int]) -> None:
+        """`attributes`: the model's number of each attribute."""
+        self._numbers = attributes
+        named: dict[str, list[str]] = {prefix: [] for prefix in ("w", "-w", "+w", "2", "f1", "f2", "f3")}
+        for attribute in attributes:
+            prefix, _, rest = attribute.partition(":")
+            if prefix in named:
+                named[prefix].append(rest)
+        cues = {*ANNOUNCES, *CONCLUDING_PAIRS}
+        words = dict.fromkeys(chain(*(phrase.split(" ") for phrase in chain(*named.values(), cues, CONCLUDING_WORDS))))
+        self._words = _Words({word: number for number, word in enumerate(words, start=1)})
+        self._of_word = {prefix: self._lookup(f"{prefix}:", ("", *words)) for prefix in ("w", "-w", "+w", "f1")}
+        self._concluding_words = _among(("", *words), CONCLUDING_WORDS)
+        self._pairs = _Phrases(self._words, dict.fromkeys((*named["2"], *named["f2"], *cues)))
+        self._of_pair = {prefix: self._lookup(f"{prefix}:", self._pairs.phrases) for prefix in ("2", "f2")}
+        self._announcing = _among(self._pairs.phrases, ANNOUNCES)
+        self._concluding_pairs = _among(self._pairs.phrases, CONCLUDING_PAIRS)
+        self._triples = _Phrases(self._words, named["f3"])
+        self._of_triple = self._lookup("f3:", self._triples.phrases)
+
+    def _lookup(self, prefix: str, values: Iterable[object]) -> Ints:
+        """The model's numbers of attributes; the last element, for position UNSEEN, is UNSEEN too."""
+        return np.array([*(self._numbers.get(f"{prefix}{value}", UNSEEN) for value in values), UNSEEN])
+
+    def read(self, sentences: Sequence[str], counts: Ints) -> Attributes:
+        """The attributes of the sentences of many abstracts.
+
+        sentences: those of all abstracts, one after the other.
+        counts: array, shape (abstracts,): how many sentences each abstract has; at least 1.
+        """
+        find = self._words.__getitem__
+        tokens = [list(map(find, spellings(sentence))) for sentence in sentences]
+        lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        words = np.fromiter(chain.from_iterable(tokens), np.int64, int(lengths.sum()))
+        sentence_of = np.repeat(np.arange(len(tokens)), lengths)
+        place = _Places(counts)
+        parts: list[tuple[Ints, Ints]] = []
+
+        def put(rows: Ints, attributes: Ints) -> None:
+            known = attributes != UNSEEN
+            parts.append((rows[known], attributes[known]))
+
+        every = np.arange(len(tokens))
+        put(every, np.full(len(tokens), self._numbers.get(FEATURE_SET, UNSEEN)))
+        fifths = 5 * place.at // place.count
+        for prefix, values in (
+            ("p:", place.at),
+            ("e:", place.count - 1 - place.at),
+            ("r:", fifths),
+            ("n:", place.count),
+            ("l:", np.minimum(lengths // 5, 10)),
+        ):
+            put(every, self._lookup(prefix, range(values.max(initial=0) + 1))[values])
+
+        own_sentence, own_word = _distinct(sentence_of[words > 0], words[words > 0])
+        followed = np.flatnonzero(sentence_of[1:] == sentence_of[:-1])
+        pairs = self._pairs.find(words[followed], words[followed + 1])
+        pair_sentence, pair = _distinct(sentence_of[followed][pairs != UNSEEN], pairs[pairs != UNSEEN])
+        announcing = _any(pair_sentence[self._announcing[pair]], len(tokens))
+        concluding = _any(pair_sentence[self._concluding_pairs[pair]], len(tokens))
+        concluding |= _any(own_sentence[self._concluding_words[own_word]], len(tokens))
+        for prefix, here in (("a:", announcing), ("c:", concluding)):
+            before, after = place.any_before(here), place.any_after(here)
+            for kind, cue in (("h", here), ("b", before), ("n", after)):
+                put(every, self._lookup(f"{prefix}{kind}", (0, 1))[cue.astype(int)])
+            together = (f"{code:03b}" for code in range(8))
+            put(every, self._lookup(prefix, together)[4 * here + 2 * before + 1 * after])
+
+        put(own_sentence, self._of_word["w"][own_word])
+        put(pair_sentence, self._of_pair["2"][pair])
+        starts = np.cumsum(lengths) - lengths
+        one, two, three = (np.flatnonzero(lengths >= number) for number in (1, 2, 3))
+        put(one, self._of_word["f1"][words[starts[one]]])
+        put(two, self._of_pair["f2"][self._pairs.find(words[starts[two]], words[starts[two] + 1])])
+        at = starts[three]
+        put(three, self._of_triple[self._triples.find(words[at], words[at + 1], words[at + 2])])
+        for prefix, step, missing in (("-w", 1, place.at == place.count - 1), ("+w", -1, place.at == 0)):
+            neighboured = ~missing[own_sentence]
+            put(own_sentence[neighboured] + step, self._of_word[prefix][own_word[neighboured]])
+        rows, attributes = zip(*parts, strict=True)
+        return Attributes(np.concatenate(rows), np.concatenate(attributes))
+
+
+class _Places:
+    """Where each sentence stands in its abstract."""
+
+    def __init__(self, counts: Ints) -> None:
+        self._first = np.repeat(np.cumsum(counts) - counts, counts)
+        self.count = np.repeat(counts, counts)
+        self.at = np.arange(len(self.count)) - self._first
+
+    def any_before(self, found: Bools) -> Bools:
+        """For each sentence, whether one before it in its abstract is among those found."""
+        so_far = np.concatenate(([0], np.cumsum(found)))
+        return np.asarray(so_far[self._first + self.at] > so_far[self._first])
+
+    def any_after(self, found: Bools) -> Bools:
+        """For each sentence, whether one after it in its abstract is among those found."""
+        so_far = np.concatenate(([0], np.cumsum(found)))
+        return np.asarray(so_far[self._first + self.count] > so_far[self._first + self.at + 1])
+
+
+def _among(phrases: Iterable[str], cues: Set[str]) -> Bools:
+    return np.array([phrase in cues for phrase in phrases])
+
+
+def _any(sentences: Ints, count: int) -> Bools:
+    return np.bincount(sentences, minlength=count) > 0
+
+
+def _distinct(sentences: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """The pairs, each once, in the order in which they first come."""
+    base = int(values.max(initial=0)) + 1
+    keys = pd.unique(sentences * base + values)
+    return keys // base, keys % base
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Labels of sentences: abstracts to learn from, a linear-chain conditional random field, and its scores.
+#
+# Abstracts come as JSON Lines, CSAbstruct's (`sentences`) and our own (`abstract`). The model family is that of
+# Lafferty, McCallum and Pereira (ICML 2001), as CRFsuite implements it. The library is imported when a model is
+# trained or first used.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class LabelledAbstract(BaseModel):
+    """One abstract to learn from or to be scored on: its sentences, and the label of each."""
+
+    sentences: tuple[str, ...] = Field(min_length=1, validation_alias=AliasChoices("sentences", "abstract"))
+    labels: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _one_label_a_sentence(self) -> LabelledAbstract:
+        if len(self.sentences) != len(self.labels):
+            raise ValueError(
+                f"found {counted(len(self.labels), 'label')} for {counted(len(self.sentences), 'sentence')}"
+            )
+        return self
+
+
+def read_labelled(lines: Iterable[str], *, name: str, known: Collection[str] | None) -> tuple[LabelledAbstract, ...]:
+    """The abstracts in `lines`, one JSON object a line: `labels`, and `sentences` or `abstract`; other keys are free.
+
+    `known` are the labels that there are; None takes those that the file has.
+    Empty lines are passed over. Raises InputError with the line of every fault; `name` is the file in the messages.
+    """
+    faults = Faults(name)
+    abstracts = []
+    for line, abstract in read_models(lines, faults, LabelledAbstract):
+        abstracts.append(abstract)
+        unknown = [] if known is None else sorted({*abstract.labels}.difference(known))
+        if known is not None and unknown:
+            faults.add("; ".join(f"unknown label {label!r}, {near(label, known)}" for label in unknown), line=line)
+    faults.raise_if_any(
+        hint='expected one JSON object per line, {"abstract": ["...", "..."], "labels": ["background", "method"]}; '
+        "remove lines without labels",
+        found=abstracts,
+        nothing="no abstracts found",
+    )
+    return tuple(abstracts)
+
+
+def without_held_out(
+    abstracts: Sequence[LabelledAbstract], held_out: Sequence[LabelledAbstract]
+) -> tuple[LabelledAbstract, ...]:
+    """The abstracts that share no sentence with those held out; case and spacing make no difference."""
+    kept_back = {_plain(sentence) for abstract in held_out for sentence in abstract.sentences}
+    return tuple(one for one in abstracts if kept_back.isdisjoint(map(_plain, one.sentences)))
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(sentence.lower().split())
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """One label's figures, fractions from 0 to 1; None if undefined."""
+
+    precision: float | None
+    """None if no sentence was given the label."""
+    recall: float | None
+    """None if no sentence has the label in truth."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); None if the label occurs on neither side."""
+    support: int
+    """How many sentences have the label in truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScores:
+    """The figures over all sentences, and per label."""
+
+    sentences: int
+    micro_f1: float
+    """With one label a sentence it equals the accuracy."""
+    macro_f1: float
+    """Mean of the labels' F1, over those where it is defined."""
+    per_label: dict[str, LabelScore]
+    """In the order of the labels given."""
+    confusion: dict[str, dict[str, int]]
+    """`confusion[truth][predicted]`: number of sentences; labels in the order given."""
+
+
+def score(
+    truths: Iterable[Sequence[str]], predictions: Iterable[Sequence[str]], *, labels: Sequence[str]
+) -> LabelScores:
+    """The scores of `predictions` against `truths`: for each abstract, in the same order, its labels in order.
+
+    `labels` are all that there are. There is at least one sentence. Raises ValueError when the two do not match
+    sentence by sentence.
+    """
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+    pairs = [pair for both in zip(truths, predictions, strict=True) for pair in zip(*both, strict=True)]
+    truth, predicted = zip(*pairs, strict=True)
+    figures = precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=math.nan)
+    per_label = {
+        label: LabelScore(_defined(precision), _defined(recall), _defined(f1), int(support))
+        for label, precision, recall, f1, support in zip(labels, *figures, strict=True)
+    }
+    defined = [entry.f1 for entry in per_label.values() if entry.f1 is not None]
+    confusion = confusion_matrix(truth, predicted, labels=labels).tolist()
+    return LabelScores(
+        sentences=len(pairs),
+        micro_f1=sum(one == other for one, other in pairs) / len(pairs),
+        macro_f1=sum(defined) / len(defined),
+        per_label=per_label,
+        confusion={label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, confusion, strict=True)},
+    )
+
+
+def _defined(figure: float) -> float | None:
+    return None if math.isnan(figure) else float(figure)
+
+
+_MAGIC = b"lCRF"
+_HEADER = struct.Struct("<4sI4sIIIIIIIII")
+_FEATURES_HEADER = struct.Struct("<4sII")
+_FEATURE = [("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")]
+_STATE, _TRANSITION = 0, 1
+_NAMES_HEADER = struct.Struct("<4sIIIII")
+_NAME = struct.Struct("<II")
+
+
+class Weights(NamedTuple):
+    """What a linear-chain conditional random field has learnt; L labels, A attributes."""
+
+    labels: tuple[str, ...]
+    attributes: dict[str, int]
+    """The number of each attribute, from 0."""
+    state: NDArray[np.float64]
+    """Array, shape (L, A): the weight of a label where the attribute is seen; 0 where none was learnt."""
+    transition: NDArray[np.float64]
+    """Array, shape (L, L): the weight of a label (second) after another (first)."""
+
+
+def read_weights(raw: bytes, *, name: str) -> Weights:
+    """The weights in the bytes of an uncompressed model file; `name` stands in messages.
+
+    Raises InputError when it is not a whole model.
+    """
+    if not raw.startswith(_MAGIC):
+        raise InputError(f"{name}: not a CRFsuite model: found {raw[:4]!r} at the start, expected {_MAGIC!r}")
+    stated = int.from_bytes(raw[4:8], "little")
+    if stated != len(raw):
+        raise InputError(f"{name}: the model is cut short: found {len(raw)} bytes, expected {stated}")
+    try:
+        header = _HEADER.unpack_from(raw)
+        features_at, labels_at, attributes_at = header[7:10]
+        labels = _names(raw, labels_at)
+        attributes = _names(raw, attributes_at)
+        _chunk, _size, count = _FEATURES_HEADER.unpack_from(raw, features_at)
+        learnt = np.frombuffer(raw, _FEATURE, count, features_at + _FEATURES_HEADER.size)
+        state = np.zeros((len(labels), len(attributes)))
+        transition = np.zeros((len(labels), len(labels)))
+        seen, follows = learnt[learnt["kind"] == _STATE], learnt[learnt["kind"] == _TRANSITION]
+        state[seen["target"], seen["source"]] = seen["weight"]
+        transition[follows["source"], follows["target"]] = follows["weight"]
+    except (struct.error, ValueError, IndexError) as error:
+        raise InputError(f"{name}: not a CRFsuite model: {error}") from None
+    return Weights(tuple(labels), {attribute: number for number, attribute in enumerate(attributes)}, state, transition)
+
+
+def _names(raw: bytes, start: int) -> list[str]:
+    """The strings of a constant database that begins at `start`, in the order of their numbers."""
+    *_, count, list_at = _NAMES_HEADER.unpack_from(raw, start)
+    names = []
+    for offset in np.frombuffer(raw, "<u4", count, start + list_at).tolist():
+        _number, size = _NAME.unpack_from(raw, start + offset)
+        begin = start + offset + _NAME.size
+        names.append(raw[begin : begin + size - 1].decode())
+    return names
+
+
+SHIPPED_MODEL = "csabstruct.crfsuite.xz"
+"""The model in this package; `MODEL.md` beside it says where it comes from."""
+
+AT_ONCE = 1_000
+"""Abstracts that are labelled together: enough for whole arrays, and few enough for the processor's cache."""
+
+SETTINGS = {"c2": 16.0}
+"""What decides a training besides the data and CRFsuite's own settings: the weight of the L2 penalty. The shipped model
+was trained so."""
+
+
+def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
+    """A model file (xz) trained on `abstracts`; the same abstracts in the same order give the same bytes.
+
+    CRFsuite writes a model to a path only, so a private temporary file stands in between.
+    Raises InputError when there is nothing to learn from.
+    """
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    trainer.set_params(SETTINGS)
+    seen: set[str] = set()
+    for abstract in abstracts:
+        trainer.append(features(abstract.sentences), abstract.labels)
+        seen.update(abstract.labels)
+    if len(seen) < 2:
+        raise InputError(
+            f"nothing to learn from: {counted(len(seen), 'label')} in the training abstracts, expected 2 or more"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        trainer.train(str(path))
+        return lzma.compress(path.read_bytes(), format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC64, preset=9)
+
+
+class Labeller:
+    """Labels the sentences of abstracts with one model, many abstracts at once."""
+
+    sha256: str
+    """SHA-256 of the model file's bytes, in hexadecimal."""
+    labels: tuple[str, ...]
+    """The labels that it gives: those of the abstracts it was trained on."""
+
+    def __init__(self, model: bytes, *, name: str) -> None:
+        """The labeller of the model file `model` (as `train` gives it, or as CRFsuite wrote it, uncompressed).
+
+        `name` stands in messages. Raises InputError when it is not a model, or not one of these features.
+        """
+        self.name = name
+        self.sha256 = hashlib.sha256(model).hexdigest()
+        content = without_xz(model, name=name, expected="a model made by `annot facets train`")
+        self._weights = read_weights(content, name=name)
+        if FEATURE_SET not in self._weights.attributes:
+            raise InputError(
+                f"{name}: trained on other features than {FEATURE_SET!r}",
+                hint="train it again with `annot facets train FILE`",
+            )
+        self.labels = self._weights.labels
+        self._reader = AttributeReader(self._weights.attributes)
+
+    @classmethod
+    def load(cls) -> Labeller:
+        """The labeller of the model shipped with the package."""
+        return cls(shipped_model(), name=SHIPPED_MODEL)
+
+    def label(self, sentences: Sequence[str]) -> tuple[str, ...]:
+        """The most probable sequence of labels: one for each sentence of one whole abstract, in order."""
+        found = self.label_all(sentences, np.array([len(sentences)]))
+        return tuple(self.labels[code] for code in found)
+
+    def label_all(self, sentences: Sequence[str], counts: Ints) -> Ints:
+        """The most probable sequence of labels of each abstract, as CRFsuite's tagger finds it.
+
+        sentences: those of all abstracts, one after the other.
+        counts: array, shape (abstracts,): how many sentences each abstract has.
+        Returns an array, shape (sentences,): positions in `labels`.
+        """
+        counts = counts[counts > 0]
+        ends = np.cumsum(counts)
+        found: list[Ints] = [np.zeros(0, np.int64)]
+        for first in range(0, len(counts), AT_ONCE):
+            some = counts[first : first + AT_ONCE]
+            end = int(ends[first + len(some) - 1])
+            found.append(self._label_some(sentences[end - int(some.sum()) : end], some))
+        return np.concatenate(found)
+
+    def _label_some(self, sentences: Sequence[str], counts: Ints) -> Ints:
+        seen = self._reader.read(sentences, counts)
+        # bincount adds in the order of the attributes, as CRFsuite does: ties and near-ties come out alike.
+        state = np.array(
+            [
+                np.bincount(seen.sentences, weights[seen.attributes], minlength=len(sentences))
+                for weights in self._weights.state
+            ]
+        )
+        return viterbi(state.T, self._weights.transition, counts)
+
+
+def shipped_model() -> bytes:
+    """The model file that comes with the package."""
+    return files("annot.corpus.facets").joinpath(SHIPPED_MODEL).read_bytes()
+
+
+def viterbi(state: NDArray[np.float64], transition: NDArray[np.float64], counts: Ints) -> Ints:
+    """The best path through the labels of each sequence (Viterbi 1967); of equal ones, the first label.
+
+    state: array, shape (items, L): the score of each label for each item of all sequences, one after the other.
+    transition: array, shape (L, L): the score of a label (second) after another (first).
+    counts: array, shape (sequences,): how many items each sequence has; at least 1.
+    Returns an array, shape (items,): a label for each item.
+    """
+    first = np.cumsum(counts) - counts
+    best = state[first]
+    came_from = np.zeros(state.shape, int)
+    for at in range(1, int(counts.max())):
+        here = np.flatnonzero(counts > at)
+        items = first[here] + at
+        through = best[here][:, :, None] + transition
+        came_from[items] = through.argmax(axis=1)
+        best[here] = through.max(axis=1) + state[items]
+    path = np.zeros(len(state), int)
+    path[first + counts - 1] = best.argmax(axis=1)
+    for at in range(int(counts.max()) - 1, 0, -1):
+        items = first[counts > at] + at
+        path[items - 1] = came_from[items, path[items]]
+    return path

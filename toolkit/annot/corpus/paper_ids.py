@@ -1,0 +1,444 @@
+"""Ids of papers in any spelling, and ids that the study does not have."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base.array_files import each_once, integers_of, mask_of, numbers, strings_of
+from annot.base.errors import InputError
+from annot.base.names import called, counted
+from annot.base.records import Query
+from annot.corpus.corpus_filters import Tally, hashes_of
+from annot.formats.cleaning import GLOBAL, IdentifiedRecord, folded_id, typed
+from annot.formats.judgements_file import FileJudgement
+from annot.store import citations, papers
+from annot.store.papers import known_ids
+from annot.study.workspace import read_manifest, sha256_of, write_file, write_manifest
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Ids of papers in files: the paper that has an id in any spelling, and ids that the study does not have, which are
+# listed with their rows and the likely cause, left out, or kept.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class PapersById:
+    """The papers of a corpus, as long as it does not change."""
+
+    def __init__(self, corpus: Path) -> None:
+        import pyarrow
+        import pyarrow.compute
+
+        self.own = pyarrow.array(papers.paper_ids(corpus), pyarrow.string())
+        """The ids of the papers, a pyarrow array."""
+        tables = [citations.read_ids(path) for path in citations.id_files(corpus)]
+        there = [table.filter(pyarrow.compute.is_in(table["paper_id"], value_set=self.own)) for table in tables]
+        no_rows = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in ("paper_id", "id")})
+        others = pyarrow.concat_tables([no_rows, *there]).combine_chunks()
+        self._others, self._papers = others["id"].combine_chunks(), others["paper_id"].combine_chunks()
+        self._bare = pyarrow.compute.replace_substring_regex(self._others, "^[a-z]+:", "")
+
+    @property
+    def has_other_ids(self) -> bool:
+        """Whether any paper is known by another id."""
+        return len(self._others) > 0
+
+    def named(self, ids: Any) -> Any:
+        """The ids with each other id of a paper replaced by its own. An id of no paper gets its kind if it is a DOI or
+        an OpenAlex id, or says its kind. ids: a pyarrow array of strings."""
+        import pyarrow
+        import pyarrow.compute
+
+        found = self._found(ids)
+        # Digits alone have no other spelling.
+        odd = pyarrow.compute.and_(found.is_null(), pyarrow.compute.match_substring_regex(ids, "[^0-9]"))
+        spelled = pyarrow.compute.unique(ids.filter(odd))
+        if len(spelled):
+            with_kinds = pyarrow.array([_with_kind(one) for one in spelled.to_pylist()], pyarrow.string())
+            known = pyarrow.compute.coalesce(self._found(with_kinds), with_kinds)
+            found = pyarrow.compute.coalesce(found, known.take(pyarrow.compute.index_in(ids, value_set=spelled)))
+        return pyarrow.compute.coalesce(found, ids)
+
+    def paper_of(self, one: str) -> str | None:
+        """The id in the corpus of the paper that has this id, however it is spelled; None if no paper has it."""
+        import pyarrow
+
+        (found,) = self._found(self.named(pyarrow.array([one], pyarrow.string()))).to_pylist()
+        return None if found is None else str(found)
+
+    def papers_of(self, several: Sequence[Sequence[str]]) -> list[str]:
+        """The id in the corpus of each paper, which is given by its ids; its first id if it is not in the corpus."""
+        import pyarrow
+
+        found = iter(self._found(pyarrow.array([one for ids in several for one in ids], pyarrow.string())).to_pylist())
+        there = [[next(found) for _ in ids] for ids in several]
+        return [next(filter(None, known), ids[0]) for known, ids in zip(there, several, strict=True)]
+
+    def _found(self, ids: Any) -> Any:
+        """The papers that have these ids, spelled as on record; null for an id of no paper."""
+        import pyarrow.compute
+
+        own = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
+        kinds, bare = (
+            self._papers.take(pyarrow.compute.index_in(ids, value_set=those)) for those in (self._others, self._bare)
+        )
+        return pyarrow.compute.coalesce(own, kinds, bare)
+
+
+def _with_kind(text: str) -> str:
+    """The id with its kind, if it is a DOI, an OpenAlex id, or a PMID that is called so."""
+    named = (typed(kind, text) for kind in GLOBAL if kind != "pmid" or "pm" in text.lower() or "pub" in text.lower())
+    return next(filter(None, named), text)
+
+
+FOREIGN = ("drop", "keep")
+"""What can be done with rows of unknown documents and query papers, apart from refusing them."""
+SHOWN = 3
+"""Ids that a note names."""
+MONTHS = {
+    **{"JAN": "jan", "FEB": "fe[bv]", "MAR": "mar|mrz", "APR": "a[pv]r", "MAY": "ma[iy]", "JUN": "juin|jun"},
+    **{"JUL": "juil|jul", "AUG": "aug|ao", "SEP": "sep", "OCT": "o[ck]t", "NOV": "nov", "DEC": "d[eé][cz]"},
+}
+"""How months begin in English, German and French."""
+_MONTH = rf"(?P<month>(?:{'|'.join(MONTHS.values())})\w*)\.?"
+_DATE = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?P<day>[0-9]{{1,2}})[-./]{{0,2}}{_MONTH}(?:[-./][0-9]{{2,4}})?",
+        rf"{_MONTH}[-./](?P<day>[0-9]{{1,4}})",
+        r"[0-9]{4}-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:T00:00:00)?",
+        r"(?P<day>[0-9]{1,2})(?P<sep>[-./])(?P<month>[0-9]{1,2})(?P=sep)[0-9]{2,4}",
+    )
+)
+_SCIENTIFIC = re.compile(r"([0-9]+(?:[.,][0-9]+)?)E\+?([0-9]{1,2})", re.IGNORECASE)
+
+RowsByFile = Mapping[str, Sequence[FileJudgement]]
+"""Rows by the file that they are from, as messages call it."""
+
+
+class CheckedRows(NamedTuple):
+    """The rows to import, and notes on those whose ids are unknown."""
+
+    rows: RowsByFile
+    notes: tuple[str, ...]
+
+
+def rows_in_corpus(
+    rows: RowsByFile,
+    queries: Mapping[str, Query],
+    corpus: Path | None,
+    *,
+    topics: Collection[str],
+    foreign: str | None,
+) -> CheckedRows:
+    """The rows whose documents and query papers are in the corpus, or all of them with `foreign="keep"`.
+
+    queries: by their name in the rows; without those of unknown topics. corpus: None if there is none, so that
+    documents cannot be compared. topics: ids of topics that are texts. foreign: one of `FOREIGN`; None refuses such
+    rows. Raises InputError with each unknown id, its rows and the likely cause.
+    """
+    topic_of = {name: query.topic_id for name, query in queries.items()}
+    wanted = {row.document for several in rows.values() for row in several} | {*topic_of.values()}
+    known = wanted if corpus is None else known_ids(corpus, wanted)
+    known_queries = {name for name, topic_id in topic_of.items() if topic_id in known or topic_id in topics}
+    lines: dict[tuple[str, str, str], list[int]] = {}
+    kept: dict[str, list[FileJudgement]] = {}
+    for file, row in ((file, row) for file, several in rows.items() for row in several):
+        asked = row.query in known_queries or (row.query not in topic_of and foreign != "drop")
+        if not asked:
+            lines.setdefault((called().topic, topic_of.get(row.query, row.query), file), []).append(row.line)
+        if row.document not in known:
+            lines.setdefault((called().document, row.document, file), []).append(row.line)
+        kept.setdefault(file, []).extend([row] if asked and row.document in known else [])
+    notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
+    if not lines:
+        return CheckedRows(rows, notes)
+    names = list(dict.fromkeys(name for _, name, _ in lines))
+    ids = counted(len(names), "unknown id")
+    gone = counted(sum(len(several) - len(kept[file]) for file, several in rows.items()), "row")
+    if foreign is None or (foreign == "drop" and not any(kept.values())):
+        cause_of = LikelyCause(corpus)
+        left = ", so no row is left" if foreign else ""
+        raise InputError(
+            f"{', '.join(rows)}: {ids}, in {gone}{left}",
+            faults=[
+                f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
+                for (noun, name, file), numbers in lines.items()
+            ],
+            hint="correct the ids, or add the missing texts first; --foreign drop leaves these rows out, and "
+            "--foreign keep imports them without texts",
+        )
+    some = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    if foreign == "drop":
+        return CheckedRows(kept, (*notes, f"{gone} left out because of {ids}: {some}"))
+    return CheckedRows(rows, (*notes, f"{ids} kept without a text, so systems cannot rank them: {some}"))
+
+
+def _listed(lines: Sequence[int]) -> str:
+    several = [*dict.fromkeys(lines)]
+    return ", ".join(map(str, several[:SHOWN])) + (f" and {len(several) - SHOWN} more" if len(several) > SHOWN else "")
+
+
+def _notes_without_corpus(rows: RowsByFile) -> Iterator[str]:
+    yield (
+        "the study has no corpus yet, so the ids of documents were not checked; to check them, add the papers with "
+        "`annot corpus add` and import the file again"
+    )
+    odd = {row.document: f"{file}:{row.line}" for file, several in rows.items() for row in several}
+    odd = {name: place for name, place in odd.items() if _looks_like(name)}
+    if odd:
+        some = ", ".join(f"{name} ({place})" for name, place in [*odd.items()][:SHOWN])
+        yield f"{counted(len(odd), 'id')} may have been changed by a spreadsheet: {some}"
+
+
+class LikelyCause:
+    """Says why an id may be unknown, by the ids of the corpus that are like it."""
+
+    def __init__(self, corpus: Path | None) -> None:
+        self._corpus = corpus
+
+    @cached_property
+    def _papers(self) -> PapersById | None:
+        return PapersById(self._corpus) if self._corpus else None
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        """The ids of the corpus by `folded_id`, and without leading zeros."""
+        ids: list[str] = self._papers.own.to_pylist() if self._papers else []
+        short = {stripped: name for name in ids if name.startswith("0") and (stripped := name.lstrip("0")).isdecimal()}
+        return short | {folded_id(name): name for name in ids}
+
+    def __call__(self, name: str) -> str:
+        """The likely cause, to be put behind the id; empty if there is none."""
+        if (same := self._spellings.get(folded_id(name))) is not None:
+            zeros = name.isdecimal() and same.isdecimal()
+            return f"; the corpus has {same!r}{' (a spreadsheet removes leading zeros)' if zeros else ''}"
+        if self._papers and self._papers.has_other_ids and (paper := self._papers.paper_of(name)):
+            return f"; it is another id of {paper!r}, which is in the corpus"
+        if not (looks := _looks_like(name)):
+            return ""
+        meant = next((self._spellings[key] for key in map(folded_id, _before(name)) if key in self._spellings), None)
+        return f"; it looks like {looks} written by a spreadsheet{f' (the corpus has {meant!r})' if meant else ''}"
+
+
+def _looks_like(name: str) -> str:
+    if _SCIENTIFIC.fullmatch(name):
+        return "a number in scientific notation"
+    return "a date" if any(pattern.fullmatch(name) for pattern in _DATE) else ""
+
+
+def _before(name: str) -> Iterator[str]:
+    """Ids that a spreadsheet turns into this one.
+
+    >>> [*_before("1E+05")], "MAR1" in _before("1-Mar"), "3-1" in _before("2031-03-01")
+    (['100000'], True, True)
+    """
+    if number := _SCIENTIFIC.fullmatch(name):
+        yield f"{Decimal(number[1].replace(',', '.')).scaleb(int(number[2])):.0f}"
+    for date in filter(None, (pattern.fullmatch(name) for pattern in _DATE)):
+        day, written = int(date["day"]), date["month"]
+        for month, (english, pattern) in enumerate(MONTHS.items(), start=1):
+            if re.match(pattern, written, re.IGNORECASE) or (written.isdecimal() and int(written) == month):
+                for start in (english, f"{month}", f"{month:02}"):
+                    yield from (f"{start}{sep}{end}" for sep in ("", *"-/.") for end in (f"{day}", f"{day:02}"))
+                yield from (f"{day}{sep}{month}" for sep in "-/.")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Other ids and citations in records of libraries, kept next to the corpus.
+#
+# While files are read, the rows of each lot are in scratch files. When all files are read, the rows are written under
+# the ids of the kept papers. A record that was left out as a repetition counts for the paper that it repeats.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Known = IdentifiedRecord | None
+"""The ids of a record; None if it is not from a library."""
+
+
+class RowsAside(NamedTuple):
+    """Scratch files of one lot, with `at`, the position of the record, and `id`; None without rows."""
+
+    ids: Path | None
+    cited: Path | None
+
+
+class RowWriter(ExitStack):
+    """Writes the scratch files of a lot; without a folder, none."""
+
+    def __init__(self, folder: Path | None, name: str) -> None:
+        super().__init__()
+        self._paths = [folder and folder / f"{name}.{kind}" for kind in ("ids", "cited")]
+        self._writers: list[Any] = [None, None]
+        self._at = 0
+
+    def add(self, known: Sequence[Known]) -> None:
+        """Write the rows of the next records."""
+        import pyarrow
+        import pyarrow.parquet
+
+        for which, path in enumerate(self._paths):
+            rows = [() if one is None else (one.ids, one.cites)[which] for one in known]
+            if not any(rows) or path is None:
+                continue
+            at = np.repeat(np.arange(self._at, self._at + len(rows)), [len(row) for row in rows])
+            table = pyarrow.table({"at": integers_of(at), "id": strings_of(chain.from_iterable(rows))})
+            if self._writers[which] is None:
+                writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd")
+                self._writers[which] = self.enter_context(writer)
+            self._writers[which].write_table(table)
+        self._at += len(known)
+
+    @property
+    def written(self) -> RowsAside:
+        """The paths of the scratch files."""
+        return RowsAside(*(path if writer else None for path, writer in zip(self._paths, self._writers, strict=True)))
+
+
+def know_ids(tally: Tally, corpus: Path) -> None:
+    """Give the tally the other ids of the papers of the corpus, which it remembers."""
+    for path in citations.id_files(corpus):
+        table = citations.read_ids(path)
+        tally.know(table["paper_id"], hashes_of(table["id"].to_pylist()))
+
+
+@dataclass
+class PendingIds:
+    """The rows of all lots, until the papers that are kept are known."""
+
+    tally: Tally
+    _lots: list[tuple[NDArray[np.uint64], RowsAside]] = field(default_factory=list)
+
+    def take(self, works: NDArray[np.uint64], rows: RowsAside) -> None:
+        """Remember the rows of a lot. works: the works of its records."""
+        if rows != (None, None):
+            self._lots.append((works, rows))
+
+    def write_ids(self, corpus: Path, content: str, scratch: Path) -> None:
+        """Write the other ids of papers that no file has yet, to one that is named after the hash of the files read.
+
+        This comes before the papers: a command that was killed and runs again finds by them what it had added.
+        """
+        tables = [self._of_papers(works, rows.ids) for works, rows in self._lots if rows.ids]
+        if not tables:
+            return
+        import pyarrow
+        import pyarrow.parquet
+
+        table = each_once(pyarrow.concat_tables(tables))
+        table = _without(table, _hashed(citations.id_files(corpus), table["paper_id"]))
+        if len(table):
+            part = scratch / "ids.parquet"
+            pyarrow.parquet.write_table(table, part, compression="zstd")
+            _put(part, corpus / citations.IDS / content[:16])
+        _vouch(corpus / citations.IDS_MANIFEST, citations.id_files(corpus), inputs={}, facts={})
+
+    def write_citations(self, corpus: Path, content: str, names: Sequence[str], digest: str, scratch: Path) -> int:
+        """Write the citations that no file has yet to where `annot import --as citations` puts them. Returns the number
+        of citations, including known ones.
+
+        names: of the files that were read. digest: the hash of the corpus.
+        """
+        import pyarrow
+        import pyarrow.parquet
+
+        part, found, writer = scratch / "cited.parquet", 0, None
+        there = citations.citation_files(corpus)
+        citing = [table["citing"].unique() for table in self._cited()] if there else []
+        known = _hashed(there, pyarrow.chunked_array(citing, pyarrow.string()))
+        with ExitStack() as stack:
+            for table in self._cited():
+                found += len(table)
+                if not len(new := _without(table, known)):
+                    continue
+                if writer is None:
+                    writer = pyarrow.parquet.ParquetWriter(part, table.schema, compression="zstd")
+                    stack.enter_context(writer)
+                writer.write_table(new)
+        place = corpus / citations.FOLDER / content[:16]
+        if writer is not None:
+            _put(part, place / "cited")
+        if files := sorted(place.glob("*.parquet")):
+            kept = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
+            of = sorted(Path(name).name for name in names)
+            about = json.dumps({"files": of, "sha256": content, "kept": kept}, indent=2, ensure_ascii=False) + "\n"
+            if not (path := place / citations.ABOUT).is_file() or path.read_text(encoding="utf-8") != about:
+                write_file(path, about)
+        if self._lots:
+            write_citations_manifest(corpus, digest)
+        return found
+
+    def _cited(self) -> Iterator[Any]:
+        for works, rows in self._lots:
+            if rows.cited:
+                table = each_once(self._of_papers(works, rows.cited).rename_columns(["citing", "cited"]))
+                if len(table):
+                    yield table
+
+    def _of_papers(self, works: NDArray[np.uint64], path: Path) -> Any:
+        """The rows with papers in place of records; rows that belong to no paper are left out."""
+        import pyarrow
+        import pyarrow.parquet
+
+        # `read_table` imports pandas where that is installed.
+        table = pyarrow.parquet.ParquetFile(path).read()
+        owners = self.tally.owners(works)[numbers(table["at"])]
+        table = table.filter(mask_of(owners >= 0))
+        ids = self.tally.ids_at(owners[owners >= 0])
+        return pyarrow.table({"paper_id": ids, "id": table["id"]})
+
+
+def write_citations_manifest(corpus: Path, digest: str) -> None:
+    """Write the manifest of all citations. digest: the hash of the corpus."""
+    ids = corpus / citations.IDS_MANIFEST
+    inputs = {f"corpus/{citations.IDS_MANIFEST}": sha256_of(ids)} if ids.is_file() else {}
+    facts = {"corpus_sha256": digest}
+    _vouch(corpus / citations.MANIFEST, citations.citation_files(corpus), inputs=inputs, facts=facts)
+
+
+def _vouch(manifest: Path, files: Sequence[Path], *, inputs: Mapping[str, str], facts: Mapping[str, str]) -> None:
+    """Write a manifest. One that names the same files and inputs stays as it is, with its facts."""
+    if manifest.is_file():
+        found = {file.relative_to(manifest.parent).as_posix(): sha256_of(file) for file in files}
+        written = read_manifest(manifest, hint="add the papers or the citations again")
+        if (written.get("files"), written.get("inputs")) == (found, inputs):
+            return
+    if files:
+        write_manifest(manifest, files=files, inputs=inputs, facts=facts)
+
+
+def _put(part: Path, path: Path) -> None:
+    """Move the file there under that name, or with the next number if the name is taken."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names = (f"{path.name}{f'-{number}' if number > 1 else ''}.parquet" for number in count(1))
+    part.replace(next(place for name in names if not (place := path.with_name(name)).exists()))
+
+
+def _hashed(files: Sequence[Path], first: Any) -> NDArray[np.uint64]:
+    """The hashes of the rows of the files whose first column has one of the values of `first`, a pyarrow array."""
+    if not files:
+        return np.array([], np.uint64)
+    wanted = first.unique()
+    column = "paper_id" if files[0].parent.name == citations.IDS else "citing"
+    return np.concatenate([np.array([], np.uint64), *map(_hashes, citations.rows_of(files, column, wanted))])
+
+
+def _without(table: Any, known: NDArray[np.uint64]) -> Any:
+    """The rows whose hashes are not among these."""
+    return table.filter(mask_of(~np.isin(_hashes(table), known))) if len(known) else table
+
+
+def _hashes(table: Any) -> NDArray[np.uint64]:
+    one, other = (column.to_pylist() for column in table.columns)
+    return hashes_of(f"{this}\0{that}" for this, that in zip(one, other, strict=True))

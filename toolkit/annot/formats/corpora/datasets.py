@@ -1,0 +1,476 @@
+"""Datasets of papers that are published as a whole: OpenAlex, Semantic Scholar and S2ORC, arXiv, CORD-19."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annot.base.errors import MOST_FAULTS, InputError
+from annot.formats.corpora.bibtex import unicode_of
+from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, cut_lines, in_one_piece, json_records
+from annot.formats.corpora.tables import csv_rows
+from annot.formats.corpora.tables import table_paper as paper_of_row
+from annot.formats.input_files import is_gzip, opened
+from annot.formats.paper_records import year_in
+
+# ----------------------------------------------------------------------------------------------------------------------
+# OpenAlex's works: its snapshot as JSON Lines, pages of its API, lists of works, and single ones.
+#
+# https://docs.openalex.org/api-entities/works/work-object. An abstract comes as an inverted index, each word with its
+# positions. Releases differ in where: `abstract_inverted_index`, `abstract_inverted_index_v3`, and at first Microsoft
+# Academic Graph's form with `InvertedIndex` below, or as a JSON text.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+DELETED = "W4285719527"
+"""Deleted works became this one, with the title `Deleted Work`; other works still cite it."""
+_ENTITY = re.compile(r"(?:https?://(?:api\.)?openalex\.org/)?(?:works/)?([A-Z])(\d+)", re.IGNORECASE)
+_ADDRESS = "https://openalex.org/"
+_ADDRESSES = re.compile(rf"{re.escape(_ADDRESS)}W[0-9]+(?:\n{re.escape(_ADDRESS)}W[0-9]+)*")
+_ABSTRACTS = ("abstract_inverted_index", "abstract_inverted_index_v3")
+_MISSING = 100
+"""So many positions may have no word, and besides as many as there are words."""
+
+
+def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The work's fields, or those of a record with its id that a person made.
+
+    Raises InputError for what is no work, or has an abstract that is none.
+    """
+    ids = record["ids"] if isinstance(record.get("ids"), dict) else {}
+    given = record.get("id") or ids.get("openalex")
+    work = _work(given)
+    if work is None and given is not None:
+        raise InputError("no work", faults=(f"id: found {given!r:.60}, expected a work, such as W2741809807",))
+    if work == DELETED:
+        raise InputError("a deleted work", faults=(f"id: found {DELETED}, which OpenAlex gave to all deleted works",))
+    cited = record.get("referenced_works")
+    works = _works(cited) if isinstance(cited, list) else []
+    return {
+        "openalex": work,
+        "doi": record.get("doi") or ids.get("doi"),
+        "pmid": ids.get("pmid"),
+        "title": record.get("title") or record.get("display_name"),
+        "abstract": _abstract(record),
+        "year": record.get("publication_year") or str(record.get("publication_date") or "")[:4] or record.get("year"),
+        **({"retracted": True} if record.get("is_retracted") is True else {}),
+        "cited": [("openalex", one) for one in works if one is not None and one != DELETED],
+    }
+
+
+def _works(cited: list[Any]) -> Sequence[str | None]:
+    """The id of each work. Nearly all lists have nothing but addresses of works, which one search finds."""
+    try:
+        text = "\n".join(cited)
+    except TypeError:
+        text = ""
+    if _ADDRESSES.fullmatch(text) and text.count("\n") == len(cited) - 1:
+        return text.replace(_ADDRESS, "").split("\n")
+    return [_work(one) for one in cited]
+
+
+def _work(given: object) -> str | None:
+    """The id of a work without the address before it; None for anything else."""
+    found = _ENTITY.fullmatch(given) if isinstance(given, str) else None
+    return f"W{found[2]}" if found and found[1] in "Ww" else None
+
+
+def _abstract(record: Mapping[str, Any]) -> str | None:
+    for name in _ABSTRACTS:
+        if index := record.get(name):
+            return turned_back(index, name=name)
+    return record.get("abstract") or record.get("text") or None
+
+
+def turned_back(index: object, *, name: str) -> str | None:
+    """The text of an inverted index: its words in the order of their positions.
+
+    Positions without a word are passed over; of two words at one position the first stays. Raises InputError, with the
+    name of the field, for what is no index, and where most of the positions have no word.
+
+    >>> turned_back({"to": [0, 4], "be": [1, 5], "or": [2], "not": [3]}, name="abstract")
+    'to be or not to be'
+    """
+    try:
+        found = json.loads(index) if isinstance(index, str) else index
+    except (ValueError, RecursionError):
+        raise _unusable(name, "text that is not JSON") from None
+    if isinstance(found, dict) and isinstance(found.get("InvertedIndex"), dict):
+        found = found["InvertedIndex"]
+    if not isinstance(found, dict):
+        raise _unusable(name, f"{found!r:.40}")
+    if (text := _plain_text(found)) is not None:
+        return text
+    words: dict[int, str] = {}
+    for word, places in found.items():
+        for place in places if isinstance(places, list) else [places]:
+            if type(place) is not int or place < 0:
+                raise _unusable(name, f"{word!r:.40} at position {place!r:.40}")
+            words.setdefault(place, word)
+    if words and (last := max(words)) >= 2 * len(words) + _MISSING:
+        raise _unusable(name, f"position {last!r:.40} for {len(words)} words")
+    return " ".join(words[place] for place in sorted(words)) or None
+
+
+def _plain_text(index: Mapping[str, Any]) -> str | None:
+    """The text of an index that has every position from 0 to the last once; None for any other."""
+    if {*map(type, index.values())} != {list}:
+        return None
+    try:
+        words = {place: word for word, of in index.items() for place in of}
+    except TypeError:
+        return None
+    count = len(words)
+    if {*map(type, words)} != {int} or count != sum(map(len, index.values())):
+        return None
+    try:
+        return " ".join(map(words.__getitem__, range(count)))
+    except KeyError:
+        return None
+
+
+def _unusable(name: str, found: str) -> InputError:
+    return InputError(f"{name} cannot be used", faults=(f"{name}: found {found}, expected words with positions",))
+
+
+def _openalex_fits(record: Mapping[str, Any]) -> bool:
+    given = record.get("id")
+    return (isinstance(given, str) and "openalex.org/" in given) or any(name in record for name in _ABSTRACTS)
+
+
+OPENALEX = Format("openalex", paper=openalex_paper, fits=_openalex_fits, bibliographic=True)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Semantic Scholar's datasets `papers` and `abstracts`, JSON Lines, joined by `corpusid`; and S2ORC.
+#
+# https://api.semanticscholar.org/api-docs/datasets. `papers` has title and year, `abstracts` the text; each is many
+# times larger than memory. So the rows of both are spread over shares by their id, and one share is joined at a time.
+#
+# S2ORC and the Open Research Corpus before it are read in each of the forms in which they were released (Lo et al.:
+# S2ORC, ACL 2020, https://github.com/allenai/s2orc). Open Research Corpus: `paperAbstract`, `outCitations`. S2ORC of
+# 2019: the paper's fields below `metadata`. S2ORC of 2020: `outbound_citations`. Semantic Scholar's datasets: the
+# text of the whole paper, and places in it.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+SHARE_BYTES = 1 << 28
+"""What the text of one share comes to, about; its tables take several times as much memory while they are joined."""
+MOST_SHARES = 256
+"""So many files are open at once."""
+_GZIP_RATIO = 4
+_ROWS = 2_000
+_KINDS = {"corpusid": int, "title": str, "year": int, "abstract": str}
+_EXPECTED = {int: "a whole number of at most 63 bits", str: "text"}
+
+
+class Spread(NamedTuple):
+    """The result of reading one file."""
+
+    name: str
+    lines: int
+    rows: int
+    broken: tuple[tuple[int, BrokenRecord], ...]
+    """With their lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSpreader:
+    """Spreads the rows of a file over `shares` folders below `folder`, by their ids."""
+
+    folder: Path
+    shares: int
+
+    def __call__(self, numbered: tuple[int, str]) -> Spread:
+        """Spread the file with this number, which the order of the papers follows."""
+        import pyarrow
+        import pyarrow.parquet
+
+        number, name = numbered
+        schema = _schema()
+        waiting: dict[int, list[dict[str, Any]]] = {}
+        writers: dict[int, Any] = {}
+
+        def write(share: int) -> None:
+            if share not in writers:
+                place = self.folder / f"{share:03d}"
+                place.mkdir(parents=True, exist_ok=True)
+                writers[share] = pyarrow.parquet.ParquetWriter(place / f"{number:05d}.parquet", schema)
+            writers[share].write_table(pyarrow.Table.from_pylist(waiting.pop(share), schema))
+
+        broken, lines, rows = [], 0, 0
+        for lines, record in json_records(Piece(name, SEMANTIC_SCHOLAR.name, 0, None)):
+            row = _row(record) if isinstance(record, dict) else record
+            if isinstance(row, BrokenRecord):
+                broken.append((lines, row))
+                if not rows and len(broken) == MOST_FAULTS:
+                    break
+            elif row is not None:
+                rows += 1
+                share = row["corpusid"] % self.shares
+                waiting.setdefault(share, []).append(row | {"place": number << 40 | lines})
+                if len(waiting[share]) == _ROWS:
+                    write(share)
+        for share in list(waiting):
+            write(share)
+        for writer in writers.values():
+            writer.close()
+        return Spread(name, lines, rows, tuple(broken))
+
+
+def shares_of(names: Iterable[str]) -> int:
+    """Over how many shares the rows of these files are to be spread."""
+    sizes = [(path.stat().st_size, is_gzip(path)) for path in map(Path, names)]
+    text = sum(size * (_GZIP_RATIO if compressed else 1) for size, compressed in sizes)
+    return min(MOST_SHARES, 1 + text // SHARE_BYTES)
+
+
+def joined(piece: Piece) -> Records:
+    """The papers of one share with their abstracts, in the order of the files of `papers`.
+
+    A paper without an abstract has none, which the filters of the corpus count; an abstract without a paper is broken.
+    """
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    rows = pyarrow.parquet.read_table(piece.path)
+    papers = rows.filter(pyarrow.compute.is_valid(rows["title"])).drop_columns(["abstract"])
+    abstracts = rows.filter(pyarrow.compute.is_null(rows["title"])).select(["corpusid", "abstract"])
+    whole = papers.join(abstracts, "corpusid", join_type="left outer").sort_by("place")
+    places = count(1)
+    for batch in whole.to_batches(_ROWS):
+        for row in batch.to_pylist():
+            yield next(places), row
+    alone = abstracts.join(papers.select(["corpusid"]), "corpusid", join_type="left anti").sort_by("corpusid")
+    for row in alone.to_pylist():
+        fault = f"corpusid {row['corpusid']}: no paper of this id in `papers`"
+        yield next(places), BrokenRecord("abstract without a paper", (fault,), json.dumps(row, ensure_ascii=False))
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any] | BrokenRecord:
+    """The columns of a line of either dataset; a line with an abstract is one of `abstracts`."""
+    row = {name: record.get(name) for name in ("corpusid", "title", "year", "abstract")}
+    row["title"] = None if row["abstract"] is not None or "openaccessinfo" in record else row["title"] or ""
+    wrong = [
+        name
+        for name, kind in _KINDS.items()
+        if not (_semantic_scholar_fits(row[name], kind) or (row[name] is None and name != "corpusid"))
+    ]
+    if not wrong:
+        return {name: _without_surrogates(value) if isinstance(value, str) else value for name, value in row.items()}
+    faults = tuple(f"{name}: found {row[name]!r:.60}, expected {_EXPECTED[_KINDS[name]]}" for name in wrong)
+    return BrokenRecord(f"{wrong[0]} cannot be used", faults, json.dumps(record, ensure_ascii=False))
+
+
+def _semantic_scholar_fits(value: Any, kind: type) -> bool:
+    """Whether a column can hold the value; a bool is no number, and numbers have 64 bits there."""
+    return type(value) is kind and not (isinstance(value, int) and value.bit_length() > 63)
+
+
+def _without_surrogates(text: str) -> str:
+    """The text as UTF-8 can have it; `cleaning.clean` leaves lone surrogates out, too."""
+    return text if text.isascii() else text.encode("utf-8", "ignore").decode("utf-8")
+
+
+def _schema() -> Any:
+    import pyarrow
+
+    number, text = pyarrow.int64(), pyarrow.string()
+    return pyarrow.schema({"corpusid": number, "place": number, "title": text, "year": number, "abstract": text})
+
+
+def _paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {"paper_id": record["corpusid"], **{name: record[name] for name in ("title", "abstract", "year")}}
+
+
+SEMANTIC_SCHOLAR = Format("semantic-scholar", paper=_paper, fits=lambda record: "corpusid" in record)
+JOINED = Format("semantic-scholar-share", paper=_paper, records=joined, cut=in_one_piece)
+"""The name of the folder of one share."""
+
+
+_BY_PLACES = ("content", "body")
+
+
+def s2orc_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record in annot's fields, whichever release it is of."""
+    if "paperAbstract" in record:
+        renamed = {"id": "paper_id", "paperAbstract": "abstract", "outCitations": "citations"}
+        return {renamed.get(name, name): value for name, value in record.items()}
+    metadata = record.get("metadata")
+    if isinstance(metadata, dict) and "title" in metadata:
+        return metadata | {"paper_id": record.get("paper_id")}
+    for name in _BY_PLACES:
+        if isinstance(record.get(name), dict):
+            return _by_places(record, record[name])
+    return record
+
+
+def _by_places(record: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    text, annotations = whole.get("text") or "", whole.get("annotations") or {}
+    entries = _places(annotations, "bib_entry") or _places(annotations, "bibentry")
+    cited = [(entry.get("attributes") or {}).get("matched_paper_id") for entry in entries]
+    title = record.get("title") or " ".join(_spans(text, annotations, "title"))
+    return {
+        "paper_id": record.get("corpusid"),
+        "title": title,
+        "abstract": "\n\n".join(_spans(text, annotations, "abstract")),
+        "year": record.get("year"),
+        "citations": [paper_id for paper_id in cited if paper_id is not None],
+    }
+
+
+def _spans(text: str, annotations: Mapping[str, Any], kind: str) -> list[str]:
+    return [text[int(place["start"]) : int(place["end"])] for place in _places(annotations, kind)]
+
+
+def _places(annotations: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+    """The places of one kind: a list, or a JSON text that holds one."""
+    found = annotations.get(kind) or []
+    return json.loads(found) if isinstance(found, str) else found
+
+
+def _fits_s2orc(record: Mapping[str, Any]) -> bool:
+    metadata = record.get("metadata")
+    return (
+        "paperAbstract" in record
+        or {"outbound_citations", "mag_id"} <= record.keys()
+        or (isinstance(metadata, dict) and "title" in metadata)
+        or ("corpusid" in record and any(isinstance(record.get(name), dict) for name in _BY_PLACES))
+    )
+
+
+S2ORC = Format("s2orc", paper=s2orc_paper, fits=_fits_s2orc)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# arXiv's metadata snapshot, JSON Lines under CC0: `id`, `title`, `abstract`, `versions`, `update_date`.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def arxiv_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The year is that of the first version: `Mon, 2 Apr 2007 19:18:42 GMT`. Texts are TeX."""
+    versions = record.get("versions")
+    first = versions[0] if isinstance(versions, list) and versions else None
+    dates = [first.get("created") if isinstance(first, dict) else None, record.get("update_date")]
+    named = {"id": "paper_id", "title": "title", "abstract": "abstract"}
+    fields = {ours: record[theirs] for theirs, ours in named.items() if theirs in record}
+    for name in ("title", "abstract"):
+        if isinstance(text := fields.get(name), str):
+            fields[name] = unicode_of(text)
+    return fields | {"year": year_in(date for date in dates if isinstance(date, str))}
+
+
+ARXIV = Format("arxiv", paper=arxiv_paper, fits=lambda record: {"id", "abstract", "categories"} <= record.keys())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# CORD-19: the table of a release with the full texts beside it, or full texts alone, one a JSON file or one a line.
+#
+# Wang et al.: CORD-19, NLP-COVID at ACL 2020, https://github.com/allenai/cord19 (`json_schema.txt`). The table,
+# `metadata.csv`, has ids, year and abstract of each paper. It names the paper's full texts in the folder
+# `document_parses`: they have what the paper cites, and often an abstract if the table has none. A full text alone is
+# known by the SHA-1 of its PDF or by its PMC id. It has no year, and only that of a PDF has an abstract.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FULL_TEXTS = "document_parses"
+_FILES = ("pdf_json_files", "pmc_json_files")
+"""Columns of the table with the names of full texts; semicolons are between them."""
+_FILE = re.compile(rf"{FULL_TEXTS}/(?:pdf|pmc)_json/[\w-][\w.-]*\.json")
+_TABLE = re.compile(rb'"?cord_uid"?,')
+_CITED = {"DOI": "doi", "PMID": "pmid"}
+
+
+def cord19_records(piece: Piece) -> Records:
+    """The rows of the table, each with its full texts as papers; of other files the full texts."""
+    if not _is_table(piece.path):
+        yield from json_records(piece)
+        return
+    folder = Path(piece.path).parent
+    for place, row in csv_rows(piece):
+        if not isinstance(row, dict):
+            yield place, row
+            continue
+        texts = []
+        for path in _full_texts(row, folder):
+            for _, text in json_records(Piece(str(path), piece.format, 0, None)):
+                if isinstance(text, dict):
+                    texts.append(_of_full_text(text))
+                elif isinstance(text, BrokenRecord):
+                    faults = tuple(f"{path}: {fault}" for fault in text.faults)
+                    yield place, text._replace(faults=faults)
+        yield place, {**row, FULL_TEXTS: texts}
+
+
+def _full_texts(row: Mapping[str, str], folder: Path) -> list[Path]:
+    """Those that are there; a release can be downloaded without them."""
+    names = [name.strip() for column in _FILES for name in row.get(column, "").split(";")]
+    return [path for name in names if _FILE.fullmatch(name) and (path := folder / name).is_file()]
+
+
+def cord19_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The paper of a row, with what its full texts add, or of a full text."""
+    if FULL_TEXTS not in record:
+        return _of_full_text(record)
+    row = paper_of_row({name: value for name, value in record.items() if name != FULL_TEXTS})
+    texts = record[FULL_TEXTS]
+    abstracts = (one["abstract"] for one in texts if one["abstract"])
+    return {
+        **row,
+        "abstract": row.get("abstract") or next(abstracts, None),
+        "cited": [cited for one in texts for cited in one["cited"]],
+    }
+
+
+def _of_full_text(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The paragraphs of its abstract are those that say something."""
+    metadata, abstract = record.get("metadata"), record.get("abstract")
+    paragraphs = [str(one.get("text") or "") for one in _objects(abstract)]
+    return {
+        "key": record.get("paper_id"),
+        "title": (metadata.get("title") if isinstance(metadata, dict) else None) or None,
+        "abstract": "\n\n".join(text for text in paragraphs if text.strip()) or None,
+        "cited": list(_cited(record)),
+    }
+
+
+def _cited(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
+    """The ids of each work in the bibliography, with their kinds: `"other_ids": {"DOI": ["10.1000/1"]}`."""
+    entries = record.get("bib_entries")
+    for entry in _objects(list(entries.values()) if isinstance(entries, dict) else entries):
+        ids = entry.get("other_ids")
+        given = [(ours, ids.get(theirs)) for theirs, ours in _CITED.items()] if isinstance(ids, dict) else []
+        each = [(kind, one) for kind, ids in given for one in (ids if isinstance(ids, list) else [ids])]
+        if known := tuple((kind, one) for kind, one in each if isinstance(one, str)):
+            yield known
+
+
+def _objects(several: object) -> list[dict[str, Any]]:
+    return [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+
+
+def _cord19_fits(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("metadata"), dict) and isinstance(record.get("body_text"), list)
+
+
+def _is_table(name: str) -> bool:
+    with opened(Path(name)) as file:
+        return _TABLE.match(file.read(1 << 6).removeprefix(codecs.BOM_UTF8)) is not None
+
+
+CORD19 = Format(
+    "cord19",
+    paper=cord19_paper,
+    fits=_cord19_fits,
+    told=lambda head: _TABLE.match(head.start),
+    records=cord19_records,
+    cut=lambda name: in_one_piece(name) if _is_table(name) else cut_lines(name),
+    brings=lambda name: Path(name).parent / FULL_TEXTS if _is_table(name) else None,
+    bibliographic=True,
+)

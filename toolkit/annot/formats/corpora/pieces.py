@@ -1,0 +1,545 @@
+"""Files of papers cut into pieces that can be read one by one, and the signs by which a format is known."""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from pydantic_core import from_json
+
+from annot.base.errors import InputError, json_problem
+from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened, unicode_of_start
+
+# ----------------------------------------------------------------------------------------------------------------------
+# JSON texts of many records (RFC 8259), read record by record: memory holds one of them, however large the file.
+#
+# One text is a list of records, a page of an API with them in its `results` (OpenAlex), an object with them by their
+# ids (SciDocs), or a single record. Several texts after one another are read, too. Python's own decoder reads each
+# record: it is three times as fast as one that reports every value on its way.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Entry = tuple[Any, str]
+"""A value, and its text as it is in the file; bytes that are not UTF-8 are lone surrogates in it."""
+DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+_BLOCK = 1 << 18
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SPACE = re.compile(r"[ \t\n\r]*")
+_TOKEN = 16
+"""No sign, escape or word of JSON is longer. A fault this near to the end may mean that the text goes on."""
+_INNER = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:|[]},]')
+"""The beginning of a line that is part of an object over several lines."""
+_SHOWN_OF_JSON = 2_000
+_HELD = 50
+"""An object with at least so many objects, and nothing else, has records by their ids."""
+_OF_A_RECORD = {"id", "_id", "paper_id", "title", "abstract"}
+"""An object with one of these before its `results` is no page."""
+
+
+class NotJson(ValueError):
+    """Raised when a text cannot be read any further; its message says where and why."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(reason)
+        self.text = text
+        """From the last value on, as far as it was read."""
+
+
+def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
+    """The records of a file of JSON texts, whatever they are.
+
+    longest: characters of a record. Raises NotJson if the file cannot be read on.
+    """
+    text = _JsonText(file, longest)
+    while first := text.peek():
+        if first == "[":
+            yield from text.items()
+        elif first == "{":
+            yield from _of_object(text)
+        else:
+            yield text.value()
+
+
+def is_json_text(file: IO[bytes], longest: int) -> bool:
+    """Whether a file that begins so has JSON texts over several lines, or of several records, not a record a line.
+
+    A broken line at the beginning of JSON Lines makes no text of them: only what text alone can have tells it.
+    """
+    lines = _lines(file, longest)
+    first, second = (*islice(lines, 2), b"", b"")[:2]
+    start = first[:4].replace(b"\0", b"")
+    if start.startswith((b"[", *_UTF_16)):
+        return True
+    if not start.startswith(b"{"):
+        return False
+    if start != first[:4] or first.endswith((b"{", b"[")) or len(first) > longest or _INNER.match(second):
+        return True
+    if second and b'"results"' not in first:
+        return False
+    try:
+        value = json.loads(first)
+    except (ValueError, RecursionError):
+        return not second
+    return isinstance(value, dict) and (_is_page(value) or (not second and _is_by_id(value)))
+
+
+def _lines(file: IO[bytes], longest: int) -> Iterator[bytes]:
+    mark = codecs.BOM_UTF8
+    while line := file.readline(longest + 1):
+        if line := line.removeprefix(mark).strip():
+            yield line
+        mark = b""
+
+
+def _is_page(value: dict[str, Any]) -> bool:
+    results = value.get("results")
+    return isinstance(results, list) and not _OF_A_RECORD & value.keys() and all(isinstance(r, dict) for r in results)
+
+
+def _is_by_id(value: dict[str, Any]) -> bool:
+    return bool(value) and all(isinstance(one, dict) for one in value.values())
+
+
+def _of_object(text: _JsonText) -> Iterator[Entry]:
+    """The records of a page, those that an object has by their ids, or the object."""
+    held: dict[str, Entry] = {}
+    by_id = page = False
+    for name in text.names():
+        if by_id:
+            yield text.value()
+        elif name == "results" and text.peek() == "[" and not _OF_A_RECORD & held.keys():
+            page = True
+            yield from text.items()
+        else:
+            held[name] = text.value()
+            text.check_length(sum(len(raw) for _, raw in held.values()))
+            by_id = len(held) == _HELD and not page and _is_by_id(_values(held))
+            if by_id:
+                yield from held.values()
+    if by_id or page:
+        return
+    if _is_by_id(_values(held)):
+        yield from held.values()
+    else:
+        yield _values(held), "{" + ", ".join(f"{json.dumps(name)}: {raw}" for name, (_, raw) in held.items()) + "}"
+
+
+def _values(held: Mapping[str, Entry]) -> dict[str, Any]:
+    return {name: value for name, (value, _) in held.items()}
+
+
+class _JsonText:
+    """The text of a file, of which memory holds what is being read."""
+
+    def __init__(self, file: IO[bytes], longest: int) -> None:
+        start = file.read(_BLOCK)
+        self._file, self._longest, self._ended = file, longest, not start
+        self._decoder = codecs.getincrementaldecoder(json.detect_encoding(start))("surrogateescape")
+        self._text, self._at = self._decoder.decode(start), 0
+        self._line, self._column = 1, 1
+        """The place in the file where the text in memory begins."""
+
+    def _more(self) -> bool:
+        """Read on; as much again as is held, so that a long value costs no more than its length."""
+        if self._ended:
+            return False
+        before = self._text[: self._at]
+        if lines := before.count("\n"):
+            self._line, self._column = self._line + lines, 1
+        self._column += len(before) - (before.rfind("\n") + 1)
+        block = self._file.read(max(_BLOCK, len(self._text) - self._at))
+        self._ended = not block
+        self._text, self._at = self._text[self._at :] + self._decoder.decode(block, not block), 0
+        return True
+
+    def peek(self) -> str:
+        """The next character that is not white space; none at the end."""
+        while True:
+            if found := _SPACE.match(self._text, self._at):
+                self._at = found.end()
+            if self._at < len(self._text) or not self._more():
+                return self._text[self._at : self._at + 1]
+
+    def _take(self, *expected: str) -> str:
+        if (found := self.peek()) not in expected or not found:
+            raise self._fault(f"Expecting {' or '.join(map(repr, expected))}", self._at, ends=not found)
+        self._at += 1
+        return found
+
+    def items(self) -> Iterator[Entry]:
+        """What the list that begins here has."""
+        self._take("[")
+        if self.peek() == "]":
+            self._take("]")
+            return
+        yield self.value()
+        while self._take(",", "]") == ",":
+            yield self.value()
+
+    def names(self) -> Iterator[str]:
+        """The names in the object that begins here; after each, its value comes next."""
+        self._take("{")
+        if self.peek() == "}":
+            self._take("}")
+            return
+        while True:
+            if (found := self.peek()) != '"':
+                raise self._fault("Expecting property name enclosed in double quotes", self._at, ends=not found)
+            name = self.value()[0]
+            self._take(":")
+            yield name
+            if self._take(",", "}") == "}":
+                return
+
+    def value(self) -> Entry:
+        """The value that begins here."""
+        self.peek()
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                cut_off = error.pos > len(self._text) - _TOKEN or error.msg.startswith("Unterminated string")
+                if not cut_off or not self._more():
+                    raise self._fault(error.msg, error.pos, ends=cut_off) from None
+                self.check_length(len(self._text))
+            except (ValueError, RecursionError) as error:
+                raise self._fault(json_problem(error).removeprefix("not valid JSON: "), self._at) from None
+            else:
+                # A number may go on in what is read next.
+                if end < len(self._text) or self._text[end - 1] in '"}]' or not self._more():
+                    raw, self._at = self._text[self._at : end], end
+                    return value, raw
+
+    def check_length(self, characters: int) -> None:
+        """Raise NotJson for so many characters of a record if they are too many."""
+        if characters > self._longest + 2 * _BLOCK:
+            raise self._fault(f"a record of more than {self._longest} characters", self._at)
+
+    def _fault(self, reason: str, at: int, *, ends: bool = False) -> NotJson:
+        before = self._text[:at]
+        line = self._line + before.count("\n")
+        column = at - before.rfind("\n") if "\n" in before else self._column + at
+        where = f"line {line}, column {column}" + ("; the file ends before this is closed" if ends else "")
+        return NotJson(f"not valid JSON: {reason} at {where}", self._text[self._at : self._at + _SHOWN_OF_JSON])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What an importer is (`Form`): the pieces into which the files of a corpus are cut, and the records of one piece.
+#
+# A piece is small enough to be one shard of work, and says all that another process needs to read it.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+PIECE_BYTES = 1 << 24
+"""16 MiB: some 14,000 abstracts with their sentences."""
+_FIRST = 100
+"""The first readable record among so many decides the format of a file."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Piece(NamedTuple):
+    """A part of a file, in one format.
+
+    `start` and `stop` are bytes of a file of lines, row groups of a Parquet file, documents of a dataset; `stop` None
+    is the end.
+    """
+
+    path: str
+    format: str
+    start: int
+    stop: int | None
+
+
+class BrokenRecord(NamedTuple):
+    """A record that cannot be read."""
+
+    reason: str
+    """The reason, by which such records are counted."""
+    faults: tuple[str, ...]
+    record: str
+    """The text in the file."""
+
+
+def not_utf8(raw: str) -> BrokenRecord | None:
+    """The fault of a record with bytes that are not UTF-8, if any. raw: as `input_files.text_of` has it."""
+    if raw.isascii() or not broken_bytes(raw):
+        return None
+    return BrokenRecord("not UTF-8", ("not UTF-8",), raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+Records = Iterator[tuple[int, dict[str, Any] | BrokenRecord | None]]
+"""Records with their places in the piece, from 1: lines, rows or entries; None is a blank line."""
+
+
+def cut_lines(name: str) -> list[tuple[int, int | None]]:
+    """Where the pieces of a file of lines begin and end; a compressed file is one piece, and one of JSON texts."""
+    path = Path(name)
+    size = path.stat().st_size
+    if size <= PIECE_BYTES or is_gzip(path) or has_json_texts(path):
+        return [(0, None)]
+    starts = range(0, size, PIECE_BYTES)
+    return [(start, min(start + PIECE_BYTES, size)) for start in starts]
+
+
+def json_records(piece: Piece) -> Records:
+    """The JSON objects of the piece, one a line or in one text over all lines; NaN and infinity are read as null."""
+    whole = piece.start == 0 and piece.stop is None
+    return _of_text(piece) if whole and has_json_texts(Path(piece.path)) else _of_lines(piece)
+
+
+def first_object(name: str) -> Mapping[str, Any]:
+    """The first JSON object of a file, of its first hundred lines or entries; empty if there is none."""
+    first = itertools.islice(json_records(Piece(name, "", 0, None)), _FIRST)
+    return next((record for _, record in first if isinstance(record, dict)), {})
+
+
+def has_json_texts(path: Path) -> bool:
+    """Whether the file has JSON texts over several lines, or of several records, if it is JSON."""
+    with opened(path) as file:
+        return is_json_text(file, LONGEST_LINE)
+
+
+def _of_text(piece: Piece) -> Records:
+    number = 0
+    with opened(Path(piece.path)) as file:
+        try:
+            for number, (value, raw) in enumerate(entries(file, LONGEST_LINE), start=1):
+                yield number, _object(value, raw, "a JSON object")
+        except NotJson as error:
+            yield number + 1, BrokenRecord("not valid JSON", (str(error),), error.text)
+        except UnicodeDecodeError as error:
+            yield number + 1, _not_utf_8(error)
+
+
+def _of_lines(piece: Piece) -> Records:
+    for number, line in read_lines(piece):
+        if not line or line.isspace():
+            yield number, None
+            continue
+        try:
+            # In half the time that Python's own takes, which reads what this does not, and says what is wrong.
+            record = from_json(line, allow_inf_nan=False)
+        except ValueError:
+            record = None
+        yield number, record if isinstance(record, dict) else _of_line(line)
+
+
+def _of_line(line: bytes) -> dict[str, Any] | BrokenRecord:
+    try:
+        text = line.decode("utf-8")
+        return _object(DECODER.decode(text.rstrip("\r\n")), text, "one JSON object per line")
+    except UnicodeDecodeError as error:
+        return _not_utf_8(error)
+    except (ValueError, RecursionError) as error:
+        return BrokenRecord("not valid JSON", (json_problem(error),), line.decode("utf-8"))
+
+
+def _object(value: Any, raw: str, expected: str) -> dict[str, Any] | BrokenRecord:
+    if not raw.isascii():
+        try:
+            raw.encode()
+        except UnicodeEncodeError:
+            return BrokenRecord(
+                "not UTF-8", ("not UTF-8",), raw.encode(errors="surrogateescape").decode(errors="replace")
+            )
+    if isinstance(value, dict):
+        return value
+    return BrokenRecord("not a JSON object", (f"found {json.dumps(value)[:40]}, expected {expected}",), raw)
+
+
+def _not_utf_8(error: UnicodeDecodeError) -> BrokenRecord:
+    fault = f"not UTF-8: {error.reason} (bytes {error.object[error.start : error.end]!r})"
+    return BrokenRecord("not UTF-8", (fault,), error.object.decode("utf-8", "replace"))
+
+
+def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
+    """The lines that begin in the piece, with their numbers in it."""
+    with opened(Path(piece.path)) as file:
+        place = 0
+        if piece.start:
+            # The line that the byte before belongs to is the last piece's.
+            place = file.seek(piece.start - 1)
+            place += len(_line(file, piece.path, place))
+        for number in itertools.count(1):
+            if piece.stop is not None and place >= piece.stop:
+                return
+            line = _line(file, piece.path, place)
+            if not line:
+                return
+            yield number, line if place else line.removeprefix(_BYTE_ORDER_MARK)
+            place += len(line)
+
+
+def _line(file: IO[bytes], path: str, place: int) -> bytes:
+    line = file.readline(LONGEST_LINE + 1)
+    if len(line) > LONGEST_LINE:
+        raise InputError(
+            f"{path}: a line of more than {LONGEST_LINE} bytes from byte {place} on, expected one record per line",
+            hint="is the file in another format?",
+        )
+    return line
+
+
+class Head(NamedTuple):
+    """How a file begins, which decides its format."""
+
+    name: str
+    start: bytes
+    """Its first 64 KiB, decompressed."""
+    record: Mapping[str, Any]
+    """The first JSON object in it; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of papers, JSON unless it says otherwise: an object a line, or all in one text."""
+
+    name: str
+    paper: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record
+    """A record in the fields that `paper_lines.read_papers` knows."""
+    fits: Callable[[Mapping[str, Any]], bool] = lambda _record: False
+    """Whether a JSON record, the first of a file, is of this format."""
+    records: Callable[[Piece], Records] = json_records
+    cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
+    told: Callable[[Head], object] = lambda _head: False
+    """Whether a file that begins so is of this format, if it is not JSON."""
+    endings: tuple[str, ...] = ()
+    """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""
+    bibliographic: bool = False
+    """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
+    `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
+    ids of its own) is none."""
+    published: bool = False
+    """Whether its texts are those of a published collection, which stay as they are."""
+    sheet: Callable[[str], str] = lambda _name: ""
+    """The name of the sheet that is read of a workbook with several; "" for any other file."""
+    brings: Callable[[str], Path | None] = lambda _name: None
+    """The folder whose files belong to the records of this one, and are not read by themselves."""
+    by_name: bool = False
+    """Whether it reads datasets by name instead of files."""
+
+
+def in_one_piece(_name: str) -> list[tuple[int, int | None]]:
+    """How to cut a file that has to be read from its beginning."""
+    return [(0, None)]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The beginning of a file, and the errors for files whose beginning fits no format, or a kind that is not read.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+HEAD_BYTES = 1 << 16
+_SHOWN_OF_HEAD = 40
+PROLOG = rb"(?>\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>\s*)*)"
+"""A regular expression of the text before the first element of XML; it never backtracks."""
+_ROOT = re.compile(PROLOG + rb"<([^\s<>/?!]+)", re.DOTALL)
+
+
+def head_of(name: str) -> Head:
+    """The head of a file: its start without a byte order mark and, of UTF-16 and UTF-32, as UTF-8."""
+    with opened(Path(name)) as file:
+        start = file.read(HEAD_BYTES)
+    if (unicode := unicode_of_start(start)) != "utf-8":
+        start = start.decode(unicode, "ignore").encode()
+    start = start.removeprefix(codecs.BOM_UTF8)
+    text = start.lstrip()
+    try:
+        return Head(name, start, {} if b"\0" in start or text.startswith(b"<") else first_object(name))
+    except InputError:
+        # A line without an end is no JSON.
+        return Head(name, start, {})
+
+
+def unknown(head: Head) -> InputError:
+    """The error for a file whose beginning fits no format."""
+    if b"\0" in head.start:
+        what = f"not text; it begins with the bytes {head.start[:8].hex(' ')}"
+    elif root := _ROOT.match(head.start):
+        what = f"XML of an unknown kind: its root is <{root[1].decode('utf-8', 'replace')}>"
+    else:
+        lines = filter(None, map(str.strip, head.start.decode("utf-8", "replace").splitlines()))
+        line = next(lines, "")
+        what = f"begins with {line[:_SHOWN_OF_HEAD]!r}{' ...' if len(line) > _SHOWN_OF_HEAD else ''}"
+    return InputError(
+        f"{head.name}: {what}, expected papers in one of the formats of --format",
+        hint="`annot corpus add --help` lists the formats; if the file is in one of them, name it with --format",
+    )
+
+
+_BY_ZOTERO = "import it into Zotero (File > Import...), then choose File > Export Library... with the format RIS"
+_BY_ENDNOTE = "in EndNote, choose File > Export... with the output style RefMan (RIS) Export"
+_RECORDS = "export the records from the database or the reference manager instead, for example as RIS"
+_UNPACK = "unpack it, and add the files in it"
+
+
+class Unread(NamedTuple):
+    """A known kind of file that is not read."""
+
+    name: str
+    begins: bytes
+    """A regular expression for the beginning of its first 64 KiB; `.` is any byte."""
+    remedy: str
+
+
+def _xml_of(names: bytes, also: bytes = b"") -> bytes:
+    """What XML with a root of one of these names, in any namespace, begins with; also: what has to come after it."""
+    return PROLOG + rb"<(?:\w+:)?(?:" + names + rb")[\s>](?=.*" + also + rb")"
+
+
+UNREAD = (
+    Unread("EndNote's XML", _xml_of(b"xml", b"<record>"), _BY_ENDNOTE),
+    Unread("MARCXML", _xml_of(b"collection|record", rb'\btag="\d\d\d"'), _BY_ZOTERO),
+    Unread("MODS", _xml_of(b"mods|modsCollection"), _BY_ZOTERO),
+    Unread("Zotero's RDF", _xml_of(b"RDF"), "in Zotero, choose File > Export Library... with the format RIS"),
+    Unread("the full text of an article (JATS)", _xml_of(b"article|pmc-articleset"), _RECORDS),
+    Unread("a feed", _xml_of(b"feed|rss"), _RECORDS),
+    Unread("DBLP's XML, which has no abstracts", _xml_of(b"dblp"), _RECORDS),
+    Unread("a web page", _xml_of(b"(?i:html|head|body|script)"), "open it in a browser: it may show an error"),
+    Unread(
+        "Crossref's JSON",
+        rb'\s*\{(?=.*"(?:message-type|reference-count)"\s*:)',
+        "look its DOIs up in OpenAlex or PubMed, and add what these export",
+    ),
+    Unread("CSL JSON", rb'\s*+\[?+\s*+\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
+    Unread(
+        "PubMed's CSV, which has no abstracts",
+        rb'"?PMID"?,"?Title"?,"?Authors"?,"?Citation"?,',
+        "in PubMed, choose Save with the format PubMed",
+    ),
+    Unread("EndNote's tagged text", rb"\s*%0 [A-Z](?=.*\n%[A-Z] )", _BY_ENDNOTE),
+    Unread("MARC 21", rb"\d{5}[acdnp][a-z][a-z ].[a ]22\d{5}", _BY_ZOTERO),
+    Unread("a PDF", rb"%PDF-", _RECORDS),
+    Unread("a Word document", rb"PK\x03\x04(?=.*\bword/)|\{\\rtf", _RECORDS),
+    Unread(
+        "a spreadsheet of LibreOffice",
+        rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet",
+        "in LibreOffice, choose File > Save As... with the type Excel 2007-365 (.xlsx)",
+    ),
+    Unread(
+        "a file of Office before 2007",
+        rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "if it is a spreadsheet, choose File > Save As in Excel, with the type Excel Workbook (.xlsx)",
+    ),
+    Unread("a zip archive", rb"PK(?:\x03\x04(?!.*(?:\bxl/|\[Content_Types\]|docProps/))|\x05\x06)", _UNPACK),
+    Unread("an archive", rb"7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh\d1AY|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|.{257}ustar", _UNPACK),
+    Unread("a database, perhaps Zotero's own", rb"SQLite format 3\x00", _RECORDS),
+)
+
+
+class UnreadError(InputError):
+    """Raised for a file of a kind that is known and not read; the hint says what to do with it."""
+
+
+def refuse_unread(head: Head) -> None:
+    """Raise UnreadError for a file that begins as one of these kinds."""
+    for kind in UNREAD:
+        if re.match(kind.begins, head.start, re.DOTALL):
+            raise UnreadError(f"{head.name}: {kind.name}, which is not read", hint=kind.remedy)

@@ -1,0 +1,478 @@
+"""Papers from their raw parts, and from JSON Lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import compress
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, ValidationError, model_validator
+
+from annot.base.errors import Faults, InputError
+from annot.base.names import counted, near
+from annot.base.records import Paper
+from annot.formats.cleaning import CleanedPaper, Way, clean, clean_all, cleaned
+from annot.formats.input_files import Strict, in_words, read_objects
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One paper from its raw parts: labels named as ours, text cleaned, an abstract in one string split.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# A full stop after one of these never ends a sentence.
+_INSIDE = _words("e.g i.e eg ie cf vs viz resp w.r.t s.t i.i.d fig figs eqs eqn ph dr prof mr mrs ms")
+# A full stop after one of these does not end a sentence when a number follows.
+_BEFORE_NUMBER = _words("no nos vol pp ch chap sec sect eq ref refs tab thm def alg app ver v approx ca p")
+# A full stop after one of these ends a sentence only when the next word is one that opens sentences.
+_DOUBTFUL = _words(
+    "al etc inc ltd co corp u.s u.k u.s.a u.n e.u d.c a.m p.m a.d b.c ph.d m.sc b.sc st jr sr proc conf univ dept inst "
+    "int jan feb mar apr jun jul aug sep sept oct nov dec approx"
+)
+_ABBREVIATED = _INSIDE | _BEFORE_NUMBER | _DOUBTFUL
+_OPENERS = _words(
+    "A Additionally After All Although An And Another As At Based Because Besides Both But By Compared Consequently "
+    "Currently Despite Due During Each Empirical Even Every Evaluation Existing Experimental Experiments Extensive "
+    "Finally First Firstly For From Further Furthermore Given He Hence Here How However I If In Indeed Instead It Its "
+    "Later Many More Moreover Most Much Nevertheless Next No Not Nowadays Of On Once One Other Our Overall Previous "
+    "Recent Recently Results Second Secondly Several She Similarly Since So Some Specifically Still Such That The "
+    "Their Then There Thereby Therefore These They Third Thirdly This Those Though Through Thus To Today Together "
+    "Traditional Two Under Unfortunately Unlike Using Various We What When Where Whereas Whether Which While Why With "
+    "Within Without Yet You"
+)
+
+# A run of stops is tried from its first one only: from each, and it would cost the square of its length. A set comes
+# first, as a text is searched for it in a tenth of the time that it takes to look behind each character.
+_STOP = re.compile(
+    r"[.!?…](?:(?:(?<=…)|(?<!…)(?<![.!?][.!?])[.!?]*+)[\"'”’»)\]}]*+(?=\s+(\S+))"
+    r"|(?<=[a-z)\d][a-z)\d][.?!])(?=([A-Z][a-z]*)\s))"
+)
+_CAPITAL_INSIDE = re.compile(r"[a-z]+[-‐]?[A-Z]")
+_CITATION = re.compile(r"[(\[]\s*\d")
+_SEVERAL_LETTERS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
+_LIST_MARK = re.compile(r"[(\[]?(?:\d{1,2}|[ivx]{1,4}|[A-Za-z])[)\]]?[.)]?")
+_LONGEST_MARK = 8
+_NEAR = 120
+"""Characters within which an open bracket must close to hold a sentence together."""
+_LONGEST_WORD = 200
+"""Characters of the last word that are looked at; longer ones are no abbreviation."""
+PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+"""An empty line, where a paragraph ends."""
+
+
+def split_sentences(text: str) -> tuple[str, ...]:
+    """The sentences of `text`, in order, without white space at their ends; nothing else is lost or changed.
+
+    Rules, no model. A sentence ends at an empty line, and at `.`, `!`, `?` or an ellipsis (with the quotation marks
+    and brackets that close there) before white space and a word that can open a sentence: one with a capital, a digit,
+    an opening quotation mark, or of a script without capitals. It does not end
+
+    - after `e.g.`, `i.e.`, `cf.`, `vs.`, `Fig.`, titles of persons, and, before a number, `No.`, `Sec.`, `Eq.`, `pp.`;
+    - after `et al.`, `etc.`, `U.S.`, months, and single letters (initials), unless the next word is one that opens
+      sentences ("The", "We", "However");
+    - between the two halves of a number (`0. 95`), after a list mark (`1.`, `(ii).`), or inside an open bracket that
+      closes soon.
+
+    Where the space was lost (`was used.The`), it ends before a word that opens sentences.
+
+    >>> split_sentences("We beat Lee et al. (2010) by 3.5 points, e.g. on Fig. 2. The gain holds.")
+    ('We beat Lee et al. (2010) by 3.5 points, e.g. on Fig. 2.', 'The gain holds.')
+    """
+    return tuple(
+        sentence for paragraph in PARAGRAPH.split(text) for sentence in _split_paragraph(paragraph.strip()) if sentence
+    )
+
+
+def _split_paragraph(text: str) -> list[str]:
+    sentences = []
+    start = seen = unclosed = 0
+    brackets = "(" in text
+    for match in _stops(text):
+        end = match.end()
+        if brackets:
+            unclosed += text.count("(", seen, end) - text.count(")", seen, end)
+            seen = end
+        following = match[1] or match[2]
+        ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
+        if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
+            sentences.append(text[start:end])
+            start, unclosed = max(match.start(1), match.start(2)), 0
+    sentences.append(text[start:])
+    return sentences
+
+
+def _stops(text: str) -> Iterator[re.Match[str]]:
+    """Where a sentence may end. A full stop, which is nearly all of it, is found faster than one of four signs."""
+    if "!" in text or "?" in text or "…" in text:
+        yield from _STOP.finditer(text)
+        return
+    at = text.find(".")
+    while at >= 0:
+        if match := _STOP.match(text, at):
+            yield match
+        at = text.find(".", match.end() if match else at + 1)
+
+
+def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
+    """Whether the sentence from `start`, which runs up to and with `stop` at `end`, is whole before `following`."""
+    if stop == "." and "A" <= following[0] <= "Z" and end - start > _LONGEST_MARK:
+        # Of nearly all: a word in small letters, a full stop, a capital.
+        before = text[text.rfind(" ", start, end) + 1 : end - 1]
+        if before.isalpha() and before.islower() and len(before) < _LONGEST_WORD and before not in _ABBREVIATED:
+            return True
+    if not _can_open(following):
+        return False
+    if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):
+        return False
+    if stop != ".":
+        return True
+    # Tokenised texts have a blank before the stop.
+    word = (text[max(start, end - _LONGEST_WORD) : end - 1].rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
+    lowered = word.lower()
+    if lowered in _INSIDE:
+        return False
+    if following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit()):
+        return False
+    if lowered in _DOUBTFUL or _SEVERAL_LETTERS.fullmatch(word):
+        return _is_opener(following) and not _CITATION.match(following)
+    if len(word) == 1 and word.isalpha() and word.isupper():
+        return _is_opener(following)
+    return True
+
+
+def _is_opener(word: str) -> bool:
+    return word.strip("\"'“”‘’«»()[],;:") in _OPENERS
+
+
+def _can_open(word: str) -> bool:
+    """Whether a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
+    if "A" <= word[0] <= "Z" or word[0] in "“«•©†‡":
+        return True
+    bare = word.lstrip("\"'“‘«([{$`")
+    first = bare[:1]
+    return first.isdigit() or (first.isalpha() and not first.islower()) or bool(_CAPITAL_INSIDE.match(bare))
+
+
+def _closes_soon(rest: str) -> bool:
+    """Whether an open bracket closes in `rest`, the characters that follow."""
+    within, closing, _ = rest.partition(")")
+    return bool(closing) and "(" not in within
+
+
+_HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")
+
+
+def paper_of(
+    paper_id: str,
+    title: str,
+    abstract: str | Sequence[str],
+    *,
+    year: int | None,
+    labels: Sequence[str] | None,
+    known_labels: Collection[str],
+    citations: Iterable[str],
+    part_of: str | None = None,
+    changed: list[CleanedPaper] | None = None,
+) -> Paper:
+    """The paper with these parts.
+
+    `labels` has the length of the list `abstract`, or has one for each paragraph of one string. Each is one of
+    `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
+    `Abstract.` at the beginning goes, and sentences of which nothing stays are left out with their labels; what that
+    changed is put into `changed`. Citations keep their order; repeated ones and the paper itself go.
+    A document that is part of itself is no passage.
+    Raises InputError with a fault for each unknown label.
+    """
+    known = None if labels is None else _known(labels, known_labels)
+    heading = as_it_came = False
+    if isinstance(abstract, str):
+        given = PARAGRAPH.split(abstract)
+        paragraphs = [clean(paragraph) for paragraph in given]
+        as_it_came = paragraphs == given
+        heading, paragraphs[0] = without_heading(paragraphs[0])
+        parts = [split_sentences(paragraph) for paragraph in paragraphs]
+        sentences = [sentence for part in parts for sentence in part]
+        if known is not None:
+            known = [label for label, part in zip(known, parts, strict=True) for _ in part]
+    else:
+        sentences = clean_all(abstract)
+        if sentences:
+            heading, sentences[0] = without_heading(sentences[0])
+        known = None if known is None else list(compress(known, sentences))
+        sentences = list(filter(None, sentences))
+    cited = [other for other in dict.fromkeys(citations) if other != paper_id]
+    read_title = clean(title)
+    if changed is not None and (heading or not as_it_came or read_title != title):
+        also = (Way.HEADING,) if heading else ()
+        found = cleaned(paper_id, (title, read_title), (abstract, sentences), also=also)
+        changed += [] if found is None else [found]
+    return Paper(
+        paper_id=paper_id,
+        title=read_title,
+        sentences=tuple(sentences),
+        year=year,
+        labels=None if known is None else tuple(known),
+        citations=tuple(cited),
+        part_of=None if part_of == paper_id else part_of,
+    )
+
+
+def without_heading(text: str) -> tuple[bool, str]:
+    """Whether there was one, and the text without it."""
+    heading = _HEADING.match(text)
+    return (True, text[heading.end() :]) if heading else (False, text)
+
+
+def _known(labels: Sequence[str], known: Collection[str]) -> list[str]:
+    ours = [label if label in known else label.removesuffix("_label") for label in labels]
+    unknown = dict.fromkeys(label for label in ours if label not in known)
+    if unknown:
+        raise InputError(
+            "unknown sentence label",
+            faults=[f"unknown sentence label {label!r}: {near(label, known)}" for label in unknown],
+        )
+    return ours
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Papers from JSON Lines: plain, and in the style of CSFCube and S2ORC.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def read_papers(
+    lines: Iterable[str],
+    *,
+    name: str,
+    known_labels: Collection[str],
+    changed: list[CleanedPaper] | None = None,
+) -> Iterator[Paper]:
+    """The papers of a JSON Lines file, one object a line, as they come.
+
+    Fields, found by their names (the first that is there and not null counts); any others are ignored:
+
+    - id: `paper_id`, `id` or `_id`; a string or an integer, without white space. Required.
+    - title: `title`, a string. Required; null is read as an empty title.
+    - abstract: `abstract`, a list of sentences or one string (then split by `sentences.split_sentences`). Required;
+      null is read as no sentence, so that the filters of the corpus count the paper.
+    - year: `year` or `metadata.year`; an integer of at most four digits, also as a string, or null.
+    - labels: `labels` or `pred_labels`, one for each sentence of a list; each one of `known_labels`, `background` or
+      `background_label`.
+      Where `pred_labels_truncated` is true and labels are missing at the end, the paper has no labels.
+    - labels of paragraphs: `paragraph_labels`, one for each paragraph of an abstract that is one string.
+    - citations: `citations` or `outbound_citations`, a list of ids.
+    - document: `part_of` or `metadata.part_of`, of a passage the id of its document; null where it is none.
+
+    Titles and sentences are cleaned (`cleaning.clean`), sentences of which nothing stays and a leading `Abstract.` are
+    dropped with their labels; what that changed is put into `changed`.
+
+    Raises InputError after the last line with every fault, `name:17: ...`; that every line is blank is one, too. A
+    faulty line yields no paper, so what was yielded counts only once the iterator has ended.
+    """
+    faults = Faults(name)
+    number = 0
+    for number, record in read_objects(lines, faults):
+        try:
+            yield paper_of_record(record, known_labels, changed=changed)
+        except InputError as error:
+            for fault in error.faults:
+                faults.add(fault, line=number)
+    if number == 0 and not faults.found:
+        faults.add("found no line, or only blank ones, expected one paper per line (JSON Lines)")
+        faults.raise_if_any(hint="nothing was kept; is this the right file?")
+    faults.raise_if_any(hint="nothing was kept; correct or remove these lines")
+
+
+def document_of_record(
+    record: Mapping[str, Any],
+    known_labels: Collection[str],
+    *,
+    changed: list[CleanedPaper] | None = None,
+    noted: list[tuple[str, str]] | None = None,
+    titled: bool = False,
+) -> Paper:
+    """The document of one record, by the fields of `read_papers`; without a title it has an empty one.
+
+    noted: takes what was left out of a field that is not required, with what was found there; None refuses it. titled:
+    refuse a record without a title. Raises InputError with every fault; its message is what the first one has in common
+    with others.
+    """
+    if (parts := _plain_parts(record)) is not None:
+        paper_id, title, abstract, year, labels = parts
+        more: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
+        return paper_of(paper_id, title, abstract, year=year, labels=labels, **more)
+    if noted is not None:
+        record = _usable(record, noted)
+    try:
+        return (_PaperLine if titled else _DocumentLine).model_validate(record).paper(known_labels, changed=changed)
+    except ValidationError as error:
+        raise InputError(_in_general(error), faults=in_words(error)) from None
+
+
+paper_of_record = partial(document_of_record, titled=True)
+"""The paper of one record, which has a title."""
+
+
+MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
+"""How programs write that a cell has no value, in any case: R, pandas, Python, spreadsheets."""
+_A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?=(?:\d{4})?(?!\d))")
+"""A year, alone or in a date such as `2001-05-03` or `20010503`."""
+
+
+def year_in(texts: Iterable[object]) -> str | None:
+    """The year in the first of these texts that has one.
+
+    >>> year_in(["n.d.", "20010503", "1999"])
+    '2001'
+    """
+    return next((match[0] for text in texts if (match := _A_YEAR.search(str(text)))), None)
+
+
+def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[str, Any]:
+    """The record without a year and without citations that cannot be used; a date gives its year."""
+    fields = dict(record)
+    year = _digits(record.get("year"))
+    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
+        known = year_in([year])
+        fields["year"] = int(known) if known else None
+        if not known and str(year).strip().lower() not in MISSING:
+            noted.append(("a year that cannot be used was left out", str(year)))
+    for name in ("citations", "outbound_citations"):
+        cited = record.get(name)
+        ids = map(number_as_text, cited) if isinstance(cited, list) else ()
+        usable = [paper_id for paper_id in ids if isinstance(paper_id, str) and _is_id(paper_id)]
+        if cited is not None and (not isinstance(cited, list) or len(usable) < len(cited)):
+            fields[name] = usable
+            noted.append(("citations that cannot be used were left out", str(cited)))
+    return fields
+
+
+def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str | list[str], int | None, list[str] | None] | None:
+    """Id, title, abstract, year and labels of paragraphs of a record with an id, and no other field that means
+    something.
+
+    Most records are so, and need no model, which takes as long as all else that is done to them; None of any other.
+    """
+    if not _SELDOM.isdisjoint(record):
+        return None
+    paper_id, title, abstract, labels = map(record.get, ("paper_id", "title", "abstract", "paragraph_labels"))
+    if title is None and "title" in record:
+        title = ""
+    if abstract is None and "abstract" in record:
+        abstract = ""
+    if not (isinstance(paper_id, str) and isinstance(title, str) and isinstance(abstract, str) and _is_id(paper_id)):
+        return None
+    year = _digits(record.get("year"))
+    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
+        return None
+    if labels is not None and not (
+        isinstance(labels, list)
+        and all(isinstance(label, str) for label in labels)
+        and abstract
+        and len(labels) == len(PARAGRAPH.split(abstract))
+    ):
+        return None
+    return paper_id, title, abstract or [], year, labels
+
+
+def _in_general(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    if not fault["loc"]:
+        return "labels do not fit the sentences"
+    return f"no field {fault['loc'][-1]!r}" if fault["type"] == "missing" else f"{fault['loc'][0]} cannot be used"
+
+
+def _is_id(text: str) -> bool:
+    return bool(text) and text.isprintable() and " " not in text
+
+
+def _without_white_space(text: str) -> str:
+    if not _is_id(text):
+        raise ValueError(f"found {text!r}, expected an id without white space")
+    return text
+
+
+def _digits(value: object) -> object:
+    return int(value) if isinstance(value, str) and re.fullmatch("-?[0-9]{1,4}", value) else value
+
+
+def number_as_text(value: object) -> object:
+    """An id that came as a whole number, as text; anything else as it is."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_PaperId = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_white_space)]
+_YEARS = 10_000
+_Year = Annotated[int, Field(gt=-_YEARS, lt=_YEARS)]
+_SELDOM = {"metadata", "labels", "pred_labels", "citations", "outbound_citations", "part_of"}
+"""Fields that mean something, and that few records have."""
+
+
+class _DocumentLine(Strict):
+    paper_id: _PaperId = Field(validation_alias=AliasChoices("paper_id", "id", "_id"))
+    title: str = ""
+    abstract: list[str]
+    text: str = ""
+    """The abstract where it comes as one string."""
+    year: Annotated[_Year | None, BeforeValidator(_digits)] = Field(
+        None, validation_alias=AliasChoices("year", AliasPath("metadata", "year"))
+    )
+    labels: list[str] | None = Field(None, validation_alias=AliasChoices("labels", "pred_labels"))
+    labels_truncated: Any = Field(None, validation_alias="pred_labels_truncated")
+    paragraph_labels: list[str] | None = None
+    citations: list[_PaperId] = Field([], validation_alias=AliasChoices("citations", "outbound_citations"))
+    part_of: _PaperId | None = Field(None, validation_alias=AliasChoices("part_of", AliasPath("metadata", "part_of")))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, record: dict[str, Any]) -> dict[str, Any]:
+        empty = {"title": "", "abstract": []}
+        known = {name: value for name, value in record.items() if value is not None and name != "text"}
+        known |= {name: value for name, value in empty.items() if name in record and not record[name]}
+        if isinstance(known.get("abstract"), str):
+            known |= {"text": known["abstract"], "abstract": []}
+        return known
+
+    @model_validator(mode="after")
+    def _one_label_a_paragraph(self) -> _DocumentLine:
+        if self.paragraph_labels is not None:
+            if not self.text:
+                raise ValueError("paragraph_labels need `abstract` as one string")
+            paragraphs = len(PARAGRAPH.split(self.text))
+            if len(self.paragraph_labels) != paragraphs:
+                labels = counted(len(self.paragraph_labels), "label")
+                raise ValueError(f"{labels} for {counted(paragraphs, 'paragraph')}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_label_a_sentence(self) -> _DocumentLine:
+        if self.labels is None:
+            return self
+        if self.text:
+            raise ValueError("labels need `abstract` as a list of sentences, found one string")
+        if self.labels_truncated is True and len(self.labels) < len(self.abstract):
+            self.labels = None
+        elif len(self.labels) != len(self.abstract):
+            raise ValueError(f"{counted(len(self.labels), 'label')} for {counted(len(self.abstract), 'sentence')}")
+        return self
+
+    def paper(self, known_labels: Collection[str], *, changed: list[CleanedPaper] | None) -> Paper:
+        return paper_of(
+            self.paper_id,
+            self.title,
+            self.text or self.abstract,
+            year=self.year,
+            labels=self.labels if self.paragraph_labels is None else self.paragraph_labels,
+            known_labels=known_labels,
+            citations=self.citations,
+            part_of=self.part_of,
+            changed=changed,
+        )
+
+
+class _PaperLine(_DocumentLine):
+    title: str

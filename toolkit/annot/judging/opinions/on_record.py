@@ -1,0 +1,296 @@
+"""Opinions on record, pairs to ask about, and permission to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import tomlkit
+from sqlmodel import Session
+
+from annot.base.errors import Faults, InputError, MissingInput, numbered
+from annot.base.names import counted, known_query, moment_now
+from annot.judging.opinions.asking import is_this_machine, served_models
+from annot.judging.opinions.prompts import sha256_of
+from annot.store import judgements, opinions, people, pools, projects
+from annot.store.opinions import ANSWERED, READ, REFUSED, AskedModel, ModelCall, Opinion
+from annot.store.pools import read_queries
+from annot.store.shown import Display, display_parts
+from annot.study import workspace
+from annot.study.judged_texts import on_judged_texts
+from annot.study.outcome import Pair, outcome_of
+from annot.study.workspace import SETTINGS_FILE, Workspace, given_text, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A model's opinion before people have judged: it may sway them, so the lead has to give a reason that is published.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+What = Literal["asked", "shown"]
+OPTION = "--before-judging"
+_WHY: dict[What, str] = {
+    "asked": "no pair has been sent to an assessor yet, so the model's opinion could influence the plan and the people",
+    "shown": "people have not settled all pairs yet, so the model's opinion could influence them",
+}
+
+
+def is_early(ws: Workspace, session: Session, what: What) -> bool:
+    """Whether it is too early for a model to be asked, or for its opinion to be shown.
+
+    It may be asked once pairs were sent, or judged elsewhere, and shown once every planned pair is settled.
+    """
+    judged = bool(judgements.read_current(session))
+    if what == "asked":
+        return not judged and not projects.read_asked(session, round="judge")
+    outcome = outcome_of(session, ws.settings)
+    return not judged or bool(outcome.open or outcome.progress.unfinished)
+
+
+def check_early(ws: Workspace, session: Session, what: What, *, why: str | None) -> str | None:
+    """The reason to put on record, or None if it is not early. Raises InputError if it is and there is none."""
+    if not is_early(ws, session, what):
+        return None
+    reason = " ".join((why or "").split())
+    if not reason:
+        raise InputError(_WHY[what], hint=f'wait, or give the reason: {OPTION} "why"; the datasheet repeats it')
+    return reason
+
+
+def note_early(session: Session, name: str, what: What, why: str) -> None:
+    """Put the reason on record, once."""
+    asked = opinions.read_asked_model(session, name)
+    if (what, why) not in {(one[1], one[2]) for one in asked.early}:
+        opinions.put_asked_model(session, asked._replace(early=(*asked.early, (moment_now(), what, why))))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Whether texts of the study may be sent to a model on another machine: asked once, and noted in annot.toml.
+#
+# A study may come from someone else, so the address has to be allowed by the owner of this machine too:
+# `study.doors`.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+LEAVES = "may_leave_this_machine"
+
+
+def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str], bool] | None) -> None:
+    """Let the texts go to an address elsewhere only if the lead allows it.
+
+    may_leave: asks the lead; None if nobody can be asked. Raises InputError if they may not leave, and if
+    the owner of this machine has not allowed the study to name the address.
+    """
+    if is_this_machine(url):
+        return
+    asked_by = f"{SETTINGS_FILE}, [opinions.{name}] url"
+    allowed = ws.settings.corpus.may_leave_this_machine
+    if allowed is None and may_leave is not None:
+        allowed = may_leave(url)
+        _note_leaving(ws.settings_file, allowed)
+        if allowed:
+            workspace.allow(ws.root, url)
+    if not allowed:
+        raise InputError(
+            f"{asked_by}: the texts of this study may not leave this machine",
+            hint=f"if they may be sent to {url}, write {LEAVES} = true below [corpus] in {SETTINGS_FILE}; "
+            "or ask a model on this machine",
+        )
+    ws.check_door(url, asked_by=asked_by)
+
+
+def _note_leaving(path: Path, allowed: bool) -> None:
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+    corpus: Any = document.setdefault("corpus", tomlkit.table())
+    corpus[LEAVES] = allowed
+    write_file(path, tomlkit.dumps(document))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The pairs that a model is asked about: all pooled ones, the planned ones, or those that a file names.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The pairs that a model is asked about: all pooled ones, the planned ones, or those that a file names."""
+
+    planned: bool = False
+    queries: tuple[str, ...] = ()
+    file: Path | None = None
+
+
+def selected_pairs(ws: Workspace, selection: Selection) -> list[Pair]:
+    """The pairs of a selection, in order. Raises InputError for unknown queries, and MissingInput if it has no pair."""
+    with ws.reading() as session:
+        known = {query.query_id: query for query in read_queries(session)}
+        pooled = pools.documents_by_query(session)
+        planned = {one.pair for one in people.read_assignments(session)} if selection.planned else set()
+    if selection.file is not None:
+        pairs = _named(selection.file, known)
+    else:
+        pairs = [(query_id, doc_id) for query_id, doc_ids in pooled.items() for doc_id in doc_ids]
+        pairs = [pair for pair in pairs if not selection.planned or pair in planned]
+    for query_id in selection.queries:
+        known_query(known, query_id)
+    chosen = [pair for pair in pairs if not selection.queries or pair[0] in selection.queries]
+    if not chosen:
+        raise MissingInput(
+            f"no {'planned' if selection.planned else 'pooled'} pairs to ask about",
+            hint="plan them with `annot plan`" if selection.planned else "draw pools with `annot pool`",
+        )
+    return chosen
+
+
+def _named(path: Path, known: Iterable[str]) -> list[Pair]:
+    """The pairs of a file: a query and a document in each line, or TREC qrels, whose grades are not read."""
+    faults, pairs = Faults(str(path)), dict[Pair, None]()
+    queries = set(known)
+    for line, text in numbered(
+        given_text(path, expected="a query id and a document id in each line").splitlines(), faults
+    ):
+        columns = text.split()
+        if len(columns) not in (2, 4):
+            faults.add(
+                f"{counted(len(columns), 'column')}, expected a query id and a document id, or TREC qrels", line=line
+            )
+        elif columns[0] not in queries:
+            faults.add(f"query {columns[0]!r}: not in this study", line=line)
+        else:
+            pairs[columns[0], columns[1 if len(columns) == 2 else 2]] = None
+    faults.raise_if_any(hint="`annot query list` shows the queries", found=pairs, nothing="no pairs")
+    return [*pairs]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What is on record of one opinion, in figures.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionStatus:
+    """What is on record of one opinion."""
+
+    name: str
+    model: str
+    url: str
+    pairs: int
+    """Pairs with an opinion that could be read."""
+    repeats: int
+    unreadable: int
+    cannot_judge: int
+    """Opinions that say that the pair cannot be judged."""
+    requests: int
+    failed: int
+    """Requests without an answer, including those that were on their way when the program ended."""
+    tokens_in: int
+    tokens_out: int
+    estimated: int
+    """Answers whose tokens the server did not count."""
+    cost: float
+    served: tuple[str, ...]
+    """The names and versions that the server gave, oldest first."""
+    prompt_sha256: str
+    since: str
+    early: tuple[str, ...]
+    """Why it was asked or shown before people had judged."""
+    set_aside: int
+    """Pairs whose answers are all on another version of a text than the pair is judged on: they are not compared."""
+    planned: int
+    """Planned pairs, without those that its prompt shows."""
+    planned_answered: int
+    """Those of them that it has answered, or that the server refuses."""
+    named: bool
+    """Whether it is reported in any case: `report` in its section says so, or it predicts grades."""
+
+    @property
+    def reported(self) -> bool:
+        """Whether report, datasheet and release have it: all others are trials."""
+        return self.named or 0 < self.planned == self.planned_answered
+
+    @property
+    def why_not_reported(self) -> str:
+        """What a trial lacks, and how it is reported all the same."""
+        return (
+            f"it has answered {self.planned_answered} of {counted(self.planned, 'planned pair')}; to include it, set "
+            f"report = true in [opinions.{self.name}]"
+        )
+
+
+def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
+    """The figures of one opinion. calls: every request under its name."""
+    settings = ws.settings.opinions.get(record.name)
+    plan = people.read_plan(session)
+    planned = {one.pair for one in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
+    planned -= {*record.examples}
+    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
+    current, others = (list(opinions.opinions_from(own)) for own in on_judged_texts(session, calls))
+    current_pairs, other_pairs = ({one.pair for one in own} for own in (current, others))
+    answered = [call for call in calls if call.state in ANSWERED]
+    return OpinionStatus(
+        record.name,
+        record.model,
+        record.url,
+        len({one.pair for one in current if one.grade is not None}),
+        max((one.repeat for one in current), default=0),
+        sum(one.grade is None and not one.cannot_judge for one in current),
+        sum(one.cannot_judge for one in current),
+        len(calls),
+        len(calls) - len(answered),
+        sum(call.tokens_in or 0 for call in answered),
+        sum(call.tokens_out or 0 for call in answered),
+        sum(call.estimated for call in answered),
+        sum(call.cost for call in calls),
+        tuple(" ".join(filter(None, key)) for key in served_models(calls)),
+        sha256_of("\n".join(text for _, text in sorted(record.prompts.items()))),
+        record.since,
+        tuple(f"{what}: {why}" for _, what, why in record.early),
+        len(other_pairs - current_pairs),
+        len(planned),
+        len(planned & (settled | current_pairs | other_pairs)),
+        (settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionOnRecord:
+    """One opinion with every request for it."""
+
+    asked: AskedModel
+    calls: Sequence[ModelCall]
+    standing: OpinionStatus
+    settled: tuple[Opinion, ...]
+    """What the model finally said of each pair, on the texts on which it is judged."""
+    set_aside: tuple[Opinion, ...]
+    """What it said on other versions of them."""
+    displays: Mapping[str, Display]
+    """What its prompts showed, by hash."""
+
+    def display_of(self, opinion: Opinion) -> Display:
+        """What the prompt of an opinion showed; empty if that is not on record."""
+        return self.displays.get(opinion.shown_sha256 or "", {})
+
+
+def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
+    """All opinions of a study, by name."""
+    records = []
+    with ws.reading() as session:
+        for asked in opinions.read_asked_models(session):
+            calls = opinions.read_calls(session, asked.name)
+            settled, set_aside = (tuple(opinions.opinions_from(own)) for own in on_judged_texts(session, calls))
+            displays = display_parts(session, (call.shown_sha256 for call in calls))
+            standing = standing_of(ws, session, asked, calls)
+            records.append(OpinionOnRecord(asked, calls, standing, settled, set_aside, displays))
+    return tuple(records)
+
+
+def changes_of_model(calls: Sequence[ModelCall]) -> Iterator[str]:
+    """A note for the lead if the server did not answer with one model throughout."""
+    served = served_models(calls)
+    if len(served) > 1:
+        parts = [
+            f"{' '.join(filter(None, key)) or 'without a name'} from {since} ({counted(count, 'answer')})"
+            for key, (since, count) in served.items()
+        ]
+        yield f"the server changed its model half-way: {', then '.join(parts)}"

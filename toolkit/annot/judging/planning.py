@@ -1,0 +1,602 @@
+"""Who judges what, in which order: drawing the plan, handing it on, and checking it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from operator import attrgetter
+
+import numpy as np
+
+from annot.base.errors import InputError
+from annot.base.names import counted
+from annot.base.records import Assignment, PairKey, Query, grouped
+from annot.base.stats.inference import generator
+from annot.formats.input_files import json_lines
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Drawing the plan from the seed, before anything is sent.
+#
+# Each pair gets exactly `per_pair` assessors. Loads are balanced per facet and over all, by the hours that people
+# have, every two assessors come to overlap as evenly as the queries allow, and each assessor sees the queries, and
+# the candidates of a query, in an order of their own.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FEWEST_BETWEEN = 20
+"""Other pairs between a pair and its repeat: one that came 17 pairs later was recognised."""
+
+FEWEST_FOR_REPEATS = 2 * (FEWEST_BETWEEN + 1)
+"""Pairs of a sequence in which the one half holds a repeat, and the other the pairs between."""
+
+
+def draw_plan(
+    documents: Mapping[str, Sequence[str]],
+    queries: Mapping[str, Query],
+    assessors: Sequence[str],
+    *,
+    per_pair: int,
+    assignment: str,
+    repeats: float,
+    seed: int,
+    current: Iterable[Assignment] = (),
+    former: Collection[str] = (),
+    shares: Mapping[str, float] | None = None,
+) -> tuple[Assignment, ...]:
+    """The assignments, by assessor and position.
+
+    documents: the `doc_id`s to judge of each `query_id`.
+    assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
+    repeats: the share of an assessor's pairs that come again in the second half of their sequence, as hidden repeats.
+    current: assignments that were made before; they keep their place, and new pairs are added behind them. A current
+    pair that lacks assessors, since somebody left, gets them where somebody is free.
+    former: people who left; what they have stays, and they get nothing new.
+    shares: the hours of people relative to each other; 1 for those not named.
+
+    Raises InputError when there are fewer assessors than a new pair needs, or a current assignment has no pair any
+    more.
+    """
+    current = tuple(current)
+    _check_current(current, documents, {*assessors, *former}, per_pair)
+    have = _members(current)
+    missing = {
+        query_id: [doc for doc in doc_ids if len(have.get((query_id, doc), ())) < per_pair]
+        for query_id, doc_ids in documents.items()
+    }
+    if len(set(assessors)) < per_pair and (
+        not current or any((query_id, doc) not in have for query_id in missing for doc in missing[query_id])
+    ):
+        raise InputError(
+            f"{counted(len(set(assessors)), 'assessor')}, expected at least {per_pair}",
+            hint="add people with `annot assessor add`",
+        )
+    teams = _Teams(sorted(set(assessors)), queries, seed, shares or {})
+    for (query_id, _doc_id), members in have.items():
+        teams.take(members, query_id, 1)
+
+    given: dict[str, dict[str, list[str]]] = {name: {} for name in assessors}
+    # The largest queries first: what is left to balance the loads with gets finer and finer.
+    for query_id in sorted(missing, key=lambda name: (-len(missing[name]), name)):
+        usual = teams.of_query(current, query_id) if assignment == "per-query" else ()
+        for members, pending, key in _groups_to_draw(query_id, missing[query_id], have, apart=assignment == "per-pair"):
+            team = teams.completing(members, usual, query_id, len(pending), size=per_pair, key=key)
+            teams.take(team, query_id, len(pending), beside=members)
+            for name in team:
+                given[name].setdefault(query_id, []).extend(pending)
+    return (*current, *_sequence(given, current, repeats, seed))
+
+
+def plan_lines(plan: Iterable[Assignment]) -> str:
+    """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
+    names = ("assessor", "position", "query_id", "doc_id", "occasion")
+    ordered = sorted(plan, key=attrgetter("assessor", "position"))
+    return json_lines({name: getattr(assignment, name) for name in names} for assignment in ordered)
+
+
+class _Teams:
+    """The possible teams and how much each person and each team has to do so far."""
+
+    def __init__(
+        self, assessors: Sequence[str], queries: Mapping[str, Query], seed: int, shares: Mapping[str, float]
+    ) -> None:
+        self.assessors = assessors
+        self.queries = queries
+        self.seed = seed
+        self.shares = shares
+        self.load: Counter[str] = Counter()
+        self.facet_load: Counter[tuple[str, str]] = Counter()
+        self.overlap: Counter[tuple[str, ...]] = Counter()
+
+    def completing(
+        self, members: Sequence[str], usual: Sequence[str], query_id: str, pairs: int, *, size: int, key: str
+    ) -> tuple[str, ...]:
+        """Who joins `members` so that they are `size`: the usual team of the query, then the best; fewer where nobody
+        is free."""
+        joining = [name for name in usual if name not in members][: size - len(members)]
+        free = [name for name in self.assessors if name not in (*members, *joining)]
+        wanting = min(size - len(members) - len(joining), len(free))
+        return (*joining, *self._best(free, wanting, (*members, *joining), query_id, pairs, key))
+
+    def _best(
+        self, free: Sequence[str], size: int, beside: Sequence[str], query_id: str, pairs: int, key: str
+    ) -> tuple[str, ...]:
+        """The team whose heaviest member stays lightest; then the rarest team; then the seed decides."""
+        if not size:
+            return ()
+        combinations = list(itertools.combinations(free, size))
+        facet = self.queries[query_id].facet
+        order = generator(self.seed, "team", query_id, key).permutation(len(combinations))
+
+        def cost(index: int) -> tuple[float, float, int, float, int]:
+            team = combinations[index]
+            return (
+                max((self.load[name] + pairs) / self._share(name) for name in team),
+                sum(self.load[name] / self._share(name) for name in team),
+                self.overlap[tuple(sorted((*team, *beside)))],
+                sum(self.facet_load[name, facet] / self._share(name) for name in team),
+                int(order[index]),
+            )
+
+        return combinations[min(range(len(combinations)), key=cost)]
+
+    def take(self, team: Sequence[str], query_id: str, pairs: int, *, beside: Sequence[str] = ()) -> None:
+        for name in team:
+            self.load[name] += pairs
+            self.facet_load[name, self.queries[query_id].facet] += pairs
+        self.overlap[tuple(sorted((*team, *beside)))] += pairs
+
+    def of_query(self, current: Iterable[Assignment], query_id: str) -> tuple[str, ...]:
+        """Who has the query already, the busiest with it first; a query keeps its team when its pool grows."""
+        members = Counter(assigned.assessor for assigned in current if assigned.query_id == query_id)
+        return tuple(
+            sorted((name for name in members if name in self.assessors), key=lambda name: (-members[name], name))
+        )
+
+    def _share(self, name: str) -> float:
+        return self.shares.get(name, 1.0)
+
+
+def _groups_to_draw(
+    query_id: str, pending: Sequence[str], have: Mapping[tuple[str, str], tuple[str, ...]], *, apart: bool
+) -> Iterator[tuple[tuple[str, ...], list[str], str]]:
+    """(members so far, documents, what tells the draw from others): documents that get the same people, together."""
+    by_members: dict[tuple[str, ...], list[str]] = {}
+    for doc_id in pending:
+        members = tuple(sorted(have.get((query_id, doc_id), ())))
+        if apart:
+            yield members, [doc_id], doc_id
+        else:
+            by_members.setdefault(members, []).append(doc_id)
+    for members, doc_ids in sorted(by_members.items()):
+        yield members, doc_ids, ""
+
+
+def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[str, ...]]:
+    members = grouped((one.pair, one.assessor) for one in assignments if one.occasion == 1)
+    return {pair: tuple(names) for pair, names in members.items()}
+
+
+def _sequence(
+    given: Mapping[str, Mapping[str, Sequence[str]]], current: Sequence[Assignment], repeats: float, seed: int
+) -> list[Assignment]:
+    sequence: list[Assignment] = []
+    for assessor in sorted(given):
+        position = max((assignment.position for assignment in current if assignment.assessor == assessor), default=0)
+        queries = sorted(given[assessor])
+        blocks = []
+        for at in generator(seed, "queries", assessor).permutation(len(queries)):
+            documents = sorted(given[assessor][queries[at]])
+            order = generator(seed, "documents", assessor, queries[at]).permutation(len(documents))
+            blocks.append([PairKey(queries[at], documents[place]) for place in order])
+        asked = with_repeats(blocks, repeats, generator(seed, "repeats", assessor))
+        sequence += [Assignment(*one.pair, assessor, position + at, one.occasion) for at, one in enumerate(asked, 1)]
+    return sequence
+
+
+def _check_current(
+    current: Sequence[Assignment], documents: Mapping[str, Sequence[str]], assessors: Collection[str], per_pair: int
+) -> None:
+    wanted = {(query_id, doc_id) for query_id, doc_ids in documents.items() for doc_id in doc_ids}
+    faults = [
+        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, but no longer in the pool"
+        for assignment in current
+        if assignment.pair not in wanted
+    ]
+    faults += [
+        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is no longer an assessor"
+        for assignment in current
+        if assignment.assessor not in assessors
+    ]
+    faults += [
+        f"{query_id} {doc_id}: the plan has {counted(len(names), 'assessor')}, expected {per_pair}"
+        for (query_id, doc_id), names in _members(current).items()
+        if len(names) > per_pair
+    ]
+    if faults:
+        raise InputError(f"the existing plan no longer fits: {counted(len(faults), 'fault')}", faults=faults)
+
+
+def with_repeats(blocks: Sequence[Sequence[PairKey]], rate: float, rng: np.random.Generator) -> list[PairKey]:
+    """One person's queries in their order, with some pairs of the first half asked again in the second.
+
+    A pair alone in the middle of another query would be noticed. So a query with repeats comes back: its repeats are
+    mixed with as many of its pairs that were held back for that. Between a pair and its repeat lies at least a third of
+    the sequence, and never fewer than `FEWEST_BETWEEN` pairs; a sequence of fewer than `FEWEST_FOR_REPEATS` has none.
+    The rate is met on average, whatever its fraction of a pair, as long as no query has more than a third of its pairs
+    asked again.
+    """
+    asked = [one for block in blocks for one in block]
+    wanted = math.floor(rate * len(asked) + rng.random())
+    far = max(FEWEST_BETWEEN, len(asked) // 3)
+    early = min(len(asked) // 2, len(asked) - wanted - far)
+    if len(asked) < FEWEST_FOR_REPEATS or wanted == 0 or early <= 0:
+        return asked
+    first = {one: at for at, one in enumerate(asked)}
+    chosen = _choose(blocks, [one for one in asked if first[one] < early], wanted, rng)
+    stay, come_back = [], []
+    for block, again in zip(blocks, chosen, strict=True):
+        others = [one for one in block if one not in again and first[one] < early]
+        held = [others[at] for at in sorted(rng.permutation(len(others))[: len(again)].tolist())]
+        stay.append([one for one in block if one not in held])
+        mixed = [*held, *(one._replace(occasion=2) for one in again)]
+        come_back.append([mixed[at] for at in rng.permutation(len(mixed))])
+    return _placed(stay, [block for block in come_back if block], far, rng)
+
+
+def _choose(
+    blocks: Sequence[Sequence[PairKey]], early: Sequence[PairKey], wanted: int, rng: np.random.Generator
+) -> list[list[PairKey]]:
+    """Of each block the pairs to ask again, at most a third of those that are early: another third is held back."""
+    block_of = {one: number for number, block in enumerate(blocks) for one in block}
+    sizes = np.bincount([block_of[one] for one in early], minlength=len(blocks))
+    chosen: list[list[PairKey]] = [[] for _ in blocks]
+    for at in rng.permutation(len(early)):
+        number = block_of[early[at]]
+        if wanted and len(chosen[number]) < sizes[number] // 3:
+            chosen[number].append(early[at])
+            wanted -= 1
+    return chosen
+
+
+def _placed(
+    blocks: Sequence[Sequence[PairKey]], returning: Sequence[Sequence[PairKey]], far: int, rng: np.random.Generator
+) -> list[PairKey]:
+    """The blocks, and each that returns behind one of them, far enough from what it repeats: the end always is."""
+    place = {one: at for at, one in enumerate(one for block in blocks for one in block)}
+    ends = list(itertools.accumulate(len(block) for block in blocks))
+    half = (len(place) + sum(map(len, returning)) + 1) // 2
+    behind: dict[int, list[Sequence[PairKey]]] = {}
+    for block in returning:
+        last = max(place[one._replace(occasion=1)] for one in block if one.occasion == 2)
+        fitting = [at for at, end in enumerate(ends) if end >= max(last + 1 + far, half)] or [len(ends) - 1]
+        behind.setdefault(fitting[int(rng.integers(len(fitting)))], []).append(block)
+    return [one for at, own in enumerate(blocks) for block in (own, *behind.get(at, ())) for one in block]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What must hold of a plan whoever came and left, with every fault named, and what it is too small to show.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTogether:
+    """How many pairs two people both judge."""
+
+    first: str
+    second: str
+    pairs: int
+
+
+def faults_of(
+    plan: Iterable[Assignment],
+    *,
+    documents: Mapping[str, Collection[str]],
+    per_pair: int | None,
+    left: Collection[str],
+    answered: Collection[tuple[str, PairKey]],
+    settling: Mapping[Pair, Collection[str]],
+    may_assess: bool,
+    accepted: Collection[Pair],
+) -> tuple[str, ...]:
+    """Every fault of the plan, in words.
+
+    documents: the pool of each query; a query without one is not held against it, since its judgements were imported.
+    per_pair: None if the plan is what was imported. left: people who left. answered: (assessor, what was asked)
+    with an answer that counts. settling: by pair, the adjudicators who have it as a task or settled it. may_assess:
+    whether they may be its assessors, too. accepted: pairs that count with fewer judgements, by the lead's word.
+    """
+    plan = tuple(plan)
+    return (
+        *_of_pairs(plan, documents, per_pair, accepted),
+        *_of_positions(plan),
+        *_of_repeats(plan, answered),
+        *_of_people(plan, left, answered),
+        *(() if may_assess else _of_adjudicators(plan, settling)),
+    )
+
+
+def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[PlannedTogether, ...]:
+    """For every two of the assessors, the pairs that both judge."""
+    pairs: dict[str, set[Pair]] = {name: set() for name in assessors}
+    for one in plan:
+        if one.occasion == 1:
+            pairs.setdefault(one.assessor, set()).add(one.pair)
+    return tuple(
+        PlannedTogether(first, second, len(pairs[first] & pairs[second]))
+        for first, second in combinations(sorted(pairs), 2)
+    )
+
+
+def _of_pairs(
+    plan: Sequence[Assignment],
+    documents: Mapping[str, Collection[str]],
+    per_pair: int | None,
+    accepted: Collection[Pair],
+) -> Iterator[str]:
+    members = grouped((one.pair, one.assessor) for one in plan if one.occasion == 1)
+    for pair, names in sorted(members.items()):
+        fewer = pair in accepted and per_pair is not None and len(names) < per_pair
+        if per_pair is not None and len(names) != per_pair and not fewer:
+            found = counted(len(names), "assessor")
+            yield f"{' '.join(pair)}: {found} ({', '.join(sorted(names))}), expected {per_pair}"
+        if pair[0] in documents and pair[1] not in documents[pair[0]]:
+            yield f"{' '.join(pair)}: planned, but not in the pool"
+
+
+def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
+    positions = grouped((one.assessor, one.position) for one in plan)
+    for name, found in sorted(positions.items()):
+        wrong = next((at for at, place in enumerate(sorted(found), start=1) if at != place), None)
+        if wrong is not None:
+            yield f"{name}: the positions should run from 1 to {len(found)}, but {wrong} is missing or used twice"
+
+
+def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
+    firsts = {(one.assessor, one.pair): one.position for one in plan if one.occasion == 1}
+    twice = Counter((one.assessor, one.asked) for one in plan)
+    for one in sorted(plan, key=attrgetter("assessor", "position")):
+        if twice[one.assessor, one.asked] > 1:
+            yield f"{one.query_id} {one.doc_id}: assigned to {one.assessor} twice"
+        if one.occasion == 1:
+            continue
+        first = firsts.get((one.assessor, one.pair))
+        if first is None and (one.assessor, one.asked) not in answered:
+            yield f"{one.query_id} {one.doc_id}: a hidden repeat for {one.assessor}, who does not judge the pair"
+        if first is not None and first > one.position:
+            yield f"{one.query_id} {one.doc_id}: the hidden repeat comes before the pair for {one.assessor}"
+
+
+def _of_people(
+    plan: Sequence[Assignment], left: Collection[str], answered: Collection[tuple[str, PairKey]]
+) -> Iterator[str]:
+    still_open = Counter(
+        one.assessor for one in plan if one.assessor in left and (one.assessor, one.asked) not in answered
+    )
+    for name, count in sorted(still_open.items()):
+        yield (
+            f"{name}: has left, with {counted(count, 'unanswered pair')}; "
+            f"reassign them with `annot assessor leave {name}`"
+        )
+
+
+def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:
+    assessors = {(one.pair, one.assessor) for one in plan}
+    for pair, names in sorted(settling.items()):
+        for name in sorted(names):
+            if (pair, name) in assessors:
+                yield f"{' '.join(pair)}: {name} both judges and settles it"
+
+
+def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
+    """By assessor, the query papers of which they have a pair that somebody else has too."""
+    members: dict[tuple[str, str], set[str]] = {}
+    for one in plan:
+        members.setdefault(one.pair, set()).add(one.assessor)
+    shared: dict[str, set[str]] = {name: set() for people in members.values() for name in people}
+    for (query_id, _), people in members.items():
+        for name in people if len(people) > 1 else ():
+            shared[name].add(queries[query_id].topic_id)
+    return {name: len(papers) for name, papers in sorted(shared.items())}
+
+
+def papers_by_facet(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
+    """By facet, the query papers that are judged."""
+    asked = {queries[one.query_id] for one in plan}
+    facets = sorted({query.facet for query in asked})
+    return {facet: len({query.topic_id for query in asked if query.facet == facet}) for facet in facets}
+
+
+MOST_DEVIATIONS = 6.0
+"""Standard deviations; an order that was drawn is further out once in five hundred million draws."""
+LEAST_PROBABLE = 1e-5
+"""Values that are sorted throughout are no sign where they would be by chance more often than this."""
+
+
+def follows(groups: Iterable[Sequence[float]]) -> bool:
+    """Whether the values rise, or fall, along the sequences more than in any order that was drawn.
+
+    groups: what must not be known of each task, in the order of the tasks; one sequence a query. Kendall's S, summed
+    over the groups, against its variance under random order, ties allowed for (M. Kendall, Rank Correlation Methods,
+    4th edition 1970, section 4.9); or, where tasks are too few for that, values that are sorted in every group.
+    """
+    score = most = 0
+    variance = arrangements = 0.0
+    for values in groups:
+        count = len(values)
+        ties = np.unique(np.asarray(values, dtype=float), return_counts=True)[1].tolist()
+        score += kendalls_s(values)
+        most += (count * (count - 1) - sum(tie * (tie - 1) for tie in ties)) // 2
+        variance += variance_of_s(count, ties)
+        arrangements += math.lgamma(count + 1) - sum(math.lgamma(tie + 1) for tie in ties)
+    is_sorted = abs(score) == most and math.log(2) - arrangements < math.log(LEAST_PROBABLE)
+    return is_sorted or abs(score) > MOST_DEVIATIONS * math.sqrt(variance)
+
+
+def kendalls_s(values: Sequence[float]) -> int:
+    """Pairs that rise less pairs that fall."""
+    found = np.asarray(values, dtype=float)
+    return int(np.triu(np.sign(found[np.newaxis, :] - found[:, np.newaxis])).sum())
+
+
+def variance_of_s(count: int, ties: Iterable[int]) -> float:
+    """The variance of S over all orders of `count` values. ties: how often each value comes."""
+    return (count * (count - 1) * (2 * count + 5) - sum(t * (t - 1) * (2 * t + 5) for t in ties)) / 18
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Handing on what somebody has not answered: the plan stays sound when a person leaves.
+#
+# Answered pairs stay with who answered them. Nobody gets a pair that they have already.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHandedOn:
+    """The plan without a person's open pairs in their hands."""
+
+    plan: tuple[Assignment, ...]
+    given_up: tuple[Assignment, ...]
+    """What the person had and has no more."""
+    moved: dict[Pair, str | None]
+    """Who has each open pair now, in the person's order; None if nobody could take it."""
+    repeats_gone: int
+    """Hidden repeats that nobody could take, or that would come too soon after their pair."""
+
+
+def hand_on(
+    plan: Iterable[Assignment],
+    *,
+    leaver: str,
+    answered: Collection[PairKey],
+    successor: str | None,
+    others: Sequence[str],
+    together: bool,
+    open_loads: Mapping[str, int],
+    shares: Mapping[str, float],
+    barred: Mapping[Pair, Collection[str]],
+) -> PlanHandedOn:
+    """Give the leaver's open pairs to the successor where they can take them, else to the others, as evenly as can be.
+
+    answered: what the leaver has answered; it stays. together: all open pairs of a query go to one person where one can
+    take them all. open_loads: the unanswered pairs of each person, which break ties. shares: the hours of people
+    relative to each other, 1 for those not named. barred: by pair, who must not get it, besides those who have it.
+    """
+    plan = tuple(plan)
+    mine = sorted((one for one in plan if one.assessor == leaver), key=attrgetter("position"))
+    open_pairs = [one.pair for one in mine if one.occasion == 1 and one.asked not in answered]
+    holders = grouped((one.pair, one.assessor) for one in plan)
+
+    def can_take(name: str, pairs: Iterable[Pair]) -> bool:
+        return not any(name in holders[pair] or name in barred.get(pair, ()) for pair in pairs)
+
+    received: Counter[str] = Counter()
+
+    def lightest(pairs: Sequence[Pair]) -> str | None:
+        free = [name for name in others if name != leaver and can_take(name, pairs)]
+
+        def cost(name: str) -> tuple[float, float, str]:
+            share = shares.get(name, 1.0)
+            return (received[name] + len(pairs)) / share, open_loads.get(name, 0) / share, name
+
+        return min(free, key=cost, default=None)
+
+    receiver: dict[Pair, str | None] = {}
+    left_over = []
+    for pair in open_pairs:
+        if successor is not None and can_take(successor, [pair]):
+            receiver[pair] = successor
+        else:
+            left_over.append(pair)
+    for group in _groups_to_hand_on(left_over, together=together):
+        whole = lightest(group)
+        for pair in group:
+            name = whole or lightest([pair])
+            receiver[pair] = name
+            if name is not None:
+                received[name] += 1
+
+    staying = [one for one in mine if one.asked in answered]
+    given_up = tuple(one for one in mine if one.asked not in answered)
+    new, gone = _sequences(plan, given_up, receiver)
+    remaining = [one for one in plan if one.assessor != leaver]
+    moved = {pair: receiver[pair] for pair in open_pairs}
+    return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, moved, gone)
+
+
+def give_back(
+    plan: Iterable[Assignment],
+    *,
+    assessor: str,
+    answered: Collection[PairKey],
+    per_pair: int,
+    bound: Collection[tuple[str, PairKey]],
+) -> tuple[tuple[Assignment, ...], tuple[PairKey, ...]]:
+    """The plan in which the assessor has again what they answered after it had been handed on; and what that is.
+
+    bound: (assessor, what was asked) that was sent or answered; nobody loses that, so a pair of which all is bound
+    stays where it is.
+    """
+    plan = list(plan)
+    behind = len(plan)
+    returned = []
+    for asked in sorted(answered, key=lambda one: (one.occasion, one)):
+        if any((one.assessor, one.asked) == (assessor, asked) for one in plan):
+            continue
+        holders = [one for one in plan if one.asked == PairKey(*asked.pair)]
+        if asked.occasion == 1 and len(holders) >= per_pair:
+            free = [one for one in holders if (one.assessor, one.asked) not in bound]
+            if not free:
+                continue
+            giver = max(free, key=attrgetter("position")).assessor
+            plan = [one for one in plan if one.assessor != giver or one.pair != asked.pair]
+        plan.append(Assignment(*asked.pair, assessor, behind, asked.occasion))
+        returned.append(asked)
+    return renumbered(plan), tuple(returned)
+
+
+def renumbered(plan: Iterable[Assignment]) -> tuple[Assignment, ...]:
+    """The plan by assessor and position, positions counted from 1 without gaps."""
+    found: list[Assignment] = []
+    places: Counter[str] = Counter()
+    for one in sorted(plan, key=attrgetter("assessor", "position")):
+        places[one.assessor] += 1
+        found.append(replace(one, position=places[one.assessor]))
+    return tuple(found)
+
+
+def _groups_to_hand_on(pairs: Sequence[Pair], *, together: bool) -> list[list[Pair]]:
+    if not together:
+        return [[pair] for pair in pairs]
+    return sorted(grouped((pair[0], pair) for pair in pairs).values(), key=len, reverse=True)
+
+
+def _sequences(
+    plan: Sequence[Assignment], given_up: Sequence[Assignment], receiver: Mapping[Pair, str | None]
+) -> tuple[list[Assignment], int]:
+    """What the receivers get behind what they have, in the leaver's order; and how many repeats went."""
+    last: Counter[str] = Counter()
+    for one in plan:
+        last[one.assessor] = max(last[one.assessor], one.position)
+    new: list[Assignment] = []
+    place_of: dict[PairKey, int] = {}
+    gone = 0
+    for one in given_up:
+        name = receiver.get(one.pair)
+        if one.occasion > 1:
+            first = place_of.get(PairKey(*one.pair))
+            if name is None or first is None or last[name] - first < FEWEST_BETWEEN:
+                gone += 1
+                continue
+        if name is None:
+            continue
+        last[name] += 1
+        place_of[one.asked] = last[name]
+        new.append(replace(one, assessor=name, position=last[name]))
+    return new, gone

@@ -1,0 +1,267 @@
+"""Rounds that never count as the collection's: the sub-study and training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from sqlmodel import Session
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name, counted
+from annot.base.records import WHOLE, Judgement, PairKey
+from annot.formats.input_files import read_full_texts
+from annot.judging.exchange.collecting import CollectedProject, RecordedProject, record_beside
+from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, material_of, scale_version, tasks_of
+from annot.judging.exchange.rounds import PARTS, PreparedPush, PullOutcome, Round, RoundOptions
+from annot.judging.trial_answers import (
+    FEEDBACK,
+    HIDDEN,
+    HINT,
+    NO_REASONS,
+    ON_RECORD,
+    ROUNDS,
+    TOO_LATE,
+    TRAIN,
+    by_person,
+    current_answers,
+    on_record,
+    plan_of,
+    substudy_of,
+    substudy_on_record,
+    training_of,
+)
+from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
+from annot.labelstudio.studio_records import ReadAnnotation
+from annot.labelstudio.tasks import feedback_task, full_text_task
+from annot.store import people, trials
+from annot.store.pools import read_queries
+from annot.store.trials import Gold
+from annot.study.workspace import Workspace, given_bytes
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The sub-study: its pairs in one view to the one assessor, and the answers back; none is one of the collection.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class SubstudyRound(Round):
+    """The same pairs on abstracts and then on full texts, in a project for each view."""
+
+    name = "substudy"
+    parts = tuple(PARTS[stored] for stored in ROUNDS.values())
+    wishes = frozenset({"view", "texts"})
+    hint = "send the pairs with `annot push substudy --view abstract`"
+
+    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+        """All pairs, in one view.
+
+        Raises InputError without a view, for the full texts while pairs are not judged on the abstracts, and for papers
+        without a place.
+        """
+        view = wishes.view
+        if view is None:
+            raise InputError(
+                "a push of the sub-study needs its view", hint=" or ".join(f"`{part.push}`" for part in self.parts)
+            )
+        check_name(view, list(ROUNDS), what="view")
+        part = PARTS[ROUNDS[view]]
+        with ws.reading() as session:
+            assessor = plan_of(session)["assessor"]
+            sequence = [one.asked for one in trials.read_assignments(session, part.stored)]
+            if view == "full":
+                _refuse_before_abstracts(session, assessor)
+        material = material_of(ws, {one.pair for one in sequence})
+        tasks = tasks_of(ws, material, sequence)
+        if view == "full":
+            path = wishes.texts or ws.substudy / "full-texts.tsv"
+            if not path.is_file():
+                raise MissingInput(
+                    f"{path}: no such file", hint="this table lists the full text of each paper; " + HINT
+                )
+            data = given_bytes(path, expected="a table of full texts")
+            where = read_full_texts(data, name=str(path), wanted=sorted(material.papers))
+            tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
+        with ws.reading() as session:
+            new = scale_version(ws, session)
+        return PreparedPush([OutgoingProject(form_of(ws, part, material), assessor, tasks)], new_versions=new)
+
+    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+        """Every annotation an answer beside the collection."""
+        return record_beside(ws, collected)
+
+    def after_pull(self, ws: Workspace) -> PullOutcome:
+        """Note down what the answers show."""
+        with ws.writing() as session:
+            if any(one.counts for stored in ROUNDS.values() for one in current_answers(session, stored)):
+                trials.put_trial(session, ON_RECORD, substudy_on_record(substudy_of(ws, session)))
+        return PullOutcome()
+
+
+def _refuse_before_abstracts(session: Session, assessor: str) -> None:
+    """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
+    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
+    if still_open := asked - done:
+        raise InputError(
+            f"{counted(len(still_open), 'pair')} not judged on the abstracts yet",
+            hint=f"let {assessor} finish, then pull",
+        )
+
+
+def _with_full_texts(
+    task: dict[str, Any], asked: PairKey, material: TaskMaterial, where: Mapping[str, str]
+) -> dict[str, Any]:
+    topic = material.topic_of(asked.query_id)
+    return full_text_task(task, topic, material.papers[asked.doc_id], where)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Training: gold pairs judged batch by batch, looked at again with the gold grade and why, and who has passed.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+JUDGED, LOOKED_AT = PARTS[TRAIN], PARTS[FEEDBACK]
+
+
+class TrainingRound(Round):
+    """The next batch to all whose last one is answered, and the answered ones again with the gold grade."""
+
+    name = "training"
+    parts = (JUDGED, LOOKED_AT)
+    wishes = frozenset({"assessor"})
+    hint = "send the first batch with `annot push training`"
+
+    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+        """Those named, or all who assess.
+
+        A gold pair that the plan gives to an assessor is not sent to them: the gold grade would be known before the
+        pair is judged.
+        """
+        notes: list[str] = []
+        with ws.reading() as session:
+            golden = {one.pair: one for one in trials.read_gold(session)}
+            facet_of = {query.query_id: query.facet for query in read_queries(session)}
+            everyone = [person for person in people.read_assessors(session) if person.left_on is None]
+            answers = by_person(current_answers(session, TRAIN))
+            hidden = trials.read_assignments(session, HIDDEN)
+            planned = by_person([*people.read_assignments(session), *hidden])
+            given = by_person(trials.read_assignments(session, TRAIN))
+        if not golden:
+            raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
+        for name in wishes.assessor:
+            check_name(name, [person.assessor for person in everyone], what="assessor")
+        in_training = wishes.assessor or [person.assessor for person in everyone if not person.adjudicator]
+        facets = list(dict.fromkeys((*ws.settings.facets, WHOLE)))
+        sequences: dict[str, tuple[Pair, ...]] = {}
+        for name in sorted({*in_training, *given}):
+            mine = [pair for pair in given.get(name, {}) if pair in golden]
+            free = [pair for pair in golden if pair in mine or pair not in planned.get(name, {})]
+            if len(free) < len(golden):
+                notes.append(
+                    f"{name}: left out {counted(len(golden) - len(free), 'gold pair')} that the plan gives to {name}"
+                )
+            sequence = sequence_of(name, free, facet_of, mine, facets=facets, seed=ws.settings.seed)
+            if sequence:
+                sequences[name] = sequence
+        _refuse_placeholders(golden[pair] for pair in sorted({pair for own in sequences.values() for pair in own}))
+        if not dry_run:
+            with ws.writing() as session:
+                rows = [one for name, sequence in sequences.items() for one in assigned(name, sequence)]
+                trials.replace_assignments(session, TRAIN, rows)
+        present = {person.assessor for person in everyone}
+        still_here = {name: sequence for name, sequence in sequences.items() if name in present}
+        with ws.reading() as session:
+            new = scale_version(ws, session)
+        return PreparedPush(_outgoing(ws, still_here, golden, facet_of, answers), notes, new_versions=new)
+
+    def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
+        """Which gold grades can be seen: from now on an answer that changes has come too late."""
+        for one in outgoing:
+            if one.part == LOOKED_AT:
+                shown = sorted(asked.pair for asked in one.tasks)
+                trials.put_trial(session, f"{FEEDBACK}/{one.assessor}", {"pairs": shown})
+
+    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+        """Every annotation an answer, kept apart where it came too late."""
+        if collected.project.round == FEEDBACK:
+            return record_beside(ws, collected)
+        return record_beside(ws, collected, partial(_in_time, collected.project.assessor))
+
+    def after_pull(self, ws: Workspace) -> PullOutcome:
+        """Note down who has passed."""
+        notes = []
+        with ws.writing() as session:
+            for trained in training_of(ws, session):
+                trials.put_trial(session, f"{TRAIN}/{trained.assessor}", on_record(trained))
+                if trained.changed_too_late:
+                    notes.append(
+                        f"{trained.assessor}: {counted(trained.changed_too_late, 'answer')} changed after the gold "
+                        "grade was shown; the earlier ones count"
+                    )
+        return PullOutcome(notes)
+
+
+def _outgoing(
+    ws: Workspace,
+    sequences: Mapping[str, Sequence[Pair]],
+    golden: Mapping[Pair, Gold],
+    facet_of: Mapping[str, str],
+    answers: Mapping[str, Mapping[Pair, Judgement]],
+) -> list[OutgoingProject]:
+    """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
+    material = material_of(ws, set(golden))
+    forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
+    names = ws.settings.scale.names
+    judging: list[OutgoingProject] = []
+    again: list[OutgoingProject] = []
+    for name, sequence in sequences.items():
+        done = {PairKey(*pair): one for pair, one in answers.get(name, {}).items() if one.counts}
+        sent: list[PairKey] = []
+        finished: list[PairKey] = []
+        for batch in batches_of(sequence, facet_of):
+            sent += [PairKey(*pair) for pair in batch]
+            if not done.keys() >= set(sent):
+                break
+            finished = list(sent)
+        # Each project counts what is in it: the next batch comes when this one is answered.
+        whole = tuple(PairKey(*pair) for pair in sequence)
+        judging.append(OutgoingProject(forms[0], name, tasks_of(ws, material, sent), whole=whole))
+        shown = {}
+        for asked, task in tasks_of(ws, material, finished).items():
+            gold = golden[asked.pair]
+            shown[asked] = feedback_task(task, done[asked], gold=gold.grade, why=gold.why, scale_names=names)
+        if shown:
+            again.append(OutgoingProject(forms[1], name, shown))
+    return [*judging, *again]
+
+
+def _refuse_placeholders(golden: Iterable[Gold]) -> None:
+    """Raise InputError if people would read the words of the draw in place of a reason."""
+    faults = [
+        f"training/gold.tsv: {one.query_id} {one.doc_id}: the reason is {one.why!r}"
+        for one in golden
+        if one.why.strip() in NO_REASONS
+    ]
+    if faults:
+        raise InputError(
+            f"{counted(len(faults), 'gold pair')} without a reason that explains the grade; nothing was sent",
+            faults=faults,
+            hint="write why the grade is right, then run `annot train gold training/gold.tsv`",
+        )
+
+
+def _in_time(name: str, session: Session) -> Callable[[ReadAnnotation], str]:
+    """An answer that was there when its gold grade could be seen stays; another one in its place is too late."""
+    facts = trials.read_trial(session, f"{FEEDBACK}/{name}") or {"pairs": []}
+    shown = {tuple(pair) for pair in facts["pairs"]}
+    before = by_person(current_answers(session, TRAIN)).get(name, {})
+
+    def source(found: ReadAnnotation) -> str:
+        earlier = before.get(found.asked.pair)
+        if found.asked.pair not in shown or earlier is None:
+            return TRAIN
+        same = (earlier.grade, earlier.cannot_judge, earlier.flags)
+        return TRAIN if same == (found.grade, found.cannot_judge, found.flags) else TOO_LATE
+
+    return source

@@ -1,0 +1,266 @@
+"""Which pairs are judged beside the collection, and in which order: training on gold, hidden gold, and the sub-study.
+
+The sub-study is that of Mysore et al. 2021 (CSFCube), appendix B: three queries of each facet, and five candidates of
+each, at random from all grades: 45 pairs. Theirs were of all types of papers; here the queries are drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Literal, TypeVar
+
+from numpy.random import Generator
+
+from annot.base.errors import InputError
+from annot.base.records import Assignment, Decision, PairKey, Query, grouped
+from annot.base.stats.inference import generator
+from annot.base.stats.values import Estimate, Undefined
+from annot.formats.input_files import json_lines
+
+T = TypeVar("T")
+Pair = tuple[str, str]
+"""(query_id, doc_id)."""
+Verdict = Literal["passed", "not passed", "not finished", "undecided"]
+BLOCK = 5
+"""Pairs of a query that the assessor does not have otherwise: one alone would be noticed."""
+
+
+def shuffled(items: Sequence[T], rng: Generator) -> list[T]:
+    """The items in an order that `rng` draws."""
+    return [items[at] for at in rng.permutation(len(items))]
+
+
+def query_by_query(pairs: Iterable[Pair], *key: str, seed: int) -> tuple[Pair, ...]:
+    """The pairs with those of a query together; queries and candidates are in an order that seed and `key` draw."""
+    by_query = grouped((pair[0], pair) for pair in sorted(pairs))
+    queries = shuffled(list(by_query), generator(seed, "sequence", *key))
+    return tuple(pair for name in queries for pair in shuffled(by_query[name], generator(seed, "sequence", *key, name)))
+
+
+def assigned(assessor: str, pairs: Iterable[Pair], *, behind: int = 0) -> list[Assignment]:
+    """The pairs as what this person is given, in this order. behind: how many they have before these."""
+    return [Assignment(*pair, assessor, position) for position, pair in enumerate(pairs, start=behind + 1)]
+
+
+def draw_gold(
+    queries: Iterable[Query], decisions: Iterable[Decision], current: AbstractSet[Pair], *, per_facet: int, seed: int
+) -> tuple[Decision, ...]:
+    """Settled pairs for training, up to `per_facet` of each facet with the current ones.
+
+    The grades come in turn; within a grade adjudicated and agreed pairs alternate as far as they go, and the queries
+    are spread evenly. Pairs in dispute alone would be too hard to pass on, pairs agreed on alone too easy to learn
+    from. By facet in the order of its draw.
+    """
+    known = {query.query_id: query for query in queries}
+    settled = [one for one in decisions if one.query_id in known and not _is_itself(known[one.query_id], one.doc_id)]
+    drawn: list[Decision] = []
+    for facet in sorted({query.facet for query in known.values()}):
+        have = sum(known[query_id].facet == facet for query_id, _ in current if query_id in known)
+        free = [
+            one
+            for one in sorted(settled, key=lambda one: one.pair)
+            if known[one.query_id].facet == facet and one.pair not in current
+        ]
+        drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - have)
+    return tuple(drawn)
+
+
+def evenly(free: Sequence[Decision], count: int) -> list[Decision]:
+    """At most `count` of them, one grade after the other, in each as evenly over origins and queries as can be."""
+    # In the order of the draw, so that no grade always comes first.
+    grades = list(dict.fromkeys(one.grade for one in free))
+    left = {grade: [one for one in free if one.grade == grade] for grade in grades}
+    used: Counter[tuple[str, object]] = Counter()
+
+    def in_turn() -> Iterator[Decision]:
+        while any(left.values()):
+            for grade in filter(left.get, grades):
+                best = min(left[grade], key=lambda one: (used["origin", one.origin], used["query", one.query_id]))
+                left[grade].remove(best)
+                used.update([("origin", best.origin), ("query", best.query_id)])
+                yield best
+
+    return list(islice(in_turn(), max(0, count)))
+
+
+def sequence_of(
+    assessor: str,
+    gold: Sequence[Pair],
+    facet_of: Mapping[str, str],
+    current: Sequence[Pair],
+    *,
+    facets: Sequence[str],
+    seed: int,
+) -> tuple[Pair, ...]:
+    """The gold pairs in this assessor's order: the current ones keep their places, new ones follow, facet by facet."""
+    new = set(gold) - set(current)
+    added = (
+        pair
+        for facet in facets
+        for pair in query_by_query(
+            (pair for pair in new if facet_of[pair[0]] == facet), "training", assessor, facet, seed=seed
+        )
+    )
+    return (*current, *added)
+
+
+def batches_of(sequence: Iterable[Pair], facet_of: Mapping[str, str]) -> tuple[tuple[Pair, ...], ...]:
+    """The sequence in its batches: pairs of one facet that stand together are one."""
+    return tuple(tuple(batch) for _, batch in groupby(sequence, key=lambda pair: facet_of[pair[0]]))
+
+
+def verdict(figure: Estimate, *, n_answered: int, n_gold: int, threshold: float, gate: str) -> Verdict:
+    """Whether an assessor may judge. gate: what must reach the threshold, the `estimate` or the lower end of its
+    `interval`."""
+    if n_answered < n_gold:
+        return "not finished"
+    if isinstance(figure.value, Undefined):
+        return "undecided"
+    if gate == "interval":
+        if isinstance(figure.interval, Undefined):
+            return "undecided"
+        return "passed" if figure.interval.low >= threshold else "not passed"
+    return "passed" if figure.value >= threshold else "not passed"
+
+
+def draw_hidden(
+    assessor: str,
+    decisions: Iterable[Decision],
+    taken: AbstractSet[Pair],
+    own: AbstractSet[str],
+    *,
+    count: int,
+    seed: int,
+) -> tuple[Pair, ...]:
+    """Up to `count` settled pairs for this assessor. taken: pairs that they know. own: the queries of their plan.
+
+    Pairs of their own queries come first, where they are noticed least; then blocks of other queries. In each query the
+    grades come in turn.
+    """
+    ordered = sorted(decisions, key=lambda one: one.pair)
+    free = grouped((one.query_id, one) for one in ordered if one.pair not in taken)
+    rng = generator(seed, "hidden-gold", assessor)
+    order = shuffled(sorted(free), rng)
+    drawn: list[Pair] = []
+    for query_id in sorted(order, key=lambda query_id: query_id not in own):
+        some = evenly(shuffled(free[query_id], rng), min(BLOCK, count - len(drawn)))
+        drawn += [one.pair for one in some]
+    return tuple(drawn)
+
+
+def with_hidden(
+    sequence: Sequence[PairKey], hidden: Sequence[Pair], answered: AbstractSet[PairKey], *, assessor: str, seed: int
+) -> list[PairKey]:
+    """The assessor's sequence with the hidden pairs in it: within their query where it is there, else as a block
+    between two queries, never at the very beginning.
+
+    What is `answered` comes first: pairs that were hidden in a study under way are among those still to come.
+    """
+    if not hidden:
+        return list(sequence)
+    blocks = [list(block) for _, block in groupby(sequence, key=lambda asked: asked.query_id)]
+    mixed = query_by_query(hidden, "hidden-gold", assessor, seed=seed)
+    for query_id, extra in grouped((pair[0], PairKey(*pair)) for pair in mixed).items():
+        rng = generator(seed, "hidden-gold-place", assessor, query_id)
+        home = next((block for block in blocks if block[0].query_id == query_id), None)
+        if home is None:
+            blocks.insert(int(rng.integers(min(1, len(blocks)), len(blocks) + 1)), extra)
+            continue
+        for asked in extra:
+            home.insert(int(rng.integers(1, len(home) + 1)), asked)
+    order = [asked for block in blocks for asked in block]
+    return sorted(order, key=lambda asked: asked not in answered)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSubstudy:
+    """The pairs of a sub-study, and what they are of."""
+
+    pairs: tuple[Pair, ...]
+    """By query and document."""
+    by_facet: dict[str, int]
+    """Queries drawn of each facet."""
+    by_grade: dict[int, int]
+    """Pairs by their final grade."""
+
+
+def draw_substudy(
+    queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int, per_query: int, seed: int
+) -> DrawnSubstudy:
+    """Draw `per_facet` queries of each facet and `per_query` candidates of each query.
+
+    final: the final grade of each settled pair. Only queries with enough settled candidates are drawn, and of two
+    queries of one paper one where others are left. The candidates are drawn from the grades in turn, at random within
+    each: so all grades of a query are among them as far as they go.
+    Raises InputError if a facet has too few such queries.
+    """
+    candidates: dict[str, dict[int, list[str]]] = {}
+    known = {query.query_id: query for query in sorted(queries, key=lambda query: query.query_id)}
+    for (query_id, doc_id), grade in sorted(final.items()):
+        if query_id in known and not _is_itself(known[query_id], doc_id):
+            candidates.setdefault(query_id, {}).setdefault(grade, []).append(doc_id)
+    settled = [query for name, query in known.items() if sum(map(len, candidates.get(name, {}).values())) >= per_query]
+    by_facet = {
+        facet: [query for query in settled if query.facet == facet]
+        for facet in sorted({query.facet for query in known.values()})
+    }
+    faults = [
+        f"{facet}: queries with {per_query} or more settled pairs: found {len(own)}, expected {per_facet}"
+        for facet, own in by_facet.items()
+        if len(own) < per_facet
+    ]
+    if faults or not by_facet:
+        raise InputError(
+            "the sub-study cannot be drawn",
+            faults=faults or ["no query has a settled pair"],
+            hint="draw fewer: --queries, --candidates",
+        )
+    chosen = _queries(by_facet, per_facet, seed)
+    pairs = tuple(
+        sorted((query.query_id, doc_id) for query in chosen for doc_id in _some(candidates, query, per_query, seed))
+    )
+    return DrawnSubstudy(
+        pairs=pairs,
+        by_facet={facet: sum(query.facet == facet for query in chosen) for facet in by_facet},
+        by_grade=dict(sorted(Counter(final[pair] for pair in pairs).items())),
+    )
+
+
+def plan_lines(asked: Mapping[str, Sequence[Pair]]) -> str:
+    """The plan as JSON lines: of each view the pairs in their order."""
+    return json_lines(
+        {"view": view, "position": position, "query_id": query_id, "doc_id": doc_id}
+        for view, sequence in asked.items()
+        for position, (query_id, doc_id) in enumerate(sequence, start=1)
+    )
+
+
+def _queries(by_facet: Mapping[str, Sequence[Query]], per_facet: int, seed: int) -> list[Query]:
+    """Queries of each facet at random, of papers not chosen yet if there are."""
+    rng = generator(seed, "substudy-queries")
+    chosen: list[Query] = []
+    for own in by_facet.values():
+        left = shuffled(own, rng)
+        for _ in range(per_facet):
+            papers = {query.topic_id for query in chosen}
+            chosen.append(min(left, key=lambda query: query.topic_id in papers))
+            left.remove(chosen[-1])
+    return chosen
+
+
+def _some(candidates: Mapping[str, Mapping[int, list[str]]], query: Query, count: int, seed: int) -> list[str]:
+    """Candidates of the query, one grade after the other."""
+    rng = generator(seed, "substudy-candidates", query.query_id)
+    of_grade = [docs for _, docs in sorted(candidates[query.query_id].items())]
+    left = [shuffled(docs, rng) for docs in shuffled(of_grade, rng)]
+    turns = [docs[turn] for turn in range(max(map(len, left))) for docs in left if turn < len(docs)]
+    return turns[:count]
+
+
+def _is_itself(query: Query, doc_id: str) -> bool:
+    """Whether the document is the query paper. A document may have the id of a topic that is a text."""
+    return doc_id == query.topic_id != query.query_id

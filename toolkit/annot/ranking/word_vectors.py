@@ -1,0 +1,491 @@
+"""Word vectors trained on the corpus, averages of them, and latent semantic analysis."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import pairwise
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryFile
+from typing import IO, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annot.base import array_files
+from annot.base.array_files import Blocks, numbers, strings_of
+from annot.base.errors import InputError
+from annot.base.parallel import in_threads
+from annot.ranking import search
+from annot.ranking.corpus import BLOCK as ROWS_PER_BLOCK
+from annot.ranking.corpus import Corpus, Sparse, Strings, sparse, with_data
+from annot.ranking.vectors import Vectors
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Word vectors trained on the corpus's own abstracts, and documents as averages of them.
+#
+# gensim's continuous bag of words (Mikolov et al. 2013) over the `words` tokens of each sentence. With one worker,
+# and a vocabulary ordered by count and word before training, one seed gives one result whatever the hash seed. The
+# last digits still depend on the linear algebra library's kernel, which is recorded. Several workers write into one
+# matrix without locks: that is faster, and no two trainings agree. Either way: train once, store, rank from what was
+# stored.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+GIGABYTE = 2**30
+OVERHEAD = int(0.4 * GIGABYTE)
+"""Bytes of a process at such work besides the part that grows with the words: libraries, a block of papers (measured:
+0.3)."""
+
+
+def gigabytes(size: int) -> str:
+    """Bytes as `--memory` takes them, rounded up.
+
+    >>> gigabytes(3 * 2**30), gigabytes(int(3.01 * 2**30))
+    ('3G', '3.1G')
+    """
+    return f"{math.ceil(10 * size / GIGABYTE) / 10:g}G"
+
+
+KIND = "annot-word-vectors-1"
+UNFINISHED = "unfinished-words"
+"""Folder of the state of an unfinished training."""
+NAMELESS = Path("/proc/self/fd")
+"""Folder where Linux lists the open files of a process, also those without a name."""
+
+OF_A_WORD = 500
+"""Bytes that gensim keeps for each word besides its two rows of numbers (`Word2Vec.estimate_memory`)."""
+
+TRAINED_WORDS, MOST_EPOCHS = 300_000_000, 20
+"""Running words that a training reads in all, and the most passes: 20 passes up to 15 million running words (about
+100,000 abstracts), 3 over 120 million (800,000). A larger corpus needs fewer passes: CBOW gains as much from twice the
+text as from three passes over it (Mikolov et al. 2013, arXiv:1301.3781, Table 5)."""
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """words: in the order of the rows. matrix: float32, shape (words, dimensions). facts: how they were trained."""
+
+    words: tuple[str, ...]
+    matrix: NDArray[np.float32]
+    facts: Mapping[str, Any]
+
+    def rows(self, tokens: Strings) -> NDArray[np.int32]:
+        """The row of each token, -1 where it has no vector: shape (tokens,)."""
+        import pyarrow.compute as pc
+
+        return numbers(pc.fill_null(pc.index_in(tokens, value_set=self._strings), -1))
+
+    @cached_property
+    def _strings(self) -> Strings:
+        return strings_of(self.words)
+
+
+class Averages:
+    """Documents as averages of their words' vectors: a source for `annot.ranking.search.search`.
+
+    Plain: sum(tf v) / sum(tf). Weighted: sum(tf idf v) / sum(tf idf). Both over the words that have a vector; a
+    document without any is a row of zeros.
+
+    rows: the row of each token's vector (`WordVectors.rows`); idf: of each token, shape (tokens,).
+    """
+
+    def __init__(
+        self, counts: Sparse, rows: NDArray[np.int32], vectors: WordVectors, *, idf: NDArray[np.float64] | None
+    ) -> None:
+        self._counts = counts
+        self._matrix = np.asarray(vectors.matrix, dtype=np.float32)
+        # A token without a vector takes that of the first word, with no weight.
+        self._rows = np.maximum(rows, 0)
+        self._weights = np.where(rows >= 0, 1.0 if idf is None else idf, 0).astype(np.float32)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._counts.shape[0], self._matrix.shape[1]
+
+    def __getitem__(self, rows: Any) -> NDArray[np.float32]:
+        return self.average(self._counts[rows])
+
+    def average(self, rows: Sparse) -> NDArray[np.float32]:
+        """The averages of rows of counts: shape (rows, dimensions)."""
+        weights = rows.data * self._weights[rows.indices].astype(np.float64)
+        sums = with_data(rows, weights) @ np.ones(rows.shape[1])
+        shares = (weights / np.repeat(np.where(sums > 0, sums, 1), np.diff(rows.indptr))).astype(np.float32)
+        return np.asarray(sparse(shares, self._rows[rows.indices], rows.indptr, len(self._matrix)) @ self._matrix)
+
+
+def epochs_for(running_words: int) -> int:
+    """Number of passes that "auto" takes over a corpus of so many running words.
+
+    >>> [epochs_for(words) for words in (200_000, 15_000_000, 120_000_000, 12_000_000_000)]
+    [20, 20, 3, 1]
+    """
+    return min(MOST_EPOCHS, math.ceil(TRAINED_WORDS / max(running_words, 1)))
+
+
+def train(
+    corpus: Corpus,
+    *,
+    dimensions: int,
+    window: int,
+    min_count: int,
+    epochs: int | Literal["auto"],
+    seed: int,
+    workers: int | Literal["all"],
+    sample: int,
+    memory: int,
+    scratch: Path,
+    after_epoch: Callable[[int, int], None],
+) -> WordVectors:
+    """Train on the abstracts, a sentence at a time. Memory grows with the words, not with the papers.
+
+    epochs: passes; "auto" is `epochs_for`. workers: threads, of which only one gives the same vectors again; "all" is
+    one a core. sample: abstracts that are read, drawn by the seed; 0 stands for all. memory: bytes that it may take.
+    scratch: a folder for the file of sentences, which is gone with the process, even a killed one, and for
+    `UNFINISHED`, from which a killed training goes on, and which the caller removes in the end.
+    after_epoch: called with (epochs done, epochs in all). Raises InputError when no word is frequent enough, or when
+    more memory is needed.
+    """
+    from gensim import __version__ as gensim_version
+    from joblib import cpu_count
+
+    from annot.ranking.unfinished import Resumable
+
+    chosen_rows = _drawn(len(corpus), sample, seed)
+    tokens, totals = corpus.tokens("words"), corpus.totals("abstract", "words", chosen_rows)
+    rows = np.flatnonzero(totals >= min_count)
+    if not len(rows):
+        raise InputError(
+            f"word vectors: no word occurs {min_count} times in the abstracts",
+            hint="lower `[word_vectors] min_count` in annot.toml",
+        )
+    _refuse_too_many(totals, dimensions=dimensions, min_count=min_count, memory=memory)
+    frequent = list(zip(tokens.take(rows).to_pylist(), totals[rows].tolist(), strict=True))
+    frequent.sort(key=lambda entry: (-entry[1], entry[0]))
+    running_words = int(totals.sum())
+    passes = epochs_for(running_words) if epochs == "auto" else epochs
+    threads = int(cpu_count()) if workers == "all" else workers
+    model = Resumable(
+        vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads,
+        hashfxn=_stable_hash, sorted_vocab=0,
+    )  # fmt: skip
+    facts = {
+        "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
+        "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
+        "trained_on": "abstracts", "abstracts": len(corpus) if chosen_rows is None else len(chosen_rows),
+        "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
+    }  # fmt: skip
+    model.keep_in(scratch / UNFINISHED, facts)
+    # A file without a name, where it can be opened all the same; elsewhere a killed training leaves one.
+    nameless = NAMELESS.is_dir()
+    with TemporaryFile(dir=scratch) if nameless else NamedTemporaryFile(dir=scratch, prefix=".training.") as file:
+        sentences = _write_sentences(corpus, tokens, file, chosen_rows)
+        file.flush()
+        model.build_vocab_from_freq(dict(frequent), corpus_count=sentences)
+        model.train(
+            corpus_file=str(NAMELESS / str(file.fileno())) if nameless else file.name, total_words=running_words,
+            total_examples=sentences, epochs=passes,
+            callbacks=[_epoch_counter(lambda done: after_epoch(done, passes))],
+        )  # fmt: skip
+    return hashed(model.wv.index_to_key, np.asarray(model.wv.vectors, dtype=np.float32), facts)
+
+
+def hashed(words: Sequence[str], matrix: NDArray[np.float32], facts: Mapping[str, Any]) -> WordVectors:
+    """Word vectors whose facts include the SHA-256 of words and numbers."""
+    return WordVectors(tuple(words), matrix, {**facts, "sha256": sha256_of(words, matrix)})
+
+
+def sha256_of(words: Sequence[str], matrix: NDArray[np.float32]) -> str:
+    """SHA-256 of the words, a line each, and then of the numbers row by row, little-endian."""
+    digest = hashlib.sha256("".join(f"{word}\n" for word in words).encode())
+    for start in range(0, len(matrix), ROWS_PER_BLOCK):
+        digest.update(matrix[start : start + ROWS_PER_BLOCK].astype("<f4").tobytes())
+    return digest.hexdigest()
+
+
+def save(vectors: WordVectors, folder: Path) -> None:
+    """Write them with their settings."""
+    texts = {"words": vectors.words}
+    array_files.save(folder, kind=KIND, arrays={"vectors": vectors.matrix}, texts=texts, facts=vectors.facts)
+
+
+def load(folder: array_files.Folder) -> WordVectors:
+    """Word vectors that `save` wrote. Raises MissingInput or InputError (`annot.base.array_files.load`)."""
+    stored = array_files.load(folder, kind=KIND)
+    return WordVectors(stored.texts["words"], stored.arrays["vectors"], stored.facts)
+
+
+def _drawn(count: int, sample: int, seed: int) -> NDArray[np.int64] | None:
+    """The rows of the abstracts to read, ascending; None if all are."""
+    if not 0 < sample < count:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(count, sample, replace=False))
+
+
+def _refuse_too_many(totals: NDArray[np.int64], *, dimensions: int, min_count: int, memory: int) -> None:
+    """Raise InputError if the words do not fit into the memory, with a setting under which they would."""
+    bytes_per_word = OF_A_WORD + 2 * 4 * dimensions
+    words = int((totals >= min_count).sum())
+    if OVERHEAD + bytes_per_word * words <= memory:
+        return
+    words_that_fit = max(0, memory - OVERHEAD) // bytes_per_word
+    rarer = int(np.sort(totals)[::-1][words_that_fit]) + 1
+    raise InputError(
+        f"word vectors: {words} words of {dimensions} numbers need {gigabytes(OVERHEAD + bytes_per_word * words)}, "
+        f"found {math.floor(10 * memory / GIGABYTE) / 10:g}G",
+        hint=f"give --memory {gigabytes(OVERHEAD + bytes_per_word * words)} to `annot index`, or set min_count = "
+        f"{rarer} in [word_vectors] of annot.toml",
+    )
+
+
+def _write_sentences(corpus: Corpus, tokens: Strings, file: IO[bytes], rows: NDArray[np.int64] | None) -> int:
+    """Write the sentences of the abstracts, or of these rows of them, one a line; returns how many."""
+    words = np.array([*tokens.to_pylist(), "\n"], dtype=object)
+    is_chosen = np.ones(len(corpus), dtype=np.bool_) if rows is None else np.isin(np.arange(len(corpus)), rows)
+    sentences = 0
+    for shard, place, start in zip(corpus.shards, corpus.places("words"), corpus.starts.tolist(), strict=False):
+        stream, vocabulary = shard.stream("abstract"), shard.vocabulary("words")
+        of_sentence = np.repeat(is_chosen[start : start + len(stream)], np.diff(stream.documents))
+        for start_of_block in range(0, len(of_sentence), ROWS_PER_BLOCK):
+            bounds = stream.sentences[start_of_block : start_of_block + ROWS_PER_BLOCK + 1]
+            chosen, lengths = of_sentence[start_of_block : start_of_block + ROWS_PER_BLOCK], np.diff(bounds)
+            ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]][np.repeat(chosen, lengths)])
+            ends = np.concatenate(([0], np.cumsum(widths)))[np.cumsum(lengths[chosen])]
+            file.write(" ".join(words[np.insert(place[ids], ends, len(words) - 1)].tolist()).encode())
+        sentences += int(of_sentence.sum())
+    return sentences
+
+
+def _epoch_counter(after_epoch: Callable[[int], None]) -> Any:
+    from gensim.models.callbacks import CallbackAny2Vec
+
+    class Counter(CallbackAny2Vec):  # type: ignore[misc]
+        done = 0
+
+        def on_epoch_end(self, model: Any) -> None:
+            self.done += 1
+            after_epoch(self.done)
+
+    return Counter()
+
+
+def _stable_hash(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+def _kernels() -> list[str]:
+    """Linear algebra kernels in use, as `library version architecture`: the last digits depend on them."""
+    from threadpoolctl import threadpool_info
+
+    loaded = threadpool_info()
+    names = {
+        f"{e['internal_api']} {e.get('version')} {e.get('architecture')}" for e in loaded if e["user_api"] == "blas"
+    }
+    return sorted(names)
+
+
+FEWEST_ABSTRACTS = 2000
+"""Word vectors trained on fewer may rank no better than chance: from here on both baselines are shown to be better. On
+CSFCube's judged pools, trained on a part of the release's 3,368 abstracts, NDCG%20 above that of a random order (points
+of 100, interval over query papers, mean of 3 draws; `benchmarks/small_corpora.py`):
+
+    abstracts          fabs_cbow200    fabs_tfidfcbow200
+          250     -0.6 [-3.7, +2.6]    -1.3 [-4.8, +2.2]
+          500     +2.5 [-1.7, +6.7]    +4.2 [-0.2, +8.5]
+        1,000    +5.0 [-0.0, +10.0]   +7.5 [+1.9, +13.0]
+        2,000    +7.9 [+2.0, +13.8]  +11.5 [+5.8, +17.2]
+        3,368    +9.9 [+3.8, +16.0]  +13.2 [+7.0, +19.3]
+"""
+
+
+class FewAbstracts(NamedTuple):
+    """Methods or runs that rank by such word vectors."""
+
+    names: tuple[str, ...]
+    abstracts: int
+    """Number of abstracts on which these were trained; the fewest if there are several."""
+    enough: int = FEWEST_ABSTRACTS
+
+
+def trained_on_few(settings: Mapping[str, Mapping[str, Any]]) -> FewAbstracts | None:
+    """Entries of `settings`, by method or run, whose word vectors read fewer than `FEWEST_ABSTRACTS`; None without any.
+
+    Imported word vectors do not record how many they read.
+    """
+    abstracts_of = {name: facts.get("word_vectors", {}).get("abstracts") for name, facts in settings.items()}
+    few_abstracts = {
+        name: abstracts
+        for name, abstracts in abstracts_of.items()
+        if abstracts is not None and abstracts < FEWEST_ABSTRACTS
+    }
+    return FewAbstracts(tuple(sorted(few_abstracts)), min(few_abstracts.values())) if few_abstracts else None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Latent semantic analysis: a truncated singular value decomposition of the abstracts' tf-idf vectors.
+#
+# Deerwester et al., JASIS 1990. Documents are the rows of U S = X V, compared by cosine; queries are folded in as q V
+# (their equation 3, in the scale of U S), so that a whole document as a query has the vector of that document.
+#
+# Solved as scikit-learn's `TruncatedSVD` does, by randomised subspace iteration (Halko, Martinsson and Tropp, SIAM
+# Review 2011, algorithm 4.4) from the same random start, but over blocks of documents: the memory holds two matrices
+# of tokens by dimensions. The last digits depend on the linear algebra library, so a decomposition is stored and
+# ranked from, not made twice.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+DOCUMENTS = 5
+"""Documents for each dimension."""
+OVERSAMPLES = 10
+"""Dimensions that are worked on beyond those that are kept: scikit-learn's default."""
+BLOCK = 10_000
+"""Documents, or tokens, that are worked on at once; it changes memory and speed, and the last digits."""
+SLICES = 8
+"""Runs of dimensions that cores work on by themselves; it changes speed, no result."""
+NOISE = 1e-12
+"""The share of the largest eigenvalue below which another is rounding alone."""
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """V, shape (tokens, dimensions), the space it spans and how it was found."""
+
+    matrix: Matrix
+    space: str
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Decomposition(Vectors):
+    """The documents in the space, and the basis V that takes queries there."""
+
+    basis: Matrix
+
+
+def fit(
+    corpus: Corpus, *, dimensions: int, iterations: int, seed: int, memory: int, advance: Callable[[int, int], None]
+) -> Basis:
+    """The basis for the abstracts. A corpus with fewer than `DOCUMENTS` for each of the `dimensions` gets fewer: with
+    as many as it has documents, the cosine would be that of tf-idf itself.
+
+    memory: bytes that it may take. advance: called with (passes over the corpus done, passes in all).
+
+    Raises InputError when no document has a token, or when more memory is needed.
+    """
+    from threadpoolctl import threadpool_limits
+
+    frequency = corpus.statistics("abstract", "terms").frequency
+    rank = min(dimensions, -(-len(corpus) // DOCUMENTS), np.count_nonzero(frequency))
+    if rank < 1:
+        raise InputError(
+            f"lsa: no word in the {len(corpus)} abstracts of the corpus, expected some text",
+            hint="leave lsa out of the methods",
+        )
+    size = rank + OVERSAMPLES
+    needed = OVERHEAD + 2 * 4 * size * len(frequency)
+    if needed > memory:
+        raise InputError(
+            f"lsa: {len(frequency):,} terms need {gigabytes(needed)} of memory, the limit is {gigabytes(memory)}",
+            hint=f"run `annot index --memory {gigabytes(needed)}`, or leave lsa out of the methods",
+        )
+    random = np.random.RandomState(seed)
+    # One thread a product: how many there are must not show in the last digits.
+    with threadpool_limits(1):
+        matrix = _summed(corpus, size, lambda block, _: random.normal(size=(block.shape[0], size)).astype(np.float32))
+        for done in range(1, iterations + 1):
+            advance(done, iterations + 1)
+            _make_orthonormal(matrix)
+            matrix = _summed(corpus, size, partial(_product, matrix))
+        advance(iterations + 1, iterations + 1)
+        for _twice in range(2):
+            _make_orthonormal(matrix)
+        # Eigenvectors come in the order of ascending eigenvalues.
+        turn = np.linalg.eigh(_gram(_rows(corpus, matrix)))[1][:, ::-1][:, :rank]
+        for cut in _cuts(matrix):
+            matrix[cut, :rank] = matrix[cut] @ turn
+    facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
+    return Basis(matrix[:, :rank], f"lsa-{rank}-{iterations}-{seed}", facts)
+
+
+def documents(corpus: Corpus, basis: Basis) -> Blocks:
+    """The vectors of the abstracts, U S: shape (documents, dimensions). An empty document's is zero."""
+    return Blocks((len(corpus), basis.matrix.shape[1]), _rows(corpus, basis.matrix))
+
+
+def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:
+    """A query of one row of counts in the space of `basis`: shape (dimensions,)."""
+    weights = search.unit(query, idf)
+    return np.asarray(weights.data @ np.asarray(basis[weights.indices], dtype=np.float64), dtype=np.float32)
+
+
+def _summed(corpus: Corpus, width: int, rows_of: Callable[[Sparse, NDArray[np.int64]], Matrix]) -> Matrix:
+    """X^T Y: shape (tokens, width). rows_of: the rows of Y for some rows of X, cut to the columns of these numbers."""
+    sums = np.zeros((len(corpus.tokens("terms")), width), dtype=np.float32)
+    for block, columns_used in _blocks(corpus):
+        rows = rows_of(block, columns_used)
+
+        def add(
+            columns: slice, block: Sparse = block, columns_used: NDArray[np.int64] = columns_used, rows: Matrix = rows
+        ) -> None:
+            sums[columns_used, columns] += block.T @ rows[:, columns]
+
+        _do(add, width)
+    return sums
+
+
+def _rows(corpus: Corpus, matrix: Matrix) -> Iterator[Matrix]:
+    """X times the matrix, block by block."""
+    return (_product(matrix, block, columns_used) for block, columns_used in _blocks(corpus))
+
+
+def _product(matrix: Matrix, block: Sparse, columns_used: NDArray[np.int64]) -> Matrix:
+    """The block times the rows of the matrix that it uses: shape (documents, columns of the matrix)."""
+    product = np.empty((block.shape[0], matrix.shape[1]), dtype=np.float32)
+
+    def multiply(columns: slice) -> None:
+        product[:, columns] = block @ matrix[columns_used, columns]
+
+    _do(multiply, matrix.shape[1])
+    return product
+
+
+def _do(work: Callable[[slice], None], width: int) -> None:
+    bounds = np.linspace(0, width, SLICES + 1).astype(int).tolist()
+    for _done in in_threads(work, (slice(*pair) for pair in pairwise(bounds))):
+        pass
+
+
+def _blocks(corpus: Corpus) -> Iterator[tuple[Sparse, NDArray[np.int64]]]:
+    """Rows of X cut to the columns that they use, and the numbers of these."""
+    for block in search.blocks(corpus, "abstract", size=BLOCK):
+        is_used = np.zeros(block.shape[1], dtype=np.bool_)
+        is_used[block.indices] = True
+        columns_used = np.flatnonzero(is_used)
+        columns = (np.cumsum(is_used, dtype=np.int32) - 1)[block.indices]
+        yield sparse(block.data, columns, block.indptr, len(columns_used)), columns_used
+
+
+def _make_orthonormal(matrix: Matrix) -> None:
+    """Turn the columns, in place, into an orthonormal basis of their span; if that has fewer dimensions, some become
+    zero."""
+    values, vectors = np.linalg.eigh(_gram(matrix[cut] for cut in _cuts(matrix)))
+    is_kept = values > NOISE * values[-1]
+    turn = vectors * np.where(is_kept, 1 / np.sqrt(np.where(is_kept, values, 1)), 0)
+    for cut in _cuts(matrix):
+        matrix[cut] = matrix[cut] @ turn
+
+
+def _gram(parts: Iterable[Matrix]) -> NDArray[np.float64]:
+    """The products of every two columns, over the rows of all parts."""
+    doubles = (part.astype(np.float64) for part in parts)
+    return np.asarray(sum(part.T @ part for part in doubles))
+
+
+def _cuts(matrix: Matrix) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, len(matrix), BLOCK))

@@ -1,0 +1,449 @@
+"""Examples for training an encoder, and the training."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annot.base.array_files import held_alone
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Advance, Paper
+from annot.corpus.corpus_facts import with_citations
+from annot.formats.citation_edges import CitingText, read_citing_texts
+from annot.formats.input_files import csv_of, json_lines, opened
+from annot.publishing.report.figures import learning_curve
+from annot.ranking.encoding import weights_folder
+from annot.ranking.systems import systems_of, training_examples
+from annot.ranking.systems.encoders import load, open_text_encoder
+from annot.ranking.systems.system import Reading, digest_of
+from annot.ranking.systems.training_examples import (
+    DEV,
+    TRAIN,
+    Example,
+    Examples,
+    Recipe,
+    Triplet,
+    as_record,
+    cloze,
+    contexts_of,
+    pairs_of_contexts,
+    split,
+    triplets,
+    with_negatives,
+)
+from annot.ranking.systems.training_loop import EncoderTrainer, Length, Point, Tell, TrainingState, length_of
+from annot.store.papers import find_papers, paper_ids, read_papers
+from annot.store.pools import read_queries
+from annot.study.workspace import Workspace, check_files, sha256_of, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What encoders are trained on, written to files: co-citation contexts of full texts, and the examples made of them.
+#
+# Contexts are the sentences that cite several papers of the corpus.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+CONTEXT_WORDS = (5, 60)
+"""Words of a co-citation context, at least and at most, as Aspire's authors have them."""
+MOST_COCITED = 3
+"""Papers of a set, for pairs of papers (Aspire, appendix A)."""
+EASY, HARD = 3, 2
+"""Triplets of a paper with a random negative, and with one that a paper it cites cites (SPECTER, section 4)."""
+CLOZE_SENTENCES, CLOZE_REMOVED = 2, 0.9
+"""For the inverse cloze task: sentences of an abstract, and how often such a sentence is dropped from it."""
+QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenContexts:
+    """What became of the contexts of the full texts."""
+
+    path: Path
+    texts: int
+    read: int
+    kept: int
+    left_out: Mapping[str, int]
+    unlinked: int
+    not_in_corpus: int
+    sets_by_size: Mapping[int, int]
+    """Sets of papers that are cited together, by how many they are."""
+    paraphrased: int
+    """Sets with two contexts or more, which teach the encoder of sentences."""
+
+
+def write_contexts(
+    ws: Workspace, files: Sequence[Path], *, out: Path, fields: Sequence[str], dry_run: bool, advance: Advance
+) -> WrittenContexts:
+    """Find the co-citations of papers of the corpus in S2ORC's full texts. All files are sound, or nothing is written.
+
+    fields: of study, of the citing papers; none are all. The corpus's own filters (`[corpus]` in annot.toml, CSFCube's
+    unless changed) say which abstracts qualify.
+    """
+    check_files(files)
+    limits = training_examples.Limits(*CONTEXT_WORDS, tuple(fields))
+    found = training_examples.gather(_texts(files, advance), set(paper_ids(ws.corpus)), limits=limits)
+    if not dry_run:
+        write_file(out, json_lines(map(training_examples.context_record, found.contexts.items())))
+    return WrittenContexts(
+        out,
+        texts=found.texts,
+        read=found.read,
+        kept=found.kept,
+        left_out={reason.value: count for reason, count in sorted(found.left_out.items())},
+        unlinked=found.unlinked,
+        not_in_corpus=found.not_in_corpus,
+        sets_by_size=dict(sorted(Counter(map(len, found.contexts)).items())),
+        paraphrased=sum(len(said) > 1 for said in found.contexts.values()),
+    )
+
+
+def _texts(files: Sequence[Path], advance: Advance) -> Iterator[CitingText]:
+    done = 0
+    for path in files:
+        try:
+            with opened(path) as file, TextIOWrapper(file, encoding="utf-8") as lines:
+                for text in read_citing_texts(lines, name=str(path)):
+                    done += 1
+                    advance(done, None)
+                    yield text
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text at byte {error.start}") from None
+
+
+class ExampleSampling(NamedTuple):
+    """What is drawn, and how much of it."""
+
+    examples: int | None
+    """At most; None: the recipe's own number, or all."""
+    dev: int
+    """Dev examples, at most."""
+    dev_share: float
+    """Of papers or sets that may give dev examples."""
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenExamples:
+    """How many examples were written, and what was left out, by reason."""
+
+    system: str
+    path: Path
+    train: int
+    dev: int
+    left_out: Mapping[str, int]
+
+
+def write_examples(
+    ws: Workspace, recipe: Recipe, *, contexts: Path | None, out: Path, sampling: ExampleSampling, dry_run: bool
+) -> WrittenExamples:
+    """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them.
+
+    contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it. Raises InputError,
+    and writes nothing, if there is no example to train on, or no dev example although some are wanted.
+    """
+    with ws.reading() as session:
+        queries = frozenset(query.topic_id for query in read_queries(session) if query.sentences)
+    sampler = _Sampler(ws, recipe, sampling, queries)
+    if recipe.of == "triplets":
+        train, dev = sampler.of_citations()
+    else:
+        if recipe.of == "cloze":
+            train, dev = sampler.of_abstracts()
+        elif contexts is None:
+            raise MissingInput(
+                f"{recipe.system}: found no --contexts, expected a file of them",
+                hint="make one with `annot encoder contexts`",
+            )
+        else:
+            train, dev = sampler.of_cocitations(training_examples.read_contexts(contexts))
+        dev, alone = with_negatives(dev, seed=sampling.seed)
+        sampler.left_out.update(alone)
+    first = list(itertools.islice(train, 1))
+    if not first or (sampling.dev_share and not dev):
+        raise InputError(
+            f"{recipe.system}: no {'dev example' if first else 'example to train on'}, so nothing is written",
+            faults=[f"{count:,} left out: {reason}" for reason, count in sampler.left_out.most_common() if count],
+            hint=f"add papers{' or contexts' if contexts else ''}, or change --dev-share",
+        )
+    keep = _counted if dry_run else _written
+    held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, itertools.chain(first, train))
+    left_out = {reason: count for reason, count in sampler.left_out.most_common() if count}
+    return WrittenExamples(recipe.system, out, train_on, held_out, left_out)
+
+
+def _written(path: Path, examples: Iterable[Example]) -> int:
+    """Write examples as they come, to a file that is there whole or, where there are none, not at all; returns how
+    many."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    count = 0
+    with temporary.open("w", encoding="utf-8") as file:
+        for example in examples:
+            file.write(json_lines([as_record(example)]))
+            count += 1
+    if count:
+        temporary.replace(path)
+    else:
+        temporary.unlink()
+        path.unlink(missing_ok=True)
+    return count
+
+
+def _counted(path: Path, examples: Iterable[Example]) -> int:
+    return sum(1 for _ in examples)
+
+
+@dataclass(frozen=True)
+class _Sampler:
+    """Draws examples of a study: those to train on, as they come, and those to hold out."""
+
+    ws: Workspace
+    recipe: Recipe
+    sampling: ExampleSampling
+    queries: Set[str]
+    """The query papers to leave out."""
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def of_citations(self) -> tuple[Iterator[Example], Sequence[Example]]:
+        own = {paper.paper_id: paper for paper in read_papers(self.ws.corpus, columns=("citations",))}
+        read = {paper_id: paper.citations for paper_id, paper in with_citations(self.ws, own).items()}
+        corpus = [paper_id for paper_id in read if paper_id not in self.queries]
+        self.left_out[QUERY_PAPER] += len(read) - len(corpus)
+        there = set(corpus)
+        citations = {paper_id: [one for one in read[paper_id] if one in there] for paper_id in corpus}
+        drawn: list[list[Triplet]] = []
+        for names, most in self._sides(corpus):
+            side: list[Triplet] = []
+            for paper_id in names:
+                if most is not None and len(side) >= most:
+                    self.left_out[NOT_NEEDED] += 1
+                    continue
+                found, short = triplets(paper_id, citations, corpus, easy=EASY, hard=HARD, seed=self.sampling.seed)
+                side += found
+                self.left_out.update([short] if short else [])
+            drawn.append(side[:most])
+        papers = find_papers(self.ws.corpus, {paper_id for side in drawn for one in side for paper_id in one})
+        train, dev = (
+            [Example(papers[one.query], papers[one.positive], papers[one.negative], (one.query,)) for one in side]
+            for side in drawn
+        )
+        return iter(train), dev
+
+    def of_abstracts(self) -> tuple[Iterator[Example], Sequence[Example]]:
+        sampling, corpus, ids = self.sampling, self.ws.corpus, paper_ids(self.ws.corpus)
+        (train, most), (dev, most_dev) = self._sides([paper_id for paper_id in ids if paper_id not in self.queries])
+        self.left_out[QUERY_PAPER] += len(ids) - len(train) - len(dev)
+
+        def examples(papers: Iterable[Paper]) -> Iterator[Example]:
+            for paper in papers:
+                self.left_out["papers of one sentence"] += len(paper.sentences) < 2
+                yield from cloze(paper, sentences=CLOZE_SENTENCES, removed=CLOZE_REMOVED, seed=sampling.seed)
+
+        wanted = set(train)
+        stream = (paper for paper in read_papers(corpus) if paper.paper_id in wanted)
+        papers = find_papers(corpus, dev[:most_dev])
+        held_out = examples(papers[paper_id] for paper_id in dev[:most_dev])
+        return itertools.islice(examples(stream), most), list(itertools.islice(held_out, most_dev))
+
+    def of_cocitations(
+        self, contexts: Mapping[training_examples.Papers, Sequence[training_examples.CitationContext]]
+    ) -> tuple[Iterator[Example], Sequence[Example]]:
+        sampling, of_papers = self.sampling, self.recipe.of == "cocited papers"
+        sets = {}
+        for papers, said in contexts.items():
+            if self.queries & set(papers):
+                self.left_out["sets with a query paper of this study"] += 1
+            elif of_papers and len(papers) > MOST_COCITED:
+                self.left_out[f"sets of more than {MOST_COCITED} papers"] += 1
+            elif not of_papers and len(said) < 2:
+                self.left_out["sets with one context"] += 1
+            else:
+                sets["\x1f".join(papers)] = papers
+
+        def size(papers: training_examples.Papers) -> int:
+            return math.comb(len(papers if of_papers else contexts[papers]), 2)
+
+        sides = []
+        for names, most in self._sides(list(sets)):
+            ordered = [sets[name] for name in names]
+            before = itertools.accumulate(map(size, ordered), initial=0)
+            chosen = [papers for papers, count in zip(ordered, before, strict=False) if most is None or count < most]
+            self.left_out["sets not needed"] += len(ordered) - len(chosen)
+            sides.append((chosen, most))
+        texts = find_papers(self.ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
+
+        def examples(chosen: Sequence[training_examples.Papers]) -> Iterator[Example]:
+            for papers in chosen:
+                if not texts.keys() >= set(papers):
+                    self.left_out["sets with a paper that is not in the corpus"] += 1
+                elif of_papers:
+                    said = contexts_of(papers, contexts[papers], seed=sampling.seed)
+                    for one, other in itertools.combinations(papers, 2):
+                        yield Example(texts[one], texts[other], None, papers, said)
+                else:
+                    yield from pairs_of_contexts(papers, contexts[papers])
+
+        train, dev = (itertools.islice(examples(chosen), most) for chosen, most in sides)
+        return train, list(dev)
+
+    def _sides(self, names: Sequence[str]) -> list[tuple[list[str], int | None]]:
+        """What to train on and what to hold out, and how many examples of each are drawn; None: all."""
+        sides = split(names, dev_share=self.sampling.dev_share, seed=self.sampling.seed)
+        return list(zip(sides, (self.sampling.examples or self.recipe.examples, self.sampling.dev), strict=True))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Training an encoder: from weights and examples to a folder of weights that `annot run` reads.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
+"""The files next to the weights: what they depend on, and how the loss went."""
+ALIGN_BY = "cosentbert"
+"""Aspire's encoder of sentences (section 3.2.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderTraining:
+    """A training, done or planned."""
+
+    system: str
+    path: Path
+    """Where the weights are, or will be."""
+    examples: int
+    dev_examples: int
+    length: Length
+    settings: Mapping[str, Any]
+    curve: tuple[Point, ...]
+    """Empty for a dry run."""
+    best: Point | None
+    done_before: bool
+    """Whether the weights were there already, trained so."""
+    notes: tuple[str, ...]
+
+
+def make(
+    ws: Workspace | None,
+    recipe: Recipe,
+    *,
+    data: Path,
+    start: str | None,
+    align: str | None,
+    out: Path | None,
+    device: str | None,
+    dry_run: bool,
+    advance: Advance,
+    tell: Tell,
+) -> EncoderTraining:
+    """Train, or go on where a training of the same was interrupted.
+
+    start, align: a folder of weights or the name of a system; None stands for those of the paper. out: None is
+    `weights/SYSTEM` of the study. Raises InputError if `out` is there and was not trained so.
+    """
+    if out is None:
+        if ws is None:
+            raise InputError("found no study here and no --out, expected a folder for the weights")
+        out = weights_folder(ws) / recipe.system
+    train_on, dev = Examples(data / TRAIN), Examples(data / DEV)
+    train_on.check(recipe, dev=False)
+    dev.check(recipe, dev=True)
+    length = length_of(len(train_on), recipe.settings)
+    planned = EncoderTraining(
+        *(recipe.system, out, len(train_on), len(dev), length, asdict(recipe.settings)),
+        curve=(),
+        best=None,
+        done_before=False,
+        notes=_notes(length),
+    )
+    start_folder, _ = _weights(start or recipe.start, ws)
+    aligner = _weights(align or ALIGN_BY, ws) if recipe.aligned else None
+    if dry_run:
+        return planned
+    facts = {
+        "system": recipe.system,
+        "settings": asdict(recipe.settings),
+        "train_sha256": sha256_of(train_on.path),
+        "dev_sha256": sha256_of(dev.path),
+        "start_sha256": digest_of(start_folder),
+        "align_sha256": digest_of(aligner[0]) if aligner else None,
+    }
+    before = _record(out, facts)
+    if before is not None:
+        return replace(planned, curve=tuple(before.curve), best=before.best, done_before=True)
+    loaded = load(start_folder, device)
+    if loaded.mix is not None:
+        raise InputError(f"{start_folder}: found weights with a mix of layers, expected weights without one")
+    work = out.with_name(f"{out.name}.training")
+    with held_alone(
+        work / "lock", busy=f"{work}: another process trains there", hint="wait until it ends, or choose another --out"
+    ):
+        aligned_by = open_text_encoder(*aligner, device=device) if aligner else None
+        training = EncoderTrainer(recipe, loaded, train_on, dev, align=aligned_by, work=work)
+        progress = training.run(facts, advance=advance, tell=tell)
+        _write(out, work / "made", loaded, facts, progress)
+        shutil.rmtree(work)
+    return replace(planned, curve=tuple(progress.curve), best=progress.best)
+
+
+def line(point: Point, steps: int) -> str:
+    """One look at the dev examples, for whoever watches."""
+    loss = "" if point.train_loss is None else f"loss {point.train_loss:.4f}, "
+    dev = f"dev loss {point.dev_loss:.4f}, dev accuracy {100 * point.dev_accuracy:.1f}%"
+    return f"step {point.step:,} of {steps:,}: {loss}{dev}"
+
+
+def _notes(length: Length) -> tuple[str, ...]:
+    if length.warm_up < length.steps:
+        return ()
+    return (f"the warm-up takes {length.warm_up:,} of {length.steps:,} steps; --set warm_up=0.1 takes a tenth of them",)
+
+
+def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
+    """A folder of weights, or those of a system, and how they are read. Raises MissingInput if there are none."""
+    if Path(name).is_dir():
+        return Path(name), "own" if (Path(name) / "modules.json").is_file() else "cls"
+    (system,) = systems_of([name], vectors=None, weights=None)
+    if system.weights is None:
+        raise InputError(f"{name}: a system without weights, expected a folder of weights or a system with an encoder")
+    folder = Path("weights") if ws is None else weights_folder(ws)
+    return system.weights.find(folder), system.weights.reading
+
+
+def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:
+    """The training that made the weights at `out`; None if there are none yet."""
+    if not out.exists():
+        return None
+    path = out / RECORD
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"facts": None}
+    if stored["facts"] != json.loads(json.dumps(facts)):
+        raise InputError(
+            f"{out}: weights of another training are there", hint="choose another --out, or remove the folder"
+        )
+    curve = [Point(**one) for one in stored["curve"]]
+    return TrainingState(curve[-1].step, curve, Point(**stored["best"]))
+
+
+def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progress: TrainingState) -> None:
+    """Weights, tokeniser, record and curve: the folder is there whole, or not at all."""
+    shutil.rmtree(made, ignore_errors=True)
+    loaded.model.save_pretrained(made)
+    loaded.tokenizer.save_pretrained(made)
+    assert progress.best is not None, "a training looks at the dev examples"
+    record = {"facts": facts, "curve": [asdict(one) for one in progress.curve], "best": asdict(progress.best)}
+    write_file(made / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
+    write_file(made / CURVE, csv_of([[one.name for one in fields(Point)], *map(astuple, progress.curve)]))
+    losses = {
+        "training": [(one.step, one.train_loss) for one in progress.curve if one.train_loss is not None],
+        "dev": [(one.step, one.dev_loss) for one in progress.curve],
+    }
+    write_file(made / DRAWING, learning_curve(losses, unit="loss").wide)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    made.rename(out)

@@ -1,0 +1,265 @@
+"""Rounds out to Label Studio, and the answers back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
+from annot.base.names import counted
+from annot.base.records import Advance
+from annot.judging.exchange.audit import rushed_of
+from annot.judging.exchange.collecting import PullCursor, PullResult, pull_round
+from annot.judging.exchange.outgoing import check_outgoing
+from annot.judging.exchange.rounds import NO_OPTIONS, PreparedPush, Round, RoundOptions
+from annot.judging.exchange.sending import PushResult, SentProject, send_outgoing
+from annot.judging.rounds import ROUNDS, check_wishes, round_of
+from annot.publishing.report.tables import sentences
+from annot.publishing.so_far import write_pages
+from annot.store import projects
+from annot.store.shown import record_versions
+from annot.study.guidelines import left_out
+from annot.study.outcome import outcome_of
+from annot.study.provenance import note, states_of
+from annot.study.shown_versions import changes_of, refuse_unexplained
+from annot.study.workspace import Workspace
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A round out to Label Studio: one project for each person, whatever the round asks.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def push(
+    ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: RoundOptions = NO_OPTIONS
+) -> PushResult:
+    """Send what the round asks and is not there yet, to everyone who has signed up.
+
+    With `dry_run` the tasks are made and checked, and nothing is sent.
+    """
+    chosen = round_of(round)
+    check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
+    ws = ws.as_written() if chosen.makes_collection else ws.as_recorded()
+    states = states_of(ws) if chosen.noted_as else {}
+    with ws.opened() as held:
+        if chosen.makes_collection:
+            # Before any task is made: a grade that is given may have no name any more.
+            with held.reading() as session:
+                refuse_unexplained(changes_of(held, session), wishes.changed)
+        prepared = chosen.prepare(held, wishes, dry_run=dry_run)
+        if not prepared.checked:
+            check_outgoing(held, prepared.outgoing)
+        pushed = PushResult((), tuple(prepared.notes), prepared.unreachable)
+        for part in chosen.parts:
+            away = {one.assessor for one in pushed.unreachable}
+            mine = [one for one in prepared.outgoing if one.part == part and one.assessor not in away]
+            if not mine:
+                continue
+            if not dry_run:
+                with held.writing() as session:
+                    chosen.before_sending(session, mine)
+            sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_versions=prepared.new_versions)
+            pushed = PushResult(
+                (*pushed.projects, *sent.projects),
+                (*pushed.notes, *sent.notes),
+                (*pushed.unreachable, *sent.unreachable),
+                (*pushed.without_account, *sent.without_account),
+            )
+        if not prepared.outgoing and prepared.new_versions and not dry_run:
+            # Nobody is left to send it to; it is in force all the same.
+            with held.writing() as session:
+                record_versions(session, prepared.new_versions)
+    if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
+        note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
+    return _with(replace(pushed, notes=(*pushed.notes, *_examples_left_out(ws, prepared))), prepared.before)
+
+
+def _examples_left_out(ws: Workspace, prepared: PreparedPush) -> tuple[str, ...]:
+    """A note on guidelines that are sent for the first time, or with a change, without annot's own examples."""
+    pages = [version.subject for version in prepared.new_versions if version.part == "guidelines"]
+    without = left_out(ws, pages)
+    return sentences("commands.examples_left_out", pages=without | left_out(ws, ["general"])) if without else ()
+
+
+def _with(pushed: PushResult, before: Sequence[SentProject]) -> PushResult:
+    """With what was withdrawn before anything was sent: in each person's row, or in one of its own."""
+    withdrawn = {row.assessor: row for row in before}
+    rows = [
+        replace(row, withdrawn=row.withdrawn + withdrawn.pop(row.assessor).withdrawn)
+        if row.assessor in withdrawn
+        else row
+        for row in pushed.projects
+    ]
+    return replace(pushed, projects=(*rows, *(row for row in withdrawn.values() if row.withdrawn)))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The answers of the rounds back from Label Studio, once, or again and again while people judge.
+#
+# Every payload is kept, a changed annotation is a new revision, and no answer is lost.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+WATCHED = (ROUNDS["judging"], ROUNDS["adjudication"])
+"""The rounds that a watch waits for."""
+
+
+def pull(
+    ws: Workspace,
+    *,
+    round: str,
+    advance: Advance,
+    wishes: RoundOptions = NO_OPTIONS,
+    seen: dict[int, PullCursor] | None = None,
+) -> PullResult:
+    """Bring back every annotation of every project of the round, and note down what follows from it.
+
+    seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
+    """
+    chosen = round_of(round)
+    check_wishes(wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
+    with ws.opened() as held:
+        pulled = pull_round(held, chosen, wishes, advance=advance, seen=seen)
+        if wishes.dry_run or (seen is not None and not pulled.assessors):
+            return pulled
+        afterwards = chosen.after_pull(held)
+    return replace(pulled, notes=(*pulled.notes, *afterwards.notes), open=afterwards.open)
+
+
+def pull_sent(
+    ws: Workspace,
+    *,
+    advance: Advance,
+    wishes: RoundOptions = NO_OPTIONS,
+    rounds: Sequence[Round] = tuple(ROUNDS.values()),
+    named: str | None = None,
+    seen: dict[int, PullCursor] | None = None,
+) -> tuple[PullResult, tuple[AnnotError, ...]]:
+    """As `pull`, every round that was sent, or the one `named`; what one of them refuses keeps none of the others.
+
+    Returns what came, with the name of its round before each note where there are several, and what was refused.
+    Raises what was refused if nothing came.
+    """
+    if named is not None:
+        return _with_pages(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
+    check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
+    came: list[tuple[Round, PullResult]] = []
+    refused: list[AnnotError] = []
+    for round in _sent(ws, rounds):
+        own = wishes if "accept_deletions" in round.wishes else NO_OPTIONS
+        try:
+            came.append((round, pull(ws, round=round.name, advance=advance, wishes=own, seen=seen)))
+        except AnnotError as error:
+            refused.append(error)
+    if not came:
+        raise refused[0]
+    if seen is not None and any(pulled.assessors for _, pulled in came):
+        came = [(round, _with_open(ws, round, pulled)) for round, pulled in came]
+    pulled = _with_pages(ws, _together(came), wishes)
+    # On a server that has only some of the rounds, the others are not missed.
+    return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
+
+
+def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> PullResult:
+    """The same, with a note on answers that came faster than anyone can read. Writes the pages of what people decided
+    so far; a page that cannot be written is a note, and the answers are in all the same."""
+    if wishes.dry_run or not pulled.assessors:
+        return pulled
+    notes = list(pulled.notes)
+    with ws.opened() as held:
+        with held.reading() as session:
+            notes += [f"{found}; {found.do}" for found in rushed_of(session, outcome_of(session, held.settings))]
+        try:
+            write_pages(held, now=datetime.now().astimezone())
+        except (AnnotError, OSError) as error:
+            notes.append(f"the pages of grades so far are not written: {error}")
+    return replace(pulled, notes=tuple(notes))
+
+
+def watch(
+    pull: Callable[[dict[int, PullCursor]], PullResult],
+    *,
+    every: float,
+    wait: Callable[[float], None],
+    show: Callable[[PullResult], None],
+    tell: Callable[[str], None],
+    after: Callable[[bool, str], None],
+) -> None:
+    """Pull, show what is new, wait, and again, until every planned judgement is there.
+
+    pull: gets what earlier pulls have seen, as `exchange.collecting.collect` keeps it.
+    every: seconds from one pull to the next; wait: waits at most so long.
+    show: is given the people with something new, and the notes that were not shown before.
+    after: called after each pull: whether it brought something, and why it did not succeed, or "".
+
+    A server that is away after the first pull is waited for, and so is another command that is changing the study; what
+    is waited for is reported once. Raises StudioError if the first pull finds no server.
+    """
+    seen: dict[int, PullCursor] = {}
+    shown: set[str] = set()
+    first, trouble = True, ""
+    while True:
+        try:
+            pulled = pull(seen)
+        except (BusyError, StudioError) as error:
+            if first and isinstance(error, StudioError):
+                raise
+            # It may have stopped half-way: the next pull looks at everything.
+            seen.clear()
+            before, trouble = trouble, "busy" if isinstance(error, BusyError) else "away"
+            if trouble != before:
+                tell(f"{error.message}; trying again every {every:g} s")
+            after(False, error.message)
+        else:
+            if trouble:
+                tell("pulling again")
+            first, trouble = False, ""
+            notes = tuple(note for note in pulled.notes if note not in shown)
+            shown.update(notes)
+            rows = tuple(row for row in pulled.assessors if row.new or row.changed)
+            if rows or notes:
+                show(PullResult(rows, notes, open=pulled.open))
+            after(bool(rows), "")
+            if pulled.open == 0:
+                return
+        wait(every)
+
+
+def told(pulled: PullResult, *, now: datetime) -> str:
+    """One line on what a pull brought; nothing if it brought nothing."""
+    if not pulled.assessors:
+        return ""
+    brought = (
+        f"{row.assessor} {row.new} new" + (f" and {row.changed} changed" if row.changed else "")
+        for row in pulled.assessors
+    )
+    return f"{now:%H:%M:%S}  {', '.join(brought)}; {counted(pulled.open or 0, 'answer')} to come"
+
+
+def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """Those of the rounds of which something was sent; judging, where nothing was."""
+    with ws.reading() as session:
+        stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
+    return tuple(one for one in rounds if stored & {part.stored for part in one.parts}) or (ROUNDS["judging"],)
+
+
+def _with_open(ws: Workspace, round: Round, pulled: PullResult) -> PullResult:
+    """A round of which nothing came is waited for all the same."""
+    if pulled.open is not None:
+        return pulled
+    return replace(pulled, open=round.after_pull(ws).open)
+
+
+def _together(came: Sequence[tuple[Round, PullResult]]) -> PullResult:
+    """Several rounds as one pull."""
+    pulls = [pulled for _, pulled in came]
+    several = len(came) > 1
+    left = [pulled.open for pulled in pulls if pulled.open is not None]
+    return PullResult(
+        assessors=tuple(row for pulled in pulls for row in pulled.assessors),
+        notes=tuple(f"{round.name}: {note}" if several else note for round, pulled in came for note in pulled.notes),
+        lost=tuple(one for pulled in pulls for one in pulled.lost),
+        withdrawn=any(pulled.withdrawn for pulled in pulls),
+        unreachable=tuple(dict.fromkeys(one for pulled in pulls for one in pulled.unreachable)),
+        open=sum(left) if left else None,
+    )

@@ -1,0 +1,549 @@
+"""People of the study, and a letter for each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from sqlmodel import Session
+
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import check_name, counted
+from annot.base.records import Assessor, PairKey, grouped
+from annot.base.stats.values import Undefined
+from annot.base.templating import render
+from annot.judging.exchange.rounds import PARTS
+from annot.judging.exchange.servers import (
+    connect,
+    is_elsewhere,
+    isolated,
+    keep_address,
+    open_accounts,
+    owners_of,
+    passwords_file,
+    place_of,
+    refuse_shared,
+    studio_folder,
+)
+from annot.judging.progress import settled_of
+from annot.judging.trial_answers import TRAIN
+from annot.labelstudio import server
+from annot.labelstudio.accounts import read_passwords
+from annot.labelstudio.gateway import Gateway
+from annot.labelstudio.studio_records import labelling_url
+from annot.labelstudio.tasks import is_link as is_web_address
+from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
+from annot.publishing.report.tables import Column, Columns, sentences
+from annot.store import adjudications, judgements, people, projects, trials
+from annot.store.people import Kind, Notice, record_notices
+from annot.store.pools import read_topics
+from annot.store.projects import Project, read_hidden
+from annot.study.outcome import answered_of
+from annot.study.provenance import note_letters
+from annot.study.snapshot import Snapshot, snapshot_of
+from annot.study.workspace import Workspace, write_file
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The people of the study: pseudonyms everywhere, accounts in the database alone.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
+ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
+
+
+class ChangedPerson(NamedTuple):
+    """What was done for one person, and what the lead should know."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    url: str = ""
+    """Of the person's own server, where that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAssessor:
+    """One person, as the lead sees them: the account is for the terminal and never for a file."""
+
+    assessor: str
+    adjudicator: bool
+    assigned: int
+    answered: int
+    share: float
+    """The hours they have, relative to others."""
+    left_on: str | None
+    account: str | None
+
+
+PEOPLE = Columns[ListedAssessor](
+    [
+        Column("name", lambda one: one.assessor),
+        Column("role", lambda one: "adjudicator" if one.adjudicator else "assessor"),
+        Column("account", lambda one: one.account or "none", ""),
+        Column("left on", lambda one: (one.left_on or "")[:10]),
+    ],
+    [
+        Column("pairs assigned", lambda one: one.assigned),
+        Column("answered", lambda one: one.answered),
+        Column("share of hours", lambda one: f"{one.share:g}", ""),
+        Column("", lambda one: one.share, "share"),
+    ],
+)
+
+
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> ChangedPerson:
+    """Remember a person. On the local server the account is made; on another one the person signs up.
+
+    The password of a local account goes once to a file that only its owner can read.
+    """
+    person = Assessor(pseudonym, account, adjudicator)
+    _check(person)
+    with ws.reading() as session:
+        everyone = people.read_assessors(session)
+        has_answered = _has_answered(session, pseudonym)
+    known = next((other for other in everyone if other.assessor == pseudonym), None)
+    _refuse_shared(everyone, person)
+    for other in everyone:
+        if other.assessor != pseudonym and other.assessor.lower() == pseudonym.lower():
+            raise InputError(
+                f"{pseudonym}: differs from {other.assessor} only in case",
+                hint=f"if this is the same person, use {other.assessor}; if not, choose another name",
+            )
+    if known is not None and known.account and has_answered and not _same_account(known.account, account):
+        raise InputError(
+            f"{pseudonym} has another account, and answers from it are on record",
+            hint=f"to change the account, use `annot assessor change {pseudonym} --account NEW`; to add another "
+            "person, choose another name",
+        )
+    if dry_run:
+        return ChangedPerson(f"{pseudonym}: would be added")
+    notes = _note_on_account(ws, person)
+    with ws.writing() as session:
+        people.put_assessors(session, [person])
+        people.set_left(session, pseudonym, None)
+    verb = "added"
+    if known is not None:
+        same = (known.account, known.adjudicator) == (account, adjudicator)
+        verb = "already in the study" if same else "changed"
+    if known is not None and known.left_on is not None:
+        verb = "is back"
+        notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
+    role = "adjudicator" if adjudicator else "assessor"
+    return ChangedPerson(f"{pseudonym}: {role}, {verb}", notes)
+
+
+def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> ChangedPerson:
+    """Give a person another account; the answers of the earlier one stay theirs.
+
+    On the local server the account is made; on another one the person signs up.
+    """
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(pseudonym, tuple(everyone), what="assessor")
+    person = replace(everyone[pseudonym], account=account)
+    _check(person)
+    _refuse_shared(everyone.values(), person)
+    if _same_account(everyone[pseudonym].account, account):
+        return ChangedPerson(f"{pseudonym}: already has this account")
+    if dry_run:
+        return ChangedPerson(f"{pseudonym}: would change the account")
+    notes = _note_on_account(ws, person)
+    with ws.writing() as session:
+        people.put_assessors(session, [person])
+    return ChangedPerson(
+        f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account")
+    )
+
+
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
+    """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
+
+    Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
+    person's local server is taken, for one that is reached by another address. Raises InputError if all share one
+    server.
+    """
+    ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
+    if not isolated(ws):
+        raise InputError(
+            '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
+            hint="set it under [judging]; to change the account, use --account",
+        )
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(pseudonym, tuple(everyone), what="assessor")
+    if url is None:
+        place = place_of(ws, pseudonym)
+        return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
+    address = url.rstrip("/")
+    if not is_web_address(address):
+        raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
+    if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
+        raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
+    if dry_run:
+        return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
+    local = studio_folder(ws, pseudonym)
+    token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
+    with Gateway(address, token) as gateway:
+        gateway.whoami()
+        refuse_shared(ws, gateway, pseudonym, {})
+    keep_address(ws, pseudonym, url=address, token=token)
+    notes = _note_on_account(ws, everyone[pseudonym])
+    return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
+
+
+def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
+    """Everyone, those who left among them, with how much they were given and have answered."""
+    with ws.reading() as session:
+        everyone = people.read_assessors(session)
+        plan = people.read_assignments(session)
+        answered = answered_of(session)
+    assigned = Counter(one.assessor for one in plan)
+    done = Counter(one.assessor for one in plan if (one.assessor, one.asked) in answered)
+    return tuple(
+        ListedAssessor(
+            person.assessor,
+            person.adjudicator,
+            assigned[person.assessor],
+            done[person.assessor],
+            1.0 if person.share is None else person.share,
+            person.left_on,
+            person.account,
+        )
+        for person in everyone
+    )
+
+
+def _check(person: Assessor) -> None:
+    faults = []
+    if not PSEUDONYM.fullmatch(person.assessor):
+        faults.append(
+            f"name: found {person.assessor!r}, expected a pseudonym such as a1 (a letter, then letters, digits, - or _)"
+        )
+    if person.account is None or not ADDRESS.fullmatch(person.account):
+        # The text may be an identity: it is not repeated.
+        faults.append("--account: expected an e-mail address")
+    if faults:
+        raise InputError("the person cannot be added", faults=faults)
+
+
+def _refuse_shared(everyone: Iterable[Assessor], person: Assessor) -> None:
+    for other in everyone:
+        if other.assessor != person.assessor and _same_account(other.account, person.account):
+            raise InputError(
+                f"the account of {person.assessor} already belongs to {other.assessor}",
+                hint="each person needs their own account",
+            )
+
+
+def _same_account(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one.lower() == other.lower()
+
+
+def _has_answered(session: Session, pseudonym: str) -> bool:
+    judged = (one.assessor for one in judgements.read_judgements(session))
+    settled = (one.adjudicator for one in adjudications.read_adjudications(session))
+    return pseudonym in {*judged, *settled}
+
+
+def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
+    """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
+    who, account = person.assessor, person.account or ""
+    own = who if isolated(ws) else None
+    elsewhere = ws.studio_url is not None if own is None else is_elsewhere(ws, own)
+    if not elsewhere and server.status(studio_folder(ws, own)) is None:
+        return ()
+    with connect(ws, person=own) as gateway:
+        if not elsewhere:
+            open_accounts(ws, gateway, {who: account}, person=own)
+            return (f"{who}: the password is in {passwords_file(ws, own)}; `annot invite {who}` writes the letter",)
+        if account.lower() in gateway.user_ids():
+            return ()
+        return (
+            f"the server does not have this account yet; the person signs up at {gateway.url}{gateway.invitation()}; "
+            f"`annot invite {who}` writes a letter with the link",
+        )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A letter for each person: how much there is to do, where to sign in, what is published, whom to ask.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+TEMPLATES = {"judge": "letter.txt.j2", "adjudicate": "letter-adjudicator.txt.j2"}
+THEIR_WORDS: dict[Role, str] = {"judge": "the comments that you write", "adjudicate": "the reasons that you write"}
+OWNER_ONLY = 0o600
+SENDER = "the person who sent you this letter"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One person's letter in one role. It names the account: it is for the lead and the person alone."""
+
+    assessor: str
+    role: Role
+    link: str | None
+    """Of their project, once something was sent."""
+    contact: str
+    """Who answers questions; empty if the letter names no one."""
+    text: str
+    path: Path | None
+    """The file that it was written to."""
+    password: Path | None
+    """The file that holds the password, where the account is on a server of the study's own."""
+    counted: bool
+    """Whether it says how much there is to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """What is known of a server."""
+
+    url: str
+    accounts: frozenset[str]
+    sign_up: str | None
+    """Where an account is made; None on the local server, where the lead makes it."""
+
+
+def invite(
+    ws: Workspace, names: tuple[str, ...], *, contact: str | None, days: Mapping[Role, date | None], out: Path | None
+) -> tuple[Letter, ...]:
+    """Write the letters of these people, or of everyone who has not left and has an account.
+
+    days: by role, the day by which the work is wanted. Raises InputError for people who have left or have no account,
+    MissingInput when there is no one.
+    """
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+        found = _chosen(everyone, names, addressees(session, ws))
+        asked_both = ws.settings.faceted and bool(read_topics(session))
+    own = {one.person.assessor: one.person.assessor if isolated(ws) else None for one in found}
+    lacking = {own[one.person.assessor] for one in found if one.project is None}
+    servers = {
+        at: _server(ws, at)
+        for at in dict.fromkeys(own.values())
+        if at in lacking or ws.studio_url is not None or server.status(studio_folder(ws, at)) is not None
+    }
+    whom = contact if contact is not None else ws.settings.collection.contact
+    made = []
+    for one in found:
+        name = one.person.assessor
+        day = days[one.role]
+        known = servers.get(own[name])
+        values = _values(ws, one, known) | {
+            "whom": whom or SENDER,
+            "until": day and f"{day.day} {day:%B %Y}",
+            "asked": "both" if asked_both else ws.settings.kind,
+        }
+        text = render(TEMPLATES[one.role], values, overrides=ws.root / "templates")
+        path = None
+        if out is not None:
+            twice = sum(other.person == one.person for other in found) > 1
+            file = f"{name}-{PARTS[one.role].title}.txt" if twice else f"{name}.txt"
+            path = (out if out.is_absolute() else ws.root / out) / file
+            write_file(path, text)
+            path.chmod(OWNER_ONLY)
+        here = passwords_file(ws, own[name])
+        password = here if values["account"] in read_passwords(here) else None
+        made.append(Letter(name, one.role, values["link"], whom, text, path, password, one.work is not None))
+    with ws.writing() as session:
+        record_notices(session, (_notice(ws, one) for one in made))
+    note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
+    return tuple(made)
+
+
+def describe(made: tuple[Letter, ...]) -> str:
+    """The letters, or the files they were written to."""
+    if all(one.path is not None for one in made):
+        return "\n".join(str(one.path) for one in made)
+    rule = "-" * 72
+    return f"\n{rule}\n".join(one.text.rstrip("\n") for one in made)
+
+
+def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
+    """Where the passwords are, what these letters cannot tell yet, and when to write again."""
+    return sentences("commands.letters", letters=made)
+
+
+def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: list[Addressee]) -> list[Addressee]:
+    for name in names:
+        check_name(name, tuple(everyone), what="assessor")
+    found = [one for one in possible if not names or one.person.assessor in names]
+    faults = [f"{name}: has left" for name in names if everyone[name].left_on is not None]
+    faults += [
+        f"{name}: has no account; add one with `annot assessor add {name} --account EMAIL`"
+        for name in dict.fromkeys(one.person.assessor for one in found if one.person.account is None)
+    ]
+    if faults:
+        raise InputError(f"{counted(len(faults), 'person', 'people')} cannot be invited", faults=faults)
+    if not found:
+        imported = ": the others have left, or their answers were imported" if everyone else ""
+        raise MissingInput(f"no one to invite{imported}", hint="add people with `annot assessor add`")
+    return found
+
+
+def _notice(ws: Workspace, letter: Letter) -> Notice:
+    """What the letter says of publication, by its text: a study may have a letter of its own."""
+    kind, decided = _words(ws, letter.role)
+    says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
+    return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+
+
+def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
+    """What a person in this role writes, and whether it is published."""
+    release = ws.settings.release
+    return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
+
+
+def _server(ws: Workspace, person: str | None) -> _Server:
+    """The server of this person, or the one for all."""
+    here = ws.studio_url is None if person is None else not is_elsewhere(ws, person)
+    with connect(ws, person=person) as gateway:
+        sign_up = None if here else f"{gateway.url}{gateway.invitation()}"
+        return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
+
+
+def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, Any]:
+    account, settings = one.person.account or "", ws.settings
+    has_account = known is None or account.lower() in known.accounts
+    address = known.url if known is not None else one.project.url if one.project is not None else ""
+
+    def link_to(project: Project | None) -> str | None:
+        return None if project is None or project.remote_id is None else labelling_url(address, project.remote_id)
+
+    return {
+        "title": settings.collection.title,
+        "assessor": one.person.assessor,
+        "account": account,
+        "server": address,
+        "sign_up": None if has_account or known is None else known.sign_up,
+        "link": link_to(one.project),
+        "work": one.work,
+        "last": "N" if one.work is None else one.work.pairs,
+        "training": one.training,
+        "training_sent": one.training_sent or one.training,
+        "training_link": link_to(one.training_project),
+        "published": _words(ws, one.role)[1] != "left out",
+        "their_words": THEIR_WORDS[one.role],
+        "shown": settings.adjudication.ratings == "shown",
+        "shared": not isolated(ws),
+    }
+
+
+UNTIMED_SECONDS = 60.0
+"""What a pair is taken to take while none has a time."""
+HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What one person has to do in one role."""
+
+    pairs: int
+    """Of them all, with those that are done."""
+    done: int
+    seconds: float | None
+    """What a pair takes; None if that is not known."""
+    timed: bool
+    """Whether `seconds` is measured or set; else it is assumed."""
+
+    @property
+    def left(self) -> int:
+        """Those still to do."""
+        return self.pairs - self.done
+
+    @property
+    def time(self) -> str:
+        """For those still to do: `40 minutes`, `1 hour`, `2.5 hours`; empty if it is not known."""
+        return "" if self.seconds is None else spoken_time(self.left * self.seconds / HOUR)
+
+
+def spoken_time(hours: float) -> str:
+    """Hours as people say them: to five minutes, from three quarters of an hour on to half an hour.
+
+    >>> spoken_time(0.03), spoken_time(0.6), spoken_time(1.1), spoken_time(2.6)
+    ('5 minutes', '35 minutes', '1 hour', '2.5 hours')
+    """
+    if hours < HALF + HALF / 2:
+        return f"{max(5, 5 * round(12 * hours))} minutes"
+    halves = round(hours / HALF)
+    return "1 hour" if halves == 2 else f"{halves * HALF:g} hours"
+
+
+Role = Literal["judge", "adjudicate"]
+
+
+class Addressee(NamedTuple):
+    """One person in one role."""
+
+    person: Assessor
+    role: Role
+    work: Workload | None
+    """None before the plan is drawn; of an adjudicator, before disputes are sent."""
+    project: Project | None
+    """Theirs on the server, once something was sent."""
+    training: int
+    """Gold pairs that come first, while they are not passed."""
+    training_project: Project | None
+    training_sent: int = 0
+    """How many of them are on the server: they are sent batch by batch."""
+
+
+def addressees(session: Session, ws: Workspace) -> list[Addressee]:
+    """Everyone who has not left, once for each role that they have, without those whose answers were imported."""
+    snapshot = snapshot_of(session, ws)
+    imported = snapshot.outcome.people if snapshot.judged_elsewhere else set()
+    imported -= {project.assessor for project in snapshot.projects}
+    everyone = [one for one in snapshot.people if one.left_on is None and one.assessor not in imported]
+    planned = {assignment.assessor for assignment in snapshot.assignments}
+    there = {(one.assessor, one.round): one for one in snapshot.projects if one.remote_id is not None}
+    told = []
+    for person in everyone:
+        name = person.assessor
+        if not person.adjudicator or name in planned:
+            passed = snapshot.trials.get(f"{TRAIN}/{name}", {}).get("verdict") == "passed"
+            training = 0 if passed else len(trials.read_assignments(session, TRAIN, name))
+            work = _judging(session, snapshot, name)
+            project, first = there.get((name, "judge")), there.get((name, TRAIN)) if training else None
+            batch = len(projects.read_tasks(session, first.project)) if first else 0
+            told.append(Addressee(person, "judge", work, project, training, first, batch))
+        if person.adjudicator:
+            project = there.get((name, "adjudicate"))
+            work = project and _settling(session, snapshot, project)
+            told.append(Addressee(person, "adjudicate", work, project, 0, None))
+    return told
+
+
+def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None:
+    """The pairs that are this person's."""
+    own = {one.asked for one in snapshot.assignments if one.assessor == name}
+    if not own:
+        return None
+    own |= {PairKey(*pair) for pair in read_hidden(session).get(name, ())}
+    own |= {one.asked for one in snapshot.outcome.returned if one.assessor == name}
+    probed = {(one.record.assessor, one.record.asked) for one in trials.read_answers(session, "hidden-gold")}
+    answered = {asked for who, asked in answered_of(session) | probed if who == name}
+    by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
+    speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
+    seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
+    return Workload(len(own), len(own & answered), seconds=seconds, timed=isinstance(speed, Speed))
+
+
+def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workload:
+    """The disputes that were sent to this person."""
+    outcome, forecast = snapshot.outcome, snapshot.ws.settings.forecast
+    rate = settling_of(
+        settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
+    )
+    pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
+    return Workload(len(pairs), len(pairs - set(outcome.open)), seconds=_seconds(rate), timed=True)
+
+
+def _seconds(rate: Settling) -> float | None:
+    if isinstance(rate, Undefined):
+        return None
+    return rate if isinstance(rate, float) else rate.means[WHO]

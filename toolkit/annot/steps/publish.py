@@ -1,0 +1,565 @@
+"""The report, the page on which the collection is read, the datasheet and the release."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from sqlmodel import Session
+
+from annot.base.errors import FindingError, InputError, MissingInput
+from annot.base.names import calling, check_name, counted
+from annot.base.records import Assignment, Judgement, Paper, Ranking
+from annot.base.stats.values import Undefined
+from annot.corpus.corpus_facts import corpus_facts
+from annot.formats.beir import dataset_id
+from annot.formats.trec import Match
+from annot.judging.comments import consent, own_words
+from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
+from annot.measuring.evaluation.evaluated import mean_of_all
+from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelection
+from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
+from annot.pools.admission import drawn_citations
+from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data, write_pages
+from annot.publishing.release.collection_facts import facts_of
+from annot.publishing.release.leaks import (
+    Secret,
+    addresses,
+    free_texts,
+    known_people,
+    leaks,
+    mentioned,
+    secrets_of,
+    telling_pseudonyms,
+)
+from annot.publishing.release.parts import opinion_files
+from annot.publishing.release.prose import (
+    OpenQuestion,
+    answers_file,
+    ask,
+    datasheet_html,
+    datasheet_markdown,
+    describe_open,
+    open_questions,
+    read_answers,
+)
+from annot.publishing.release.released_files import bundle, check_folder, release_files, run_files, write_folder
+from annot.publishing.report.pages import REPORT_FILE, report_files
+from annot.publishing.report.sections.whole import tables
+from annot.publishing.report.side_by_side import (
+    judged_versions,
+    version_records,
+    with_judged_sentences,
+    with_judged_texts,
+)
+from annot.publishing.report.study import Study
+from annot.publishing.report.tables import Column, Columns, Table
+from annot.publishing.report.verdict import RESTS_ON, notices
+from annot.publishing.terms import terms_of
+from annot.store import facet_labels, papers, trials
+from annot.store.people import Notice, record_notices
+from annot.store.projects import StoredRound, read_hidden
+from annot.store.shown import texts_in
+from annot.study.outcome import Pair
+from annot.study.provenance import ANSWERS_FILE, note
+from annot.study.snapshot import (
+    Snapshot,
+    read_for_release,
+    read_kinds,
+    read_snapshot,
+    refuse_qrels_of_models,
+    snapshot_of,
+    unfinished,
+)
+from annot.study.workspace import Workspace, remove_dead_stages, sha256_of
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The report: everything that was measured, on one page, from the records.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """Where the report is."""
+
+    path: Path
+    sha256: str
+
+
+def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
+    """Write `report.html`, the same as Markdown, its tables as LaTeX, and its figures as JSON.
+
+    out: the folder to write into instead of `exports/`, for a study that may only be read.
+    """
+    folder, snapshot = ws.exports if out is None else out, read_snapshot(ws)
+    write_pages(folder, report_files(Study(snapshot)))
+    if out is None:
+        note(ws, "report", snapshot.states)
+    return WrittenReport(folder / REPORT_FILE, sha256_of(folder / REPORT_FILE))
+
+
+def table(ws: Workspace, name: str) -> Table:
+    """One table of the report, by its name."""
+    known = {}
+    for made in tables(Study(read_snapshot(ws))):
+        known[made.name] = made
+        if made.name == name:
+            break
+    check_name(name, tuple(known), what="--table")
+    return known[name]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The page on which the collection is read: queries, ranked abstracts, grades, two systems side by side.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+BROWSE_FILE = "browse.html"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPage:
+    """Where the page is, and what is on it."""
+
+    path: Path
+    queries: int
+    systems: int
+    size: int
+    """Bytes."""
+    graded: bool
+    """Whether final grades are shown."""
+    notes: tuple[str, ...]
+
+
+def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPage:
+    """Write `browse.html` with the runs of `exports/runs/`, but those that were trained on what they are tested on.
+
+    No grade is on it while anything is still being judged, unless `partial`: then those are that are settled. With
+    grades, the best run comes first.
+    out: the folder to write into instead of `exports/`.
+    """
+    if not ws.has_corpus:
+        raise MissingInput("no corpus yet, so there is nothing to browse", hint="add papers with `annot corpus add`")
+    with ws.reading() as session:
+        snapshot = snapshot_of(session, ws)
+        waiting = tuple(_waiting(session, snapshot))
+        named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
+        labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
+    judged = judged_versions(snapshot)
+    snapshot = replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged))
+    labels |= {text_id: one.labels for text_id, one in judged.items() if one.labels}
+    texts = {one.paper_id: one for one in with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)}
+    runs = read_run_files(snapshot.ws)
+    graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
+    qrels = snapshot.outcome.qrels if graded else ()
+    relevant_from = ws.settings.evaluation.relevant_from
+    query_papers = {query: topic for query, topic in snapshot.topics.items() if topic not in snapshot.texts}
+    compared = primary_of(ws.settings)
+    pools = graded_pools(snapshot, qrels, unfinished=True) if qrels else None
+    measured = {tag: _measured(of, pools, *compared, relevant_from=relevant_from) for tag, of in runs.items()}
+    order = sorted(runs, key=lambda tag: -mean_of_all(measured[tag], snapshot.splits)) if graded else list(runs)
+    systems = [
+        BrowsedRun(
+            tag,
+            runs[tag],
+            _matches(ws, tag, query_papers, texts),
+            {query_id: value for query_id, value in measured[tag].items() if runs[tag].get(query_id)},
+        )
+        for tag in order
+    ]
+    data = page_data(
+        snapshot,
+        systems,
+        papers=texts,
+        labels=labels,
+        measure=compared[1],
+        errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
+    )
+    study = Study(snapshot)
+    with calling(lambda: snapshot.called):
+        text = page(
+            data,
+            collection=ws.settings.collection,
+            notice=study.notice,
+            untrue=notices(study.findings, RESTS_ON["browse"]),
+            waiting=waiting,
+            graded=graded,
+            measure=compared[1],
+            sampled=snapshot.sample is not None,
+            errors=(NEAR_TOP, FAR_DOWN),
+            relevant_from=relevant_from,
+            overrides=ws.root / "templates",
+        )
+    path = (ws.exports if out is None else out) / BROWSE_FILE
+    write_pages(path.parent, {BROWSE_FILE: text})
+    if out is None:
+        note(ws, "browse", snapshot.states)
+    return WrittenPage(
+        path, len(snapshot.queries), len(systems), path.stat().st_size, graded, tuple(_notes(ws, waiting, graded))
+    )
+
+
+def _notes(ws: Workspace, waiting: tuple[str, ...], graded: bool) -> Iterator[str]:
+    if waiting:
+        shown = "the page shows the settled grades" if graded else "the page shows no grades"
+        yield f"judging is in progress ({', '.join(waiting)}): {shown}; do not show it to assessors"
+    if not ws.settings.collection.text_licence:
+        yield "the page contains the texts, and collection.text_licence is empty: do not publish it"
+
+
+def _measured(
+    rankings: Mapping[str, Ranking], pools: GradedPools | None, convention: str, measure: str, *, relevant_from: int
+) -> dict[str, float]:
+    """The measure of the report on each query; none without grades, or if an estimate cannot be its value."""
+    if pools is None:
+        return {}
+    measured = pools.measured(rankings, pools.query_ids, MeasureSelection(convention, (), relevant_from), ties=TIES[0])
+    shown = ((query.query_id, query.shown(measure)) for query in measured.queries)
+    return {query_id: value for query_id, value in shown if value is not None}
+
+
+def _matches(
+    ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
+) -> Mapping[Pair, tuple[Match, ...]]:
+    """The sentences that the run matched, if it says so. Raises InputError if a text has no such sentence."""
+    found, path = matches_of(ws, tag), matches_file(ws, tag)
+    faults = [
+        f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"
+        for (query_id, doc_id), matches in found.items()
+        for match in matches
+        for at, paper_id in zip(match[:2], (query_papers.get(query_id), doc_id), strict=True)
+        if (paper := texts.get(paper_id or "")) is not None and at >= len(paper.sentences)
+    ]
+    if faults:
+        raise InputError(
+            f"{path}: found {counted(len(faults), 'sentence')} that papers do not have",
+            faults=faults,
+            hint="make the run again",
+        )
+    return found
+
+
+TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+
+
+def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
+    """What is still to be answered, in words; nothing once everything has ended.
+
+    Pairs without a final grade, and what is asked of people who are to answer without knowing that grade: hidden
+    repeats, hidden gold, training, the sub-study. Nobody waits for people who have left.
+    """
+    open_pairs = len(unfinished(snapshot.outcome))
+    if open_pairs:
+        yield f"{counted(open_pairs, 'pair')} without a final grade"
+    gone = {person.assessor for person in snapshot.people if person.left_on is not None}
+
+    def unanswered(asked: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
+        given = {(one.assessor, one.query_id, one.doc_id) for one in answers if one.counts}
+        return sum(one not in given and one[0] not in gone for one in asked)
+
+    repeats = unanswered(
+        (_who(one) for one in snapshot.assignments if one.occasion > 1),
+        tuple(one for one in snapshot.outcome.everything if one.occasion > 1),
+    )
+    if repeats:
+        yield f"{counted(repeats, 'pair')} to judge again"
+    hidden = unanswered(
+        ((name, *pair) for name, pairs in read_hidden(session).items() for pair in pairs),
+        _answers(session, "hidden-gold"),
+    )
+    in_trials = hidden + sum(
+        unanswered(map(_who, trials.read_assignments(session, round)), _answers(session, round)) for round in TRIALS
+    )
+    if in_trials:
+        yield f"{counted(in_trials, 'answer')} of training or the sub-study"
+
+
+def _who(one: Assignment) -> tuple[str, str, str]:
+    return one.assessor, one.query_id, one.doc_id
+
+
+def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
+    return tuple(answer.record for answer in trials.read_answers(session, round))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The datasheet: numbers from the records, prose from `datasheet.toml`, where each question is asked once.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+MARKDOWN_FILE = "datasheet.md"
+PAGE_FILE = "datasheet.html"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDatasheet:
+    """Where the datasheet is, where its answers go, and which are missing."""
+
+    markdown: Path
+    page: Path
+    answers: Path
+    answers_written: bool
+    """Whether questions were added to the file of answers."""
+    unanswered: tuple[OpenQuestion, ...]
+
+
+def write_datasheet(ws: Workspace) -> WrittenDatasheet:
+    """Write `exports/datasheet.md` and `.html`, and put every question that it lacks into `datasheet.toml`.
+
+    Whether the texts are part of the collection follows from `collection.text_licence`, as in `annot release`.
+    """
+    answers = read_answers(ws)
+    snapshot = read_snapshot(ws)
+    collection = ws.settings.collection
+    terms, _ = terms_of(collection, with_text=None, licence=None, published=None)
+    # A licence that is none is refused, not left out.
+    terms = replace(terms, licence=collection.licence)
+    study = Study(snapshot)
+    facts = facts_of(study, corpus_facts(ws, without=set(study.added)), terms)
+    overrides = ws.root / "templates"
+    markdown = datasheet_markdown(facts, answers, overrides=overrides)
+    page = datasheet_html(facts, markdown, overrides=overrides)
+    topics = bool(snapshot.texts)
+    added = ask(answers_file(ws), answers, topics=topics)
+    open_ones = open_questions(answers, topics=topics)
+    paths = ws.exports / MARKDOWN_FILE, ws.exports / PAGE_FILE
+    write_pages(ws.exports, {MARKDOWN_FILE: markdown, PAGE_FILE: page})
+    note(ws, "datasheet", snapshot.states, open=len(open_ones))
+    return WrittenDatasheet(*paths, answers_file(ws), added, open_ones)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The release: everything that others need to use the collection, searched for what must stay here, byte for byte.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseResult:
+    """What was written (or would be), by path; and what a person should know."""
+
+    folder: Path
+    with_text: bool
+    licence: str
+    files: dict[str, tuple[int, str]]
+    """Size in bytes and SHA-256."""
+    notes: tuple[str, ...]
+    missing: tuple[str, ...]
+    """What a draft lacks to be a release."""
+
+
+FILES = Columns[tuple[str, tuple[int, str]]](
+    [Column("file", lambda one: one[0])],
+    [Column("bytes", lambda one: one[1][0]), Column("SHA-256", lambda one: one[1][1][:12])],
+)
+
+
+def release(
+    ws: Workspace,
+    folder: Path,
+    *,
+    with_text: bool | None,
+    licence: str | None,
+    published: date | None,
+    allowed: Sequence[str],
+    draft: bool,
+    dry_run: bool,
+    consented: str | None = None,
+    consenting: Sequence[str] = (),
+    may_publish: Callable[[Sequence[str]], bool] | None = None,
+) -> ReleaseResult:
+    """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
+
+    with_text: whether titles and abstracts go out; None: when `collection.text_licence` says under which licence.
+    licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
+    identity. draft: write what is there although something is missing; its title and description say that it is a
+    draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
+    consented: how people agreed that what they wrote is published although they had not known; it goes on record with
+    the release.
+    consenting: who; without any, all who had not.
+    may_publish: asks the lead about texts of people that name a person, a path or an address; None refuses them.
+
+    Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
+    is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
+    """
+    # A release that was killed may have left its folder next to its place.
+    remove_dead_stages(ws.root)
+    refuse_qrels_of_models(ws)
+    check_folder(folder, name=dataset_id(ws.settings.collection.name))
+    answers = read_answers(ws)
+    study, records = read_for_release(_as_draft(ws) if draft else ws)
+    if (consenting and consented is None) or (consented is not None and not consented.strip()):
+        raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
+    agreed: tuple[Notice, ...] = ()
+    if consented is not None:
+        agreed = consent(study, how=consented, people=consenting)
+        study = replace(study, notices=(*study.notices, *agreed))
+    words = own_words(study)
+    corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
+    terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
+    lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
+    # Empty texts would be taken for the real ones.
+    terms = replace(terms, with_text=terms.with_text and not lacking)
+    measured = Study(study, terms)
+    added = set(measured.added)
+    corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
+    judged = judged_versions(study)
+    corpus = tuple(with_judged_texts(corpus, judged))
+    runs, runs_missing, notes = run_files(study)
+    asked = open_questions(answers, topics=bool(study.texts))
+    there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
+    there += tuple(line for finding in measured.findings if finding.state.refused for line in finding.lines)
+    others = (*unnamed, *lacking, *there)
+    missing = (*others, *describe_open(asked))
+    in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
+    facts = facts_of(measured, corpus_facts(ws, without=added), terms)
+    report = report_files(measured)
+    unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
+    unmended = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
+    notes = (*notes, *words.notes, *unmended, *(f"the report: {reason}" for reason in sorted(unmeasured)))
+    reported = [one for one in measured.opinions_on_record if one.standing.reported]
+    pooled = study.pooled
+    made, notes = release_files(
+        replace(study, queries=with_judged_sentences(study.queries, judged)),
+        corpus,
+        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
+        records.labels | {text_id: one.labels for text_id, one in judged.items() if one.labels},
+        report,
+        facts,
+        answers,
+        words=words,
+        runs=runs,
+        opinions=opinion_files(reported, study, terms, currency=ws.settings.forecast.currency),
+        notes=notes,
+        versions=version_records(
+            study,
+            judged,
+            of_models={
+                sha256
+                for one in reported
+                for display in one.displays.values()
+                for sha256 in texts_in(display)
+                if sha256
+            },
+            with_text=terms.with_text,
+        ),
+        missing=in_full if draft else None,
+    )
+    notes = (*notes, *_trials_left_out(measured))
+    files = bundle(made)
+    secrets = secrets_of(study, records, environ=os.environ, allowed=allowed)
+    early = [why for one in measured.opinions_on_record for _, _, why in one.asked.early]
+    texts = free_texts(study, words, answers, early=early)
+    revealing = tuple(_revealing(study, secrets, corpus, files, answers, allowed))
+    named = mentioned(texts, known_people(study, secrets), allowed=allowed, excerpts=not revealing)
+    if dry_run:
+        notes = (*notes, *(f"a text of a person has {one}" for one in named))
+        named = ()
+    _refuse(() if draft else missing, revealing, named, may_publish=may_publish)
+    if not terms.published:
+        notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
+    if not dry_run:
+        if agreed:
+            with ws.writing() as session:
+                record_notices(session, agreed)
+        write_folder(ws.root, folder, files)
+        if not draft:
+            note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
+    sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
+    return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
+
+
+def _trials_left_out(measured: Study) -> Iterator[str]:
+    """A note on each opinion that the release does not have."""
+    for standing in (one.standing for one in measured.opinions_on_record if not one.standing.reported):
+        yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
+
+
+def _as_draft(ws: Workspace) -> Workspace:
+    """The study under a title that says so: every page that is made of it has the title."""
+    collection = ws.settings.collection
+    words = f"This is a draft, not for publication; MISSING.md lists what is missing. {collection.description}".strip()
+    return ws.replaced("collection", title=f"DRAFT: {collection.title}", description=words)
+
+
+def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
+    """Every paper that the release would name must be in the corpus."""
+    if not corpus:
+        yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
+        return
+    named = set(study.topics.values()) - study.texts.keys() | {doc_id for _, doc_id in study.outcome.planned}
+    named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
+    for paper_id in sorted(named - {paper.paper_id for paper in corpus}):
+        yield f"paper {paper_id}: not in the corpus; add it with `annot corpus add` (see [corpus] in annot.toml)"
+
+
+def _pools_missing(study: Snapshot) -> Iterator[str]:
+    """A query must have documents to rank."""
+    planned = {query_id for query_id, _ in study.outcome.planned}
+    for query in study.queries:
+        if query.query_id not in planned and query.topic_id not in study.pools:
+            topic = "topic" if query.topic_id in study.texts else "paper"
+            yield f"query {query.query_id}: its {topic} has no pool; draw it with `annot pool`"
+
+
+def _texts_missing(study: Snapshot) -> Iterator[str]:
+    """A query on a paper must have a text where texts are released."""
+    for query in study.queries:
+        if not query.sentences and query.topic_id not in study.texts:
+            yield f"query {query.query_id}: no sentence of its facet; label the corpus, or release with --ids-only"
+
+
+def _refuse(
+    missing: Sequence[str],
+    revealing: Sequence[str],
+    named: Sequence[str],
+    *,
+    may_publish: Callable[[Sequence[str]], bool] | None,
+) -> None:
+    """Raise FindingError with all of it. named: what only the lead can tell; asked about if there is nothing else."""
+    change = (
+        f'change the answers in {ANSWERS_FILE}, leave out comments or reasons ("left out" in [release] of annot.toml), '
+        "or allow what is meant to be public with --allow TEXT"
+    )
+    if named and not (missing or revealing) and may_publish is not None:
+        if not may_publish(named):
+            raise FindingError("nothing written, as you decided", hint=change)
+        return
+    said = {
+        "something is missing": missing,
+        f"{counted(len(revealing), 'place')} would reveal people, passwords or the server": revealing,
+        f"texts of people have {counted(len(named), 'name, path or address', 'names, paths or addresses')}": named,
+    }
+    remedies = {
+        "write a draft first, with --draft (MISSING.md then lists what is missing); then supply that": missing,
+        "remove what was found; or, if it is meant to be public, allow it with --allow TEXT": revealing,
+        change: named,
+    }
+    if missing or revealing or named:
+        raise FindingError(
+            f"nothing written: {' and '.join(words for words, found in said.items() if found)}",
+            faults=(*revealing, *named, *missing),
+            hint="; ".join(words for words, found in remedies.items() if found),
+        )
+
+
+def _revealing(
+    study: Snapshot,
+    secrets: Sequence[Secret],
+    corpus: Collection[Paper],
+    files: Mapping[str, bytes],
+    answers: Mapping[str, str],
+    allowed: Sequence[str],
+) -> Iterator[str]:
+    """What would tell who a person or where a server is."""
+    for name in telling_pseudonyms(study.people, allowed=allowed):
+        yield f"the pseudonym {name!r} is part of the name of its account"
+    printed = (text for paper in corpus for text in (paper.title, *paper.sentences) if "@" in text)
+    # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
+    public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
+    for finding in leaks(files, secrets, allowed=public):
+        place = f"{finding.path}:{finding.line}" if finding.line else f"the name of {finding.path}"
+        yield f"{place}: {finding.what}" + (f", {finding.shown}" if finding.shown else "")

@@ -1,0 +1,180 @@
+"""Provenance of each product of the study: a note by which `annot status` recognises outdated ones."""
+
+from __future__ import annotations
+
+import errno
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from sqlmodel import Session
+
+from annot.base.errors import AnnotError
+from annot.store.projects import Project
+from annot.store.revisions import read_states, state
+from annot.study.workspace import Workspace, sha256_of, write_file
+
+MADE_FILE = "made.json"
+ANSWERS_FILE = "datasheet.toml"
+"""File in which people answer the questions of the datasheet."""
+
+MEASURED = ("queries", "planned", "judged", "measuring")
+EVALUATED = (*MEASURED, "evaluating", "pools", "runs", "splits")
+TOLD = (
+    *EVALUATED,
+    "people",
+    "hidden",
+    "trials",
+    "shown",
+    "texts",
+    "imports",
+    "labels",
+    "corpus",
+    "publishing",
+    "errors",
+)
+MADE_OF: dict[str, tuple[str, ...]] = {
+    "facets": ("corpus", "labelling"),
+    "pool": ("drawing",),
+    "guidelines": ("pages",),
+    "push": ("queries", "planned", "hidden", "people", "screens", "texts"),
+    "push adjudication": ("queries", "planned", "judged", "people", "screens", "texts"),
+    "run": ("queries", "pools", "corpus"),
+    "agreement": MEASURED,
+    "evaluate": EVALUATED,
+    "report": (*TOLD, "opinions"),
+    "browse": TOLD,
+    "datasheet": (*TOLD, "opinions", "answers", "audit"),
+    "release": (*TOLD, "opinions", "answers", "audit"),
+    "backup": (*TOLD, "opinions", "answers", "audit", "drawing", "pages"),
+}
+"""Parts of the study that each product follows from."""
+SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")
+"""The sections of annot.toml that screens and tasks are made from."""
+States = dict[str, str]
+"""A hash of each part of the study."""
+Made = dict[str, dict[str, Any]]
+"""Notes by product."""
+
+
+def states_of(ws: Workspace, session: Session | None = None) -> States:
+    """Fingerprints of the current study; a product made now is noted with them, so that a later change makes it
+    outdated."""
+    if session is None:
+        with ws.reading() as new_session:
+            return states_of(ws, new_session)
+    settings = ws.settings
+    measuring = ("scale", "facets", "judging", "agreement", "adjudication", "seed")
+    dumped = {name: _plain(getattr(settings, name)) for name in type(settings).model_fields}
+    # The labels of sections are given as papers are added, and kept with them.
+    dumped["labels"].pop("sections")
+    return {
+        **read_states(session),
+        "measuring": state([dumped[name] for name in measuring]),
+        "evaluating": state(dumped["evaluation"]),
+        "publishing": state(dumped["collection"]),
+        "drawing": state([dumped["pool"], dumped["seed"]]),
+        "labelling": state(dumped["labels"]),
+        "screens": state([dumped[name] for name in SCREENS]),
+        "pages": state([dumped["facets"], dumped["scale"], _pages(ws)]),
+        "corpus": _corpus(ws),
+        "answers": _answers(ws),
+        "audit": _file(ws, "exports/audit.json"),
+        "errors": _errors(ws),
+    }
+
+
+def read_made(ws: Workspace) -> Made:
+    """Notes on record; empty if the file is missing or holds something else: all is made again then."""
+    try:
+        notes = json.loads((ws.root / MADE_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: facts for name, facts in notes.items() if isinstance(facts, dict)} if isinstance(notes, dict) else {}
+
+
+def is_current(notes: Made, what: str, states: States) -> bool:
+    """True if the product was made of the current study."""
+    return notes.get(what, {}).get("of") == _of(what, states)
+
+
+def note(ws: Workspace, what: str, states: States, **facts: Any) -> None:
+    """Record that the product was made of these states, with further `facts`; nothing is written to a read-only
+    study."""
+    notes = read_made(ws)
+    notes[what] = {"of": _of(what, states), **facts}
+    _write(ws, notes)
+
+
+def note_letters(ws: Workspace, letters: Mapping[tuple[str, str], Project | None]) -> None:
+    """Record the project that each letter links to, by role and person; None if it has none."""
+    notes = read_made(ws)
+    new = {f"{role}/{name}": _link(project) for (role, name), project in letters.items()}
+    notes["invite"] = {**notes.get("invite", {}), **new}
+    _write(ws, notes)
+
+
+def has_letter(notes: Made, role: str, name: str, project: Project | None) -> bool:
+    """True if a letter was written to the person in this role, with the link to their project if they have one."""
+    link = notes.get("invite", {}).get(f"{role}/{name}")
+    return link is not None if project is None else link == _link(project)
+
+
+def _write(ws: Workspace, notes: Made) -> None:
+    try:
+        write_file(ws.root / MADE_FILE, json.dumps(notes, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+
+
+def _link(project: Project | None) -> str:
+    return "" if project is None else state([project.server, project.remote_id])
+
+
+def _of(product: str, states: States) -> str:
+    return state([states[part] for part in MADE_OF[product.partition("/")[0]]])
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+
+
+def _pages(ws: Workspace) -> dict[str, str]:
+    """The study's own pages of guidelines."""
+    return {path.name: sha256_of(path) for path in (ws.root / "guidelines").glob("*.md")}
+
+
+def _file(ws: Workspace, name: str) -> str:
+    path = ws.root / name
+    return sha256_of(path) if path.is_file() else ""
+
+
+def _corpus(ws: Workspace) -> str:
+    try:
+        return str(json.loads((ws.corpus / "manifest.json").read_text(encoding="utf-8"))["content_sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _answers(ws: Workspace) -> str:
+    """Hash of the answers; unanswered questions change nothing."""
+    try:
+        sections = tomllib.loads((ws.root / ANSWERS_FILE).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return _file(ws, ANSWERS_FILE)
+    answers = {name: {key: text for key, text in texts.items() if text} for name, texts in sections.items() if texts}
+    return state({name: texts for name, texts in answers.items() if texts}) if answers else ""
+
+
+def _errors(ws: Workspace) -> str:
+    """The kinds that were entered in the sheet of errors."""
+    if not (ws.root / "errors.csv").is_file():
+        return ""
+    from annot.study.snapshot import read_kinds
+
+    try:
+        return state(sorted(map(list, read_kinds(ws).items())))
+    except AnnotError:
+        return _file(ws, "errors.csv")
