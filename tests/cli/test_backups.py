@@ -154,7 +154,7 @@ def test_a_restore_that_fails_half_way_leaves_the_study_as_it_was(
     folder = tmp_path / "study"
     (folder / "notes" / "later.txt").write_text("later")
     before = snapshot(folder)
-    move = backup._Moves.move
+    move = restore._Moves.move
     steps = 0
 
     def fails(self: restore._Moves, source: Path, target: Path) -> None:
