@@ -354,31 +354,35 @@ def runs_in(given: Any, *, name: str) -> RunsByTag:
     if isinstance(given, pd.DataFrame):
         return _runs_of_frame(given, name)
     if isinstance(given, Mapping):
-        items = list(items_of(given, name))
-        if items and all(_is_run(value) for _, value in items):
-            return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
-        listed = [query for query, of in items if _is_list(of)]
-        if listed and len(listed) == len(items):
-            return {UNNAMED: _in_order(items, name)}
-        if listed:
-            other, of = next((query, of) for query, of in items if not _is_list(of))
-            raise InputError(
-                f"{name}: {listed[0]!r} has a list, and {other!r} a {type(of).__name__}",
-                hint="give each query {document: score}, or each a list of documents, best first",
-            )
-        rows = [(query, document, score) for query, of in items for document, score in items_of(of, name, FORMS)]
-        return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
+        return _runs_of_mapping(list(items_of(given, name)), name)
     if isinstance(given, Sequence):
-        found: RunsByTag = {}
-        for place, run in enumerate(given):
-            for tag, rankings in runs_in(run, name=f"{name} no. {place + 1}").items():
-                if tag in found:
+        runs: RunsByTag = {}
+        for place, run in enumerate(given, start=1):
+            for tag, rankings in runs_in(run, name=f"{name} no. {place}").items():
+                if tag in runs:
                     raise InputError(f"{name}: two runs with the tag {tag!r}", hint="name them: {'tag': run, ...}")
-                found[tag] = rankings
-        if found:
-            return found
+                runs[tag] = rankings
+        if runs:
+            return runs
         raise InputError(f"{name}: contains no run")
     raise InputError(f"{name}: found {type(given).__name__}, expected a TREC file, a DataFrame or a dict")
+
+
+def _runs_of_mapping(items: Sequence[tuple[Any, Any]], name: str) -> RunsByTag:
+    """The runs by tag, or the one run whose queries these are."""
+    if items and all(_is_run(value) for _, value in items):
+        return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
+    listed = [query for query, documents in items if _is_list(documents)]
+    if listed and len(listed) == len(items):
+        return {UNNAMED: _in_order(items, name)}
+    if listed:
+        query, documents = next(item for item in items if not _is_list(item[1]))
+        raise InputError(
+            f"{name}: {listed[0]!r} has a list, and {query!r} a {type(documents).__name__}",
+            hint="give each query {document: score}, or each a list of documents, best first",
+        )
+    rows = [(query, document, score) for query, scores in items for document, score in items_of(scores, name, FORMS)]
+    return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
 
 
 def _is_run(value: Any) -> bool:

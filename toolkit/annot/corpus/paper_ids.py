@@ -149,40 +149,47 @@ def rows_in_corpus(
     rows. Raises InputError with each unknown id, its rows and the likely cause.
     """
     topic_of = {name: query.topic_id for name, query in queries.items()}
-    wanted = {row.document for several in rows.values() for row in several} | {*topic_of.values()}
-    known = wanted if corpus is None else known_ids(corpus, wanted)
-    known_queries = {name for name, topic_id in topic_of.items() if topic_id in known or topic_id in topics}
+    ids = {row.document for file_rows in rows.values() for row in file_rows} | {*topic_of.values()}
+    in_corpus = ids if corpus is None else known_ids(corpus, ids)
+    known_queries = {name for name, topic_id in topic_of.items() if topic_id in in_corpus or topic_id in topics}
     lines: dict[tuple[str, str, str], list[int]] = {}
-    kept: dict[str, list[FileJudgement]] = {}
-    for file, row in ((file, row) for file, several in rows.items() for row in several):
-        asked = row.query in known_queries or (row.query not in topic_of and foreign != "drop")
-        if not asked:
+    complete: dict[str, list[FileJudgement]] = {}
+    for file, row in ((file, row) for file, file_rows in rows.items() for row in file_rows):
+        query_known = row.query in known_queries or (row.query not in topic_of and foreign != "drop")
+        if not query_known:
             lines.setdefault((called().topic, topic_of.get(row.query, row.query), file), []).append(row.line)
-        if row.document not in known:
+        if row.document not in in_corpus:
             lines.setdefault((called().document, row.document, file), []).append(row.line)
-        kept.setdefault(file, []).extend([row] if asked and row.document in known else [])
+        complete.setdefault(file, []).extend([row] if query_known and row.document in in_corpus else [])
     notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
     if not lines:
         return CheckedRows(rows, notes)
     names = list(dict.fromkeys(name for _, name, _ in lines))
-    ids = counted(len(names), "unknown id")
-    gone = counted(sum(len(several) - len(kept[file]) for file, several in rows.items()), "row")
-    if foreign is None or (foreign == "drop" and not any(kept.values())):
-        cause_of = LikelyCause(corpus)
-        left = ", so no row is left" if foreign else ""
-        raise InputError(
-            f"{', '.join(rows)}: {ids}, in {gone}{left}",
-            faults=[
-                f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
-                for (noun, name, file), numbers in lines.items()
-            ],
-            hint="correct the ids, or add the missing texts first; --foreign drop leaves these rows out, and "
-            "--foreign keep imports them without texts",
-        )
+    unknown = counted(len(names), "unknown id")
+    incomplete = counted(sum(len(file_rows) - len(complete[file]) for file, file_rows in rows.items()), "row")
+    if foreign is None or (foreign == "drop" and not any(complete.values())):
+        remainder = ", so no row is left" if foreign else ""
+        raise _unknown_ids_error(f"{', '.join(rows)}: {unknown}, in {incomplete}{remainder}", lines, corpus)
     some = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
     if foreign == "drop":
-        return CheckedRows(kept, (*notes, f"{gone} left out because of {ids}: {some}"))
-    return CheckedRows(rows, (*notes, f"{ids} kept without a text, so systems cannot rank them: {some}"))
+        return CheckedRows(complete, (*notes, f"{incomplete} left out because of {unknown}: {some}"))
+    return CheckedRows(rows, (*notes, f"{unknown} kept without a text, so systems cannot rank them: {some}"))
+
+
+def _unknown_ids_error(
+    message: str, lines: Mapping[tuple[str, str, str], Sequence[int]], corpus: Path | None
+) -> InputError:
+    """The error with a fault for each unknown id. lines: by kind of text, id, and file."""
+    cause_of = LikelyCause(corpus)
+    return InputError(
+        message,
+        faults=[
+            f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
+            for (noun, name, file), numbers in lines.items()
+        ],
+        hint="correct the ids, or add the missing texts first; --foreign drop leaves these rows out, and "
+        "--foreign keep imports them without texts",
+    )
 
 
 def _listed(lines: Sequence[int]) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -207,7 +209,7 @@ def persons_of(
     name: str,
     same_person: bool | None,
 ) -> dict[str, Assessor]:
-    """The person under each name in the file: one of those who are known, or a new one.
+    """The person under each name in the file: one who is in the study, or a new one.
 
     same_person: whether the names of each group of `same_names` are one person; None refuses them.
     """
@@ -217,9 +219,30 @@ def persons_of(
     names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
     if absent := len(adjudicators - set(names)):
         faults.add(f"{counted(absent, 'name')} given with --adjudicator not found in any row")
+    groups = same_names(rows, everyone, name=name)
+    main_names = _main_names(groups, names, everyone, faults, same_person=same_person)
+    hint = None if same_person is not None or not faults.found else SAME_OR_NOT
+    persons = _persons_by_name(names, main_names, adjudicators, everyone, faults)
+    if not same_person:
+        doubled = Counter(person.assessor for person in persons.values())
+        for pseudonym in sorted(pseudonym for pseudonym, count in doubled.items() if count > 1):
+            faults.add(f"{pseudonym} has two names in the file")
+    faults.raise_if_any(hint=hint)
+    return persons
+
+
+def _main_names(
+    groups: Iterable[Mapping[str, str]],
+    names: Sequence[str],
+    everyone: Iterable[Assessor],
+    faults: Faults,
+    *,
+    same_person: bool | None,
+) -> dict[str, str]:
+    """The name that takes the place of each name of a group: the pseudonym in the study, or the first in `names`."""
     pseudonyms = {person.assessor for person in everyone}
     main_names: dict[str, str] = {}
-    for group in same_names(rows, everyone, name=name):
+    for group in groups:
         in_study = sorted(group.keys() & pseudonyms)
         if same_person is None:
             faults.add(f"{_in_words(group)} differ only in case, blanks or the form of letters")
@@ -227,32 +250,38 @@ def persons_of(
             faults.add(f"{_in_words(group)}: with --same-person this could be {' or '.join(in_study)}")
         elif same_person:
             main_names |= dict.fromkeys(group, in_study[0] if in_study else min(group, key=names.index))
+    return main_names
+
+
+def _persons_by_name(
+    names: Iterable[str],
+    main_names: Mapping[str, str],
+    adjudicators: Iterable[str],
+    everyone: Iterable[Assessor],
+    faults: Faults,
+) -> dict[str, Assessor]:
+    """The person under each name; people who are not in the study yet get the next free pseudonym."""
     settling = {main_names.get(alias, alias) for alias in adjudicators}
-    hint = None if same_person is not None or not faults.found else SAME_OR_NOT
-    known = {person.account or person.assessor: person for person in everyone}
-    known |= {person.assessor: person for person in everyone}
-    taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
+    members = {person.account or person.assessor: person for person in everyone}
+    members |= {person.assessor: person for person in everyone}
+    used = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
     persons: dict[str, Assessor] = {}
     for alias in names:
         main = main_names.get(alias, alias)
         settles = main in settling
-        if main in known:
-            persons[alias] = known[main]
-            if settles and not known[main].adjudicator:
-                faults.add(f"{known[main].assessor}: an assessor in this study, an adjudicator by --adjudicator")
+        if main in members:
+            persons[alias] = members[main]
+            if settles and not members[main].adjudicator:
+                faults.add(f"{members[main].assessor}: an assessor in this study, an adjudicator by --adjudicator")
         elif main in persons:
             persons[alias] = persons[main]
         elif PSEUDONYM.fullmatch(alias):
             persons[alias] = Assessor(alias, None, settles)
         else:
             letter = "j" if settles else "a"
-            pseudonym = next(name for at in range(1, len(taken) + 2) if (name := f"{letter}{at}") not in taken)
-            taken.add(pseudonym)
+            pseudonym = next(name for number in count(1) if (name := f"{letter}{number}") not in used)
+            used.add(pseudonym)
             persons[alias] = Assessor(pseudonym, alias, settles)
-    for person in sorted({person.assessor for person in persons.values()}):
-        if not same_person and sum(known_person.assessor == person for known_person in persons.values()) > 1:
-            faults.add(f"{person} has two names in the file")
-    faults.raise_if_any(hint=hint)
     return persons
 
 

@@ -136,28 +136,33 @@ def _nothing_in(data: bytes, text: str) -> str:
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
-    """The column of each field that there is."""
+    """The column of each field that the file has."""
     fields: dict[str, str] = {}
     for field, names in NAMES.items():
-        taken = {column for other, column in columns.items() if other != field}
-        there = [heading for heading in dict.fromkeys(headings) if heading not in taken]
-        wanted = (columns[field],) if field in columns else names
-        found = _called(there, wanted)
-        if not found and field not in columns:
-            found = _called(there, SECOND_CHOICE.get(field, ()))
+        reserved = {column for other, column in columns.items() if other != field}
+        free = [heading for heading in dict.fromkeys(headings) if heading not in reserved]
+        expected = (columns[field],) if field in columns else names
+        matches = _called(free, expected)
+        if not matches and field not in columns:
+            matches = _called(free, SECOND_CHOICE.get(field, ()))
         # A name that is given exactly wins over one that only looks like it.
-        found = [heading for heading in found if heading == columns.get(field)] or found
-        if len(found) > 1:
-            faults.add(f"columns {' and '.join(map(repr, found))} could both be the {field}")
-        elif found:
-            fields[field] = found[0]
+        matches = [heading for heading in matches if heading == columns.get(field)] or matches
+        if len(matches) > 1:
+            faults.add(f"columns {' and '.join(map(repr, matches))} could both be the {field}")
+        elif matches:
+            fields[field] = matches[0]
         elif field in columns or field in REQUIRED:
-            others = {name for other, names in NAMES.items() if other != field for name in _called(there, names)}
-            unread = [heading for heading in there if heading not in others]
-            close = difflib.get_close_matches(wanted[0], unread)
-            expected = f"did you mean {close[0]!r}?" if close else f"expected one named {' or '.join(wanted)}"
-            faults.add(f"no column for the {field}; {expected}")
+            faults.add(_no_column(field, free, expected))
     return fields
+
+
+def _no_column(field: str, headings: Sequence[str], expected: Sequence[str]) -> str:
+    """The fault that no column has the field, with the heading that may be meant."""
+    of_others = {name for other, names in NAMES.items() if other != field for name in _called(headings, names)}
+    unread = [heading for heading in headings if heading not in of_others]
+    close = difflib.get_close_matches(expected[0], unread)
+    remedy = f"did you mean {close[0]!r}?" if close else f"expected one named {' or '.join(expected)}"
+    return f"no column for the {field}; {remedy}"
 
 
 def has_columns(headings: Sequence[str]) -> bool:

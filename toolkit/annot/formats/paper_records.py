@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import compress
+from itertools import chain, compress
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, ValidationError, model_validator
@@ -119,24 +119,25 @@ def _stops(text: str) -> Iterator[re.Match[str]]:
 
 
 def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
-    """Whether the sentence from `start`, which runs up to and with `stop` at `end`, is whole before `following`."""
+    """Test whether the sentence from `start`, which runs up to and with `stop` at `end`, is complete."""
     if stop == "." and "A" <= following[0] <= "Z" and end - start > _LONGEST_MARK:
-        # Of nearly all: a word in small letters, a full stop, a capital.
-        before = text[text.rfind(" ", start, end) + 1 : end - 1]
-        if before.isalpha() and before.islower() and len(before) < _LONGEST_WORD and before not in _ABBREVIATED:
+        # The case of nearly all sentences: a word in small letters, a full stop, a capital.
+        word = text[text.rfind(" ", start, end) + 1 : end - 1]
+        if word.isalpha() and word.islower() and len(word) < _LONGEST_WORD and word not in _ABBREVIATED:
             return True
     if not _can_open(following):
         return False
     if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):
         return False
-    if stop != ".":
-        return True
+    return stop != "." or _full_stop_ends(text[max(start, end - _LONGEST_WORD) : end - 1], following)
+
+
+def _full_stop_ends(text: str, following: str) -> bool:
+    """Test whether a full stop after `text`, before a word that can open a sentence, ends one."""
     # Tokenised texts have a blank before the stop.
-    word = (text[max(start, end - _LONGEST_WORD) : end - 1].rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
+    word = (text.rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
     lowered = word.lower()
-    if lowered in _INSIDE:
-        return False
-    if following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit()):
+    if lowered in _INSIDE or (following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit())):
         return False
     if lowered in _DOUBTFUL or _SEVERAL_LETTERS.fullmatch(word):
         return _is_opener(following) and not _CITATION.match(following)
@@ -183,41 +184,40 @@ def paper_of(
 
     `labels` has the length of the list `abstract`, or has one for each paragraph of one string. Each is one of
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
-    `Abstract.` at the beginning goes, and sentences of which nothing stays are left out with their labels; what that
-    changed is put into `changed`. Citations keep their order; repeated ones and the paper itself go.
+    `Abstract.` at the beginning goes, and empty sentences are left out with their labels; the changes are put into
+    `changed`. Citations keep their order; repeated ones and the paper itself go.
     A document that is part of itself is no passage.
     Raises InputError with a fault for each unknown label.
     """
-    known = None if labels is None else _known(labels, known_labels)
     heading = as_it_came = False
+    of_sentences = None if labels is None else _known(labels, known_labels)
     if isinstance(abstract, str):
-        given = PARAGRAPH.split(abstract)
-        paragraphs = [clean(paragraph) for paragraph in given]
-        as_it_came = paragraphs == given
+        came = PARAGRAPH.split(abstract)
+        paragraphs = [clean(paragraph) for paragraph in came]
+        as_it_came = paragraphs == came
         heading, paragraphs[0] = without_heading(paragraphs[0])
         parts = [split_sentences(paragraph) for paragraph in paragraphs]
-        sentences = [sentence for part in parts for sentence in part]
-        if known is not None:
-            known = [label for label, part in zip(known, parts, strict=True) for _ in part]
+        sentences = list(chain.from_iterable(parts))
+        if of_sentences is not None:
+            of_sentences = [label for label, part in zip(of_sentences, parts, strict=True) for _ in part]
     else:
         sentences = clean_all(abstract)
         if sentences:
             heading, sentences[0] = without_heading(sentences[0])
-        known = None if known is None else list(compress(known, sentences))
+        of_sentences = None if of_sentences is None else list(compress(of_sentences, sentences))
         sentences = list(filter(None, sentences))
-    cited = [other for other in dict.fromkeys(citations) if other != paper_id]
     read_title = clean(title)
     if changed is not None and (heading or not as_it_came or read_title != title):
         also = (Way.HEADING,) if heading else ()
-        found = cleaned(paper_id, (title, read_title), (abstract, sentences), also=also)
-        changed += [] if found is None else [found]
+        changes = cleaned(paper_id, (title, read_title), (abstract, sentences), also=also)
+        changed += [] if changes is None else [changes]
     return Paper(
         paper_id=paper_id,
         title=read_title,
         sentences=tuple(sentences),
         year=year,
-        labels=None if known is None else tuple(known),
-        citations=tuple(cited),
+        labels=None if of_sentences is None else tuple(of_sentences),
+        citations=tuple(cited for cited in dict.fromkeys(citations) if cited != paper_id),
         part_of=None if part_of == paper_id else part_of,
     )
 
@@ -228,15 +228,15 @@ def without_heading(text: str) -> tuple[bool, str]:
     return (True, text[heading.end() :]) if heading else (False, text)
 
 
-def _known(labels: Sequence[str], known: Collection[str]) -> list[str]:
-    ours = [label if label in known else label.removesuffix("_label") for label in labels]
-    unknown = dict.fromkeys(label for label in ours if label not in known)
+def _known(labels: Sequence[str], known_labels: Collection[str]) -> list[str]:
+    bare = [label if label in known_labels else label.removesuffix("_label") for label in labels]
+    unknown = dict.fromkeys(label for label in bare if label not in known_labels)
     if unknown:
         raise InputError(
             "unknown sentence label",
-            faults=[f"unknown sentence label {label!r}: {near(label, known)}" for label in unknown],
+            faults=[f"unknown sentence label {label!r}: {near(label, known_labels)}" for label in unknown],
         )
-    return ours
+    return bare
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -369,14 +369,19 @@ def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str | list[str], 
     year = _digits(record.get("year"))
     if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
         return None
-    if labels is not None and not (
-        isinstance(labels, list)
-        and all(isinstance(label, str) for label in labels)
-        and abstract
-        and len(labels) == len(PARAGRAPH.split(abstract))
-    ):
+    if labels is not None and not _labels_paragraphs(labels, abstract):
         return None
     return paper_id, title, abstract or [], year, labels
+
+
+def _labels_paragraphs(labels: object, abstract: str) -> bool:
+    """Test for a list with one label for each paragraph of the abstract."""
+    return (
+        isinstance(labels, list)
+        and all(isinstance(label, str) for label in labels)
+        and bool(abstract)
+        and len(labels) == len(PARAGRAPH.split(abstract))
+    )
 
 
 def _in_general(error: ValidationError) -> str:

@@ -123,37 +123,43 @@ def _check_fields(fields: Mapping[str, str], having: Collection[str], faults: Fa
             faults.add(f"found no {what}{among}; expected one of {', '.join(names)}", line=line)
 
 
-def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | None:
-    before = len(faults.found)
-    topic_id = _id(one.values.get(fields["topic_id"]))
+def _topic(record: Record, fields: Mapping[str, str], faults: Faults) -> Topic | None:
+    faults_before = len(faults.found)
+    topic_id = _id(record.values.get(fields["topic_id"]))
     if problem := "no id" if topic_id is None else id_fault(topic_id):
-        faults.add(f"{fields['topic_id']}: {problem}", line=one.line)
+        faults.add(f"{fields['topic_id']}: {problem}", line=record.line)
+    texts = _texts(record, fields, topic_id, faults)
+    named = {name: texts.get(source, "") for name, source in fields.items() if name != "topic_id"}
+    if len(faults.found) == faults_before and not named["title"]:
+        faults.add(f"topic {topic_id}: {fields['title']}: found no words", line=record.line)
+    if len(faults.found) > faults_before or topic_id is None:
+        return None
+    # A text that another field has word for word is not kept twice: BEIR's `text` is a title or a description.
+    others = texts.keys() - fields.values()
+    return Topic(
+        topic_id,
+        " ".join(named["title"].split()),
+        named.get("description") or None,
+        named.get("narrative") or None,
+        {name: text for name, text in texts.items() if name in others and text not in ("", *named.values())},
+    )
+
+
+def _texts(record: Record, fields: Mapping[str, str], topic_id: str | None, faults: Faults) -> dict[str, str]:
+    """The text of each field but the id, by its name in the file."""
     texts: dict[str, str] = {}
-    for name, value in {**one.more, **one.values}.items():
+    for name, value in {**record.more, **record.values}.items():
         text = value if isinstance(value, str) else "" if value is None else _as_json(value)
         if name == fields["topic_id"]:
             continue
         if name in fields.values() and text and not isinstance(value, str):
-            faults.add(f"topic {topic_id}: {name}: found {text[:SHOWN]}, expected text", line=one.line)
+            faults.add(f"topic {topic_id}: {name}: found {text[:SHOWN]}, expected text", line=record.line)
         elif len(text) > LONGEST:
             problem = f"{len(text):,} characters, expected {LONGEST:,} at most"
-            faults.add(f"topic {topic_id}: {name}: {problem}", line=one.line)
+            faults.add(f"topic {topic_id}: {name}: {problem}", line=record.line)
         else:
             texts[name] = tidy(text)
-    said = {name: texts.get(source, "") for name, source in fields.items() if name != "topic_id"}
-    if len(faults.found) == before and not said["title"]:
-        faults.add(f"topic {topic_id}: {fields['title']}: found no words", line=one.line)
-    if len(faults.found) > before or topic_id is None:
-        return None
-    # What another field says word for word is not kept twice: BEIR's `text` is a title or a description.
-    others = texts.keys() - fields.values()
-    return Topic(
-        topic_id,
-        " ".join(said["title"].split()),
-        said.get("description") or None,
-        said.get("narrative") or None,
-        {name: text for name, text in texts.items() if name in others and text not in ("", *said.values())},
-    )
+    return texts
 
 
 def _id(value: Any) -> str | None:

@@ -11,11 +11,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from annot.base.records import Paper, Pool, Ranking, Topic
+from annot.base.records import Paper, Pool, Ranking, Topic, grouped
 from annot.base.templating import render
 from annot.formats.trec import Match, closest
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
-from annot.study.outcome import Outcome, Pair
+from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import write_file
 
@@ -130,15 +130,9 @@ def page_data(
     facets = list(dict.fromkeys((*settings.facets, *(query.facet for query in snapshot.queries))))
     draws = [draw for pool in snapshot.pools.values() for entry in pool.entries for draw in (entry.drawn, *entry.also)]
     methods = list(dict.fromkeys(draw.method for draw in draws))
-    planned: dict[str, list[str]] = {}
-    for query_id, doc_id in sorted(snapshot.outcome.planned):
-        planned.setdefault(query_id, []).append(doc_id)
-    grades = _grades(snapshot.outcome)
-    standings: tuple[str, ...] = STANDINGS
-    if snapshot.sample is not None:
-        standings = (*STANDINGS, NOT_DRAWN)
-        left_out = (one.pair for one in snapshot.sample.pairs.values() if not one.drawn)
-        grades = dict.fromkeys(left_out, -len(standings)) | grades
+    planned = grouped(sorted(snapshot.outcome.planned))
+    standings = STANDINGS if snapshot.sample is None else (*STANDINGS, NOT_DRAWN)
+    grades = _grades(snapshot)
     disputed = {dispute.pair for dispute in snapshot.outcome.settlement.disputed}
     texts = snapshot.texts
     # By id and whether it is a text: one may be called as a document is.
@@ -215,9 +209,12 @@ def _ranked(system: BrowsedRun, query_id: str, doc_ids: Sequence[str]) -> dict[s
     }
 
 
-def _grades(outcome: Outcome) -> dict[Pair, int]:
-    """The final grade of each pair, or where it stands."""
+def _grades(snapshot: Snapshot) -> dict[Pair, int]:
+    """The final grade of each pair, or the number below 0 of its state."""
+    outcome, sample = snapshot.outcome, snapshot.sample
+    not_drawn = () if sample is None else (pair.pair for pair in sample.pairs.values() if not pair.drawn)
     return {
+        **dict.fromkeys(not_drawn, -1 - len(STANDINGS)),
         **{decision.pair: decision.grade for decision in outcome.decisions},
         **dict.fromkeys(outcome.open, IN_DISPUTE),
         **dict.fromkeys(outcome.waiting, ASKED_AGAIN),

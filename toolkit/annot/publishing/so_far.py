@@ -55,43 +55,45 @@ def write_pages(ws: Workspace, *, now: datetime) -> None:
 def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str, str, str]]:
     """Person, file and content of each page."""
     outcome, everyone = outcome_of(session, ws.settings), people.read_assessors(session)
-    everything, repeats = answers_of(session, outcome), set(outcome.repeats)
-    said = {(answer.pair, answer.assessor): answer for answer in outcome.current}
+    all_answers, repeats = answers_of(session, outcome), set(outcome.repeats)
+    current = {(answer.pair, answer.assessor): answer for answer in outcome.current}
     common = {
         **_texts(ws, session, outcome),
         "whole": WHOLE,
         "now": now,
         "grade": lambda answer: opinion_text(answer, ws.settings.scale.names),
-        "seen": lambda ruling: [said[ruling.pair, who] for who in ruling.shown if (ruling.pair, who) in said],
+        "seen": lambda ruling: [current[key] for who in ruling.shown if (key := (ruling.pair, who)) in current],
     }
     # Whose answers were imported never met Label Studio.
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
     for name, links in ((name, links) for name, links in present.items() if links):
-        own = [(round, answer) for round, answer in everything if answer.assessor == name]
+        answers = [(round, answer) for round, answer in all_answers if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
-        took: list[Judgement | Adjudication] = [*rulings, *(answer for _, answer in own)]
-        times = np.array([answer.lead_time for answer in took if answer.lead_time])
-        moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
-        values = {
-            **common,
-            "person": name,
-            "answers": len(took),
-            "today": sum(moment.date() == now.date() for moment in moments),
-            "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
-        }
-        if own:
-            answered = {(round, answer.asked) for round, answer in own}
+        values = {**common, "person": name, **_work(ws, [*rulings, *(answer for _, answer in answers)], now)}
+        if answers:
+            answered = {(round, answer.asked) for round, answer in answers}
             unfinished = _unfinished(session, name, outcome, sent=links.keys(), answered=answered)
-            judged = [answer for round, answer in own if round == "judge" and answer.query_id not in unfinished]
+            judged = [answer for round, answer in answers if round == "judge" and answer.query_id not in unfinished]
             values |= {"judge": True, "link": lambda answer, links=links: links.get(("judge", answer.asked))}
             yield name, "grades.html", _page(ws, values, _each_once(judged, repeats), everyone)
 
         def link(ruling: Adjudication, links: Mapping[Any, str] = links) -> str | None:
             return links.get(("adjudicate", PairKey(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
 
-        for query_id, several in grouped((ruling.query_id, ruling) for ruling in rulings).items():
-            text = _page(ws, {**values, "judge": False, "link": link}, {query_id: several}, everyone)
+        for query_id, of_query in grouped((ruling.query_id, ruling) for ruling in rulings).items():
+            text = _page(ws, {**values, "judge": False, "link": link}, {query_id: of_query}, everyone)
             yield name, f"decisions-{quote(query_id, safe='')[:150]}.html", text
+
+
+def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datetime) -> dict[str, Any]:
+    """The number of a person's answers and rulings, those of today, and the hours that they took if that is known."""
+    times = np.array([answer.lead_time for answer in answers if answer.lead_time])
+    moments = [moment.astimezone(now.tzinfo) for answer in answers if (moment := moment_of(answer.judged_at))]
+    return {
+        "answers": len(answers),
+        "today": sum(moment.date() == now.date() for moment in moments),
+        "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
+    }
 
 
 def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:

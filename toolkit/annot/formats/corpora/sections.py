@@ -285,7 +285,7 @@ class ReadableRecord(NamedTuple):
 
 
 def readable(record: Mapping[str, Any]) -> ReadableRecord:
-    """The record with texts for people; the same record if nothing is to be done."""
+    """The record with texts for people; the same record if there is nothing to do."""
     if any(map(record.get, _AS_THEY_CAME)):
         return ReadableRecord(record)
     fields: dict[str, Any] = {}
@@ -296,13 +296,10 @@ def readable(record: Mapping[str, Any]) -> ReadableRecord:
         fields["title"] = _shown(title, ways)
     if sections:
         cut = [without_notices(_shown(text, ways)) for _, _, text in sections]
-        notices = tuple(notice for _, several in cut for notice in several)
+        notices = tuple(notice for _, of_section in cut for notice in of_section)
         fields["sections"] = [(*part[:2], text) for part, (text, _) in zip(sections, cut, strict=True)]
     elif isinstance(abstract, str) and abstract:
-        shown = _shown(_HEADING.sub(_in_line, abstract) if "</" in abstract else abstract, ways)
-        had_heading, shown = without_heading(shown)
-        ways |= {Way.HEADING} if had_heading else set()
-        fields["abstract"], notices = without_notices(shown)
+        fields["abstract"], notices = _readable_abstract(abstract, ways)
         if parts := parts_of(fields["abstract"]):
             fields["sections"] = parts
     elif isinstance(abstract, list) and any("$" in sentence for sentence in abstract if isinstance(sentence, str)):
@@ -311,6 +308,14 @@ def readable(record: Mapping[str, Any]) -> ReadableRecord:
     if all(record.get(name) == value for name, value in fields.items()):
         return ReadableRecord(record)
     return ReadableRecord({**record, **fields}, frozenset(ways), notices)
+
+
+def _readable_abstract(abstract: str, ways: set[Way]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The abstract for people, without the notices that come second."""
+    text = _shown(_HEADING.sub(_in_line, abstract) if "</" in abstract else abstract, ways)
+    had_heading, text = without_heading(text)
+    ways |= {Way.HEADING} if had_heading else set()
+    return without_notices(text)
 
 
 def _shown(text: str, ways: set[Way]) -> str:

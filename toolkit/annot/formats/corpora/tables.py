@@ -195,19 +195,21 @@ def meaning(header: tuple[str, ...]) -> dict[str, str]:
     """
     if {"TI", "AB"} <= {*header}:
         return {name: TAGS[name] for name in header if name in TAGS}
-    found = {name: name for name in header if name in COLUMNS}
     plain = {_plain_name(name): name for name in reversed(header)}
-    if not has_own_ids(found):
-        found |= {plain[one]: own for own in IDS if (one := _plain_name(own)) in plain}
-    if not has_own_ids(found):
-        # There, `citations` are the number of papers that cite this one.
-        found = {name: field for name, field in found.items() if field not in _LISTED}
-    for field, names in (_NAMES if has_own_ids(found) else _NAMES | _ID_NAMES).items():
+    fields = {name: name for name in header if name in COLUMNS}
+    if not has_own_ids(fields):
+        fields |= {plain[name]: kind for kind in IDS if (name := _plain_name(kind)) in plain}
+    names_by_field = _NAMES
+    if not has_own_ids(fields):
+        names_by_field = _NAMES | _ID_NAMES
+        # In a table without ids of its own, `citations` are the number of papers that cite this one.
+        fields = {name: field for name, field in fields.items() if field not in _LISTED}
+    for field, names in names_by_field.items():
         column = next((plain[name] for name in names if name in plain), None)
-        there = {*found.values()}
-        if column and field not in there and not (field == "abstract" and there & {*TEXTS}):
-            found[column] = field
-    return found
+        present = {*fields.values()}
+        if column and field not in present and not (field == "abstract" and present & {*TEXTS}):
+            fields[column] = field
+    return fields
 
 
 def _plain_name(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,18 +89,18 @@ def write_csfcube(material: Material, *, folder: str, with_text: bool) -> dict[s
 
 
 def misfits(material: Material) -> tuple[str, ...]:
-    """What the format has no place for, in words; empty when the material fits.
+    """Parts of the material that the format has no place for, in words; empty when the material fits.
 
     The format has two assessors a query, named `a` and something, grades 0 to 3, and facets without `-`, `_` and `/`.
     """
     grades = [(judgement.query_id, judgement.grade) for judgement in material.judgements]
     grades += [(decision.query_id, decision.grade) for decision in material.decisions]
-    found = [
+    faults = [
         f"query {query_id}: grade {grade}, expected 0 to {HIGHEST_GRADE}"
         for query_id, grade in grades
         if grade is not None and not 0 <= grade <= HIGHEST_GRADE
     ]
-    found += [
+    faults += [
         f"facet {facet!r}: expected a name without '-', '_', '/' and white space"
         for facet in sorted({query.facet for query in material.queries})
         if not _FACET.fullmatch(facet)
@@ -114,22 +114,25 @@ def misfits(material: Material) -> tuple[str, ...]:
         if judgement.doc_id in decided[judgement.query_id]:
             assessors[judgement.query_id].add(judgement.assessor)
     for query in material.queries:
-        name, team = f"query {query.query_id}", assessors[query.query_id]
+        name = f"query {query.query_id}"
         if query.topic_id not in pooled:
-            found.append(f"{name}: its paper has no pool")
+            faults.append(f"{name}: its paper has no pool")
             continue
-        if not decided[query.query_id]:
-            found.append(f"{name}: no pair is settled")
-        elif len(team) != 2:
-            found.append(f"{name}: {counted(len(team), 'assessor')}, expected two per query")
-        found += [
-            f"{name}: assessor {assessor!r}, expected a name that begins with 'a'"
-            for assessor in sorted(team)
-            if not _ASSESSOR.fullmatch(assessor)
-        ]
+        faults += _misfits_of_team(name, assessors[query.query_id], settled=bool(decided[query.query_id]))
         outside = sorted(decided[query.query_id] - pooled[query.topic_id])
-        found += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
-    return tuple(dict.fromkeys(found))
+        faults += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
+    return tuple(dict.fromkeys(faults))
+
+
+def _misfits_of_team(name: str, team: Collection[str], *, settled: bool) -> Iterator[str]:
+    """Faults of a query's assessors. settled: False if no pair of the query has a final grade."""
+    if not settled:
+        yield f"{name}: no pair is settled"
+    elif len(team) != 2:
+        yield f"{name}: {counted(len(team), 'assessor')}, expected two per query"
+    for assessor in sorted(team):
+        if not _ASSESSOR.fullmatch(assessor):
+            yield f"{name}: assessor {assessor!r}, expected a name that begins with 'a'"
 
 
 def _written_ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:

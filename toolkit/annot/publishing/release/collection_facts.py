@@ -46,76 +46,102 @@ from annot.study.snapshot import Snapshot
 
 
 def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
-    """Who judged under which rules, and what came of it.
+    """The people who judged, the rules that they followed, and the results.
 
-    Sentences on the design rest on what was judged, never on how the plan was drawn: people leave. `same_team`:
-    (queries of which the same assessors judged every judged pair, queries with judged pairs). `missing`: the policy
-    for missing judgements in the agreement figures, `drop` or `zero`. `ratings`: what the adjudicator saw of the
-    ratings, `shown`, `hidden` or `unknown`, or several where it differed. `studios`: servers on which people
-    judged. `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those with the
-    same grade again. `audit`: see `annot.measuring.measured.read_audit`. `not_counted`: (why judgements do not
-    count, how many). `simulated`: whether programs stood in for the assessors. `imported`: `release`, `file`, or
-    None if the judgements were made here; no plan and no audit of ours stands behind imported ones. `given_to`:
-    (assessors of a pair, planned pairs that have so many). `pairs_by_judgements`: (judgements of a pair, pairs that
-    have so many), of the judged pairs, the most first. `disputes`: see `_disputes`. `agreed`: pairs whose final
-    grade is that of all their assessors, of whom there are several. `not_judged`: pairs of the pools that were to
-    be judged and have no judgement, and all that were to be judged. `accepted`: (why, pairs with a final grade
-    although they have fewer judgements than planned). `unsettled`: judged pairs that wait for a final grade.
-    `unjudgeable`: (query, pairs that nobody can judge, planned pairs of it), of the queries that have such pairs;
-    they have no final grade and never get one. `returned`: how often a pair was put before its assessor again with
-    a reason; `returned_changed`: how often the answer then given is another one. `unexplained`: see
-    `annot.study.outcome.Unexplained`. `days`: the first and the last of the answers that count, None if none is on
-    record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
+    Sentences on the design rest on what was judged, never on how the plan was drawn: people leave. `missing`: the
+    policy for missing judgements in the agreement figures, `drop` or `zero`.
+    """
+    report = Study(study)
+    return {"missing": missing, **_design(study, report), **_answers(study), **_results(study, report)}
+
+
+def _design(study: Snapshot, report: Study) -> dict[str, Any]:
+    """The people, the plan and the servers.
+
+    `same_team`: (queries of which the same assessors judged every judged pair, queries with judged pairs). `ratings`:
+    the ratings that the adjudicator saw, `shown`, `hidden` or `unknown`, or several where it differed. `studios`:
+    servers on which people judged. `simulated`: True if programs took the place of the assessors. `imported`:
+    `release`, `file`, or None if the judgements were made here; imported ones have no plan and no audit of ours.
+    `given_to`: (assessors of a pair, planned pairs that have so many).
     """
     outcome = study.outcome
-    counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
-    answered = {(judgement.query_id, judgement.doc_id, judgement.assessor) for judgement in counting}
+    counting = [judgement for judgement in outcome.judgements if judgement.counts]
     judges = grouped((judgement.pair, judgement.assessor) for judgement in counting)
     teams = grouped((query_id, frozenset(names)) for (query_id, _), names in judges.items())
-    by_pair = Counter((query_id, doc_id) for query_id, doc_id, _ in answered)
-    repeats = repeats_of(outcome)
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
     nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
-    moments = [*(one.judged_at for one in counting), *(one.judged_at for one in outcome.adjudications.values())]
-    days = sorted(moment[:10] for moment in moments if moment)
-    report = Study(study)
     return {
         "sources": study.sources,
         "studio_versions": sorted({project.version for project in study.projects}),
         "assessors": len({judgement.assessor for judgement in counting}),
-        "adjudicators": len({settled.adjudicator for settled in outcome.adjudications.values()} - nameless),
+        "adjudicators": len({ruling.adjudicator for ruling in outcome.adjudications.values()} - nameless),
         "planned_per_pair": outcome.per_pair,
         "given_to": report.given_to,
         "same_team": (sum(len(set(of_query)) == 1 for of_query in teams.values()), len(teams)),
         "isolation": report.isolation,
         "studios": len({project.server for project in study.projects}),
         "terms_marked": not imported and _terms_marked(study),
-        "missing": missing,
-        "ratings": sorted(Counter(settled.ratings for settled in outcome.adjudications.values()).items()),
-        "cannot_judge": sum(judgement.grade is None for judgement in counting),
-        "missing_judgements": outcome.progress.missing,
+        "ratings": sorted(Counter(ruling.ratings for ruling in outcome.adjudications.values()).items()),
+        "simulated": report.notice is not None,
+        "imported": imported,
+    }
+
+
+def _answers(study: Snapshot) -> dict[str, Any]:
+    """The answers that count, those that do not, and those that were given twice.
+
+    `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those with the same grade
+    again. `not_counted`: (reason why judgements do not count, their number). `audit`: see
+    `annot.measuring.measured.read_audit`. `returned`: how often a pair was put before its assessor again with a
+    reason; `returned_changed`: how often the answer then given is another one.
+    """
+    repeats = repeats_of(study.outcome)
+    return {
+        "cannot_judge": sum(judgement.grade is None for judgement in study.outcome.judgements if judgement.counts),
+        "missing_judgements": study.outcome.progress.missing,
         "repeats": len(repeats),
         "repeats_same": sum(repeat.first == repeat.second for repeat in repeats),
         "not_counted": sorted(
             Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags).items()
         ),
         "audit": read_audit(study.ws),
-        "simulated": report.notice is not None,
-        "imported": imported,
+        **_returned(study.outcome),
+    }
+
+
+def _results(study: Snapshot, report: Study) -> dict[str, Any]:
+    """The pairs by what came of them.
+
+    `pairs_by_judgements`: (judgements of a pair, pairs that have so many), of the judged pairs, the most first.
+    `disputes`: see `_disputes`. `agreed`: pairs whose final grade is that of all their assessors, of whom there are
+    several. `not_judged`: pairs of the pools that were to be judged and have no judgement, and all that were to be
+    judged. `accepted`: (reason, pairs with a final grade although they have fewer judgements than planned).
+    `unsettled`: judged pairs that wait for a final grade. `unjudgeable`: (query, pairs that cannot be judged, planned
+    pairs of it), of the queries that have such pairs; they have no final grade and never get one. `unexplained`: see
+    `annot.study.outcome.Unexplained`. `days`: the first and the last day of the answers that count, None if none is
+    on record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
+    """
+    outcome = study.outcome
+    counting = [judgement for judgement in outcome.judgements if judgement.counts]
+    answered = {(judgement.pair, judgement.assessor) for judgement in counting}
+    by_pair = Counter(pair for pair, _ in answered)
+    agreed = [decision.pair for decision in outcome.decisions if decision.origin == "agreed"]
+    answers = (*counting, *outcome.adjudications.values())
+    days = sorted(answer.judged_at[:10] for answer in answers if answer.judged_at)
+    return {
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items(), reverse=True),
         "disputes": _disputes(outcome),
-        "agreed": sum(by_pair[decision.pair] > 1 for decision in outcome.decisions if decision.origin == "agreed"),
+        "agreed": sum(by_pair[pair] > 1 for pair in agreed),
         "not_judged": _not_judged(study, by_pair.keys()),
         "accepted": report.accepted,
         "unsettled": len(
             by_pair.keys() - {decision.pair for decision in outcome.decisions} - outcome.unjudgeable.keys()
         ),
         "unjudgeable": _unjudgeable(outcome),
-        **_returned(outcome),
         "unexplained": unexplained_of(outcome.adjudications, outcome.current),
         "days": (days[0], days[-1]) if days and report.notice is None else None,
-        "single": sum(by_pair[decision.pair] == 1 for decision in outcome.decisions if decision.origin == "agreed"),
+        "single": sum(by_pair[pair] == 1 for pair in agreed),
     }
 
 

@@ -19,6 +19,7 @@ from annot.judging.opinions.asking import KEY_VARIABLE
 from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
 from annot.store.papers import paper_ids
+from annot.study.outcome import Outcome
 from annot.study.provenance import ANSWERS_FILE
 from annot.study.shown_versions import changed_versions
 from annot.study.snapshot import ReleaseRecords, Snapshot
@@ -482,21 +483,10 @@ def free_texts(
     study: Snapshot, words: OwnWords, answers: Mapping[str, str], *, early: Iterable[str]
 ) -> Iterator[FreeText]:
     """Every text of a person that the release has. early: why models were asked before people had judged."""
-    outcome = study.outcome
-    for said in sorted(words.comments, key=lambda one: (one.pair, one.assessor, one.occasion)):
-        yield FreeText(f"the comment of {said.assessor} on {' '.join(said.pair)}", said.comment or "")
-    for pair, text in sorted(words.reasons.items()):
-        yield FreeText(f"the adjudicator's comment on {' '.join(pair)}", text)
-    given = [(f"the answer of {one.assessor} on {' '.join(one.pair)}", one.cannot_judge) for one in outcome.everything]
-    given += [(f"the adjudicator's reason on {' '.join(one.pair)}", one.reason) for one in outcome.decisions]
-    given += [
-        (f"the adjudicator's reason on {' '.join(pair)}", said[-1].cannot_judge)
-        for pair, said in outcome.unjudgeable.items()
-    ]
-    yield from (FreeText(place, text) for place, text in given if text and text not in OFFERED)
+    yield from _texts_of_judging(study.outcome, words)
     for question, answer in answers.items():
         yield FreeText(f"{ANSWERS_FILE}, {question}", answer, public=True)
-    for why in sorted(set(outcome.accepted.values())):
+    for why in sorted(set(study.outcome.accepted.values())):
         yield FreeText("the reason why pairs count with fewer judgements", why)
     for kind in words.kinds:
         yield from (FreeText(f"how people agreed that {kind.kind} are published", how) for how in kind.consents)
@@ -507,9 +497,31 @@ def free_texts(
         if version.why:
             yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)
     for text_id, versions in sorted(study.text_versions.items()):
-        yield from (FreeText(f"why the text of {text_id} was corrected", one.why) for one in versions if one.why)
+        for version in versions:
+            if version.why:
+                yield FreeText(f"why the text of {text_id} was corrected", version.why)
     for run in study.runs:
         yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
+
+
+def _texts_of_judging(outcome: Outcome, words: OwnWords) -> Iterator[FreeText]:
+    """The comments that are published, and reasons that no screen offers."""
+    for comment in sorted(words.comments, key=lambda comment: (comment.pair, comment.assessor, comment.occasion)):
+        yield FreeText(f"the comment of {comment.assessor} on {' '.join(comment.pair)}", comment.comment or "")
+    for pair, text in sorted(words.reasons.items()):
+        yield FreeText(f"the adjudicator's comment on {' '.join(pair)}", text)
+    reasons = [
+        *(
+            (f"the answer of {said.assessor} on {' '.join(said.pair)}", said.cannot_judge)
+            for said in outcome.everything
+        ),
+        *((f"the adjudicator's reason on {' '.join(ruling.pair)}", ruling.reason) for ruling in outcome.decisions),
+        *(
+            (f"the adjudicator's reason on {' '.join(pair)}", rulings[-1].cannot_judge)
+            for pair, rulings in outcome.unjudgeable.items()
+        ),
+    ]
+    yield from (FreeText(place, text) for place, text in reasons if text and text not in OFFERED)
 
 
 def mentions(text: FreeText, people: KnownPeople) -> Iterator[Mention]:

@@ -41,6 +41,8 @@ LIKE_CHANCE = "°"
 MOST_SIGNIFICANT = 20
 """Rows of the table of significant differences; the appendix has all pairs of runs."""
 LIKE_CHANCE_TOLD = ": not better than chance"
+NO_RUNS = (CHANCE, ONE_ASSESSOR)
+"""Rows below those of the runs."""
 
 
 def body(study: Study) -> Chapter:
@@ -98,16 +100,11 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
-    of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.verdict.facet}
-    last = (CHANCE, ONE_ASSESSOR)
-    names = sorted(
-        dict.fromkeys(line.run for line in lines),
-        key=lambda run: (last.index(run) + 1 if run in last else 0, -of_leader.get(run, -1.0), run),
-    )
-    ranked = [run for run in names if run not in last]
-    letters = {run: letter_of(at) for at, run in enumerate(ranked if evaluated.verdicts else ())}
+    names = _best_first(lines, leader.verdict.facet, measure)
+    ranked = [run for run in names if run not in NO_RUNS]
+    letters = {run: letter_of(place) for place, run in enumerate(ranked if evaluated.verdicts else ())}
     line_of = {(line.run, line.facet): line for line in lines}
-    beaten = {(one.facet, one.run_a, one.run_b) for one in evaluated.comparisons if one.holds}
+    beaten = {(pair.facet, pair.run_a, pair.run_b) for pair in evaluated.comparisons if pair.holds}
 
     def cell(run: str, facet: str) -> Number:
         line = line_of.get((run, facet))
@@ -132,6 +129,15 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
         power=POWER,
         silent=list(dict.fromkeys(line.facet for line in lines if line.run in ranked and line.topics < FEWEST_PAPERS)),
         like_chance=any(run in ranked and not line.above_chance for (run, _), line in line_of.items()),
+    )
+
+
+def _best_first(lines: Sequence[RunMeasures], facet: str, measure: str) -> list[str]:
+    """The runs by the measure on the facet; chance and one assessor last."""
+    values = {line.run: line.values[measure] for line in lines if line.facet == facet}
+    return sorted(
+        dict.fromkeys(line.run for line in lines),
+        key=lambda run: (NO_RUNS.index(run) + 1 if run in NO_RUNS else 0, -values.get(run, -1.0), run),
     )
 
 
