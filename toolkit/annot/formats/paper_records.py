@@ -90,13 +90,13 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 def _split_paragraph(text: str) -> list[str]:
     sentences = []
-    start = seen = unclosed = 0
+    start = counted_to = unclosed = 0
     brackets = "(" in text
     for match in _stops(text):
         end = match.end()
         if brackets:
-            unclosed += text.count("(", seen, end) - text.count(")", seen, end)
-            seen = end
+            unclosed += text.count("(", counted_to, end) - text.count(")", counted_to, end)
+            counted_to = end
         following = match[1] or match[2]
         ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
         if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
@@ -107,15 +107,15 @@ def _split_paragraph(text: str) -> list[str]:
 
 
 def _stops(text: str) -> Iterator[re.Match[str]]:
-    """Where a sentence may end. A full stop, which is nearly all of it, is found faster than one of four signs."""
+    """Places where a sentence may end. A full stop alone, the usual case, is found faster than one of four signs."""
     if "!" in text or "?" in text or "…" in text:
         yield from _STOP.finditer(text)
         return
-    at = text.find(".")
-    while at >= 0:
-        if match := _STOP.match(text, at):
+    position = text.find(".")
+    while position >= 0:
+        if match := _STOP.match(text, position):
             yield match
-        at = text.find(".", match.end() if match else at + 1)
+        position = text.find(".", match.end() if match else position + 1)
 
 
 def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
@@ -151,7 +151,7 @@ def _is_opener(word: str) -> bool:
 
 
 def _can_open(word: str) -> bool:
-    """Whether a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
+    """True if a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
     if "A" <= word[0] <= "Z" or word[0] in "“«•©†‡":
         return True
     bare = word.lstrip("\"'“‘«([{$`")
@@ -160,7 +160,7 @@ def _can_open(word: str) -> bool:
 
 
 def _closes_soon(rest: str) -> bool:
-    """Whether an open bracket closes in `rest`, the characters that follow."""
+    """True if an open bracket closes in `rest`, the characters that follow."""
     within, closing, _ = rest.partition(")")
     return bool(closing) and "(" not in within
 
@@ -223,7 +223,7 @@ def paper_of(
 
 
 def without_heading(text: str) -> tuple[bool, str]:
-    """Whether there was one, and the text without it."""
+    """True and the text without its heading; False and the text if it has none."""
     heading = _HEADING.match(text)
     return (True, text[heading.end() :]) if heading else (False, text)
 
@@ -303,8 +303,8 @@ def document_of_record(
     """
     if (parts := _plain_parts(record)) is not None:
         paper_id, title, abstract, year, labels = parts
-        more: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
-        return paper_of(paper_id, title, abstract, year=year, labels=labels, **more)
+        options: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
+        return paper_of(paper_id, title, abstract, year=year, labels=labels, **options)
     if noted is not None:
         record = _usable(record, noted)
     try:
@@ -318,7 +318,7 @@ paper_of_record = partial(document_of_record, titled=True)
 
 
 MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
-"""How programs write that a cell has no value, in any case: R, pandas, Python, spreadsheets."""
+"""Spellings of an empty cell, in any case, by R, pandas, Python and spreadsheets."""
 _A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?=(?:\d{4})?(?!\d))")
 """A year, alone or in a date such as `2001-05-03` or `20010503`."""
 
@@ -337,9 +337,9 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     fields = dict(record)
     year = _digits(record.get("year"))
     if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
-        known = year_in([year])
-        fields["year"] = int(known) if known else None
-        if not known and str(year).strip().lower() not in MISSING:
+        known_year = year_in([year])
+        fields["year"] = int(known_year) if known_year else None
+        if not known_year and str(year).strip().lower() not in MISSING:
             noted.append(("a year that cannot be used was left out", str(year)))
     for name in ("citations", "outbound_citations"):
         cited = record.get(name)
@@ -436,11 +436,11 @@ class _DocumentLine(Strict):
     @classmethod
     def _without_null(cls, record: dict[str, Any]) -> dict[str, Any]:
         empty = {"title": "", "abstract": []}
-        known = {name: value for name, value in record.items() if value is not None and name != "text"}
-        known |= {name: value for name, value in empty.items() if name in record and not record[name]}
-        if isinstance(known.get("abstract"), str):
-            known |= {"text": known["abstract"], "abstract": []}
-        return known
+        values = {name: value for name, value in record.items() if value is not None and name != "text"}
+        values |= {name: value for name, value in empty.items() if name in record and not record[name]}
+        if isinstance(values.get("abstract"), str):
+            values |= {"text": values["abstract"], "abstract": []}
+        return values
 
     @model_validator(mode="after")
     def _one_label_a_paragraph(self) -> _DocumentLine:

@@ -28,11 +28,11 @@ from annot.pools.frozen_rankings import ranked_corpus
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.cells import Number, coefficient
+from annot.publishing.report.notices import by_place
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.sections.opinions import OpinionInWords, in_words
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import sentence, sentences, without
-from annot.publishing.report.verdict import by_place
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource
 from annot.store.papers import corpus_sha256, paper_ids
@@ -127,8 +127,9 @@ def _results(study: Snapshot, report: Study) -> dict[str, Any]:
     answered = {(judgement.pair, judgement.assessor) for judgement in counting}
     by_pair = Counter(pair for pair, _ in answered)
     agreed = [decision.pair for decision in outcome.decisions if decision.origin == "agreed"]
-    answers = (*counting, *outcome.adjudications.values())
-    days = sorted(answer.judged_at[:10] for answer in answers if answer.judged_at)
+    moments = [*(judgement.judged_at for judgement in counting)]
+    moments += [ruling.judged_at for ruling in outcome.adjudications.values()]
+    days = sorted(moment[:10] for moment in moments if moment)
     return {
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items(), reverse=True),
         "disputes": _disputes(outcome),
@@ -146,11 +147,15 @@ def _results(study: Snapshot, report: Study) -> dict[str, Any]:
 
 
 def _disputes(outcome: Outcome) -> dict[str, int]:
-    """How many pairs an adjudicator was wanted for: those in which the grades that count differ, or one is lacking
-    because its assessor could not judge (`in_dispute`, which are `settled`, `open` or `closed` without a grade), and
-    others on which an adjudicator decided (`besides`)."""
-    differing = {one.pair for one in outcome.settlement.disputed if len({said.grade for said in one.judgements}) > 1}
-    differing |= {one.pair for one in outcome.settlement.disputed if one.judgements[0].grade is None}
+    """Numbers of pairs for an adjudicator: those in which the grades that count differ, or one is lacking because its
+    assessor could not judge (`in_dispute`, which are `settled`, `open` or `closed` without a grade), and others on
+    which an adjudicator decided (`besides`)."""
+    differing = {
+        dispute.pair
+        for dispute in outcome.settlement.disputed
+        if len({judgement.grade for judgement in dispute.judgements}) > 1
+    }
+    differing |= {dispute.pair for dispute in outcome.settlement.disputed if dispute.judgements[0].grade is None}
     return {
         "in_dispute": len(differing),
         "settled": len(differing & outcome.adjudications.keys()),
@@ -163,15 +168,15 @@ def _disputes(outcome: Outcome) -> dict[str, int]:
 def _not_judged(study: Snapshot, judged: Collection[Pair]) -> tuple[int, int]:
     if Source.FILE in study.sources:
         return 0, 0
-    wanted = {
+    to_judge = {
         (query.query_id, entry.doc_id)
         for query in study.queries
         if query.topic_id in study.pools
         for entry in study.pools[query.topic_id].entries
     }
     if study.sample is not None:
-        wanted = {pair for pair in wanted if study.sample.drawn(*pair)}
-    return len(wanted - set(judged)), len(wanted)
+        to_judge = {pair for pair in to_judge if study.sample.drawn(*pair)}
+    return len(to_judge - set(judged)), len(to_judge)
 
 
 def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
@@ -181,19 +186,21 @@ def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
 
 
 def _returned(outcome: Outcome) -> dict[str, int]:
-    said = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    answer_to = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
     changed = 0
     # What goes back because a text was corrected is no second look at the same pair.
-    corrected = {(one.pair, one.assessor) for one in outcome.set_aside}
-    returned = [one for one in outcome.returned if (one.pair, one.assessor) not in corrected]
+    corrected = {(answer.pair, answer.assessor) for answer in outcome.set_aside}
+    returned = [answer for answer in outcome.returned if (answer.pair, answer.assessor) not in corrected]
     for back in returned:
-        first, then = (said.get((asked, back.assessor)) for asked in (back.asked._replace(occasion=1), back.asked))
-        changed += first is not None and then is not None and first.grade != then.grade
+        first, second = (
+            answer_to.get((pair_key, back.assessor)) for pair_key in (back.asked._replace(occasion=1), back.asked)
+        )
+        changed += first is not None and second is not None and first.grade != second.grade
     return {"returned": len(returned), "returned_changed": changed}
 
 
 def _terms_marked(study: Snapshot) -> bool:
-    """Whether the screens mark the topic's words in the documents of pairs that are judged whole."""
+    """True if the screens mark the topic's words in the documents of pairs that are judged as a whole."""
     settings = study.ws.settings
     return settings.screen.mark_terms and not all(settings.facets.get(facet) for facet in study.facets.values())
 
@@ -216,7 +223,7 @@ class CollectionFacts:
     """The whole collection."""
 
     collection: CollectionSettings
-    """What it is called, and by whom it was made."""
+    """Name, makers and terms from the settings."""
     terms: Terms
     corpus: CorpusFacts
     rejected: tuple[tuple[str, int], ...]
@@ -231,48 +238,49 @@ class CollectionFacts:
     judging: dict[str, Any]
     agreement: list[dict[str, Any]]
     overruled: str
-    """What counts as overruled, in a sentence; the same in card, datasheet and report."""
+    """Rule by which a grade counts as overruled, in a sentence; the same in card, datasheet and report."""
     interval_level: float
-    """Of the intervals in `agreement`, e.g. 0.95."""
+    """Level of the intervals in `agreement`, e.g. 0.95."""
     splits: tuple[tuple[str, str, int], ...]
     """Facet (or `all`), fold, queries."""
     hashes: tuple[tuple[str, str], ...]
-    """(file, SHA-256) of what the numbers were computed from, corpus first."""
+    """Input files of the numbers as (file, SHA-256), corpus first."""
     protocol: Mapping[str, str] = field(default_factory=dict)
     """See `annot.publishing.release.parts`."""
     annot_version: str = __version__
     agreement_without: tuple[str, ...] = ()
-    """Why figures in `agreement` have no value or no interval."""
+    """Reasons why figures in `agreement` have no value or no interval."""
     agreement_best: str = "median"
     """The statistic in `agreement`; where a sample of the pools was judged, `pooled`."""
     agreement_too_thin: int = 0
     """Sampled queries that have no figures of their own, because too few pairs were drawn."""
     training: tuple[dict[str, Any], ...] = ()
-    """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
+    """Results of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval.
+    """
     hidden_gold: tuple[dict[str, Any], ...] = ()
-    """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    """Results of each assessor with hidden gold among their pairs, unnamed: answers, kappa with its interval."""
     cleaned: CleanedCounts = counts_of({})  # noqa: RUF009
-    """What was cleaned of the papers' texts as they were read."""
+    """Changes to the papers' texts as they were read, counted."""
     structured: StructuredAbstracts = HeadingCount().found
     """The structured abstracts as they were added, whose sections gave their sentences labels."""
     words: tuple[OfKind, ...] = ()
-    """What people wrote in words of their own, and whether it goes out."""
+    """Texts that people wrote in their own words, by kind, and whether they are published."""
     unrated: int = 0
     """Queries whose papers were taken without a rating."""
     topics: tuple[int, int] = (0, 0)
     """Topics with a query: papers, and texts."""
     faceted: bool = True
-    """Whether facets are judged."""
+    """True if facets are judged."""
     sampled: SampleInWords | None = None
-    """Where a sample of the pools was judged: what users of the grades must know."""
+    """Facts that users of the grades must know if a sample of the pools was judged."""
     opinions: tuple[OpinionInWords, ...] = ()
-    """What models would have judged, where they were asked."""
+    """Opinions of models, if any were asked."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By place of a page, a sentence for each thing that it rests on and that is not true."""
+    """Sentences by the place of a page, one for each of its foundations that does not hold."""
     early_trials: tuple[OpinionStatus, ...] = ()
     """Opinions that are not reported, but were asked or shown before people had judged."""
     substudy: dict[str, Any] | None = None
-    """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
+    """Agreement of abstracts, full texts and final grades, two by two, and seconds a pair; None without a sub-study."""
 
     def total(self, count: str) -> Any:
         """The sum over facets of a count; None if one has none."""
@@ -286,23 +294,23 @@ class CollectionFacts:
 
     @property
     def topic_word(self) -> str:
-        """What a topic is called: one that is a paper has a word of its own."""
+        """Word for a topic: one that is a paper has a word of its own."""
         return "topic" if self.topics[1] else "query paper"
 
     @property
     def topic_language(self) -> str:
-        """Of the topics that are texts."""
+        """Language of the topics that are texts."""
         return self.collection.language_of_topics
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Of documents and topics; the topics' second, where it is another one."""
-        both = (self.collection.language, *((self.topic_language,) if self.topics[1] else ()))
-        return tuple(dict.fromkeys(both))
+        """Languages of documents and topics; that of the topics comes second, if it is another one."""
+        languages = (self.collection.language, *((self.topic_language,) if self.topics[1] else ()))
+        return tuple(dict.fromkeys(languages))
 
     @property
     def citation(self) -> str:
-        """How to cite it."""
+        """Citation of the collection."""
         return citation_of(self.collection, self.terms)
 
 
@@ -326,8 +334,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             overruled=sentence("agreement.overruled"),
             pool=_pool(study, measured.origins),
             judging=judging_facts(study, missing=agreement.missing),
-            agreement=[{**one, "value": str(one["value"])} for one in figures],
-            agreement_without=without(one["value"] for one in figures),
+            agreement=[{**figure, "value": str(figure["value"])} for figure in figures],
+            agreement_without=without(figure["value"] for figure in figures),
             agreement_best=agreement.best,
             agreement_too_thin=agreement.too_thin,
             interval_level=settings.agreement.level,
@@ -350,25 +358,27 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             untrue=by_place(measured.findings),
             opinions=in_words(measured.reported_opinions),
             early_trials=tuple(
-                one.standing for one in measured.opinions_on_record if one.standing.early and not one.standing.reported
+                opinion.standing
+                for opinion in measured.opinions_on_record
+                if opinion.standing.early and not opinion.standing.reported
             ),
             substudy=recorded_substudy(study.trials),
         )
 
 
 def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:
-    """By figure, so that the order tells nobody's name."""
-    found = list(recorded_against_gold(study.trials, round))
-    for one in sorted(found, key=lambda one: (one["value"] is None, one["value"] or 0.0)):
-        yield {**one, "assessor": ""}
+    """Results by figure, so that the order does not reveal a name."""
+    figures = list(recorded_against_gold(study.trials, round))
+    for row in sorted(figures, key=lambda row: (row["value"] is None, row["value"] or 0.0)):
+        yield {**row, "assessor": ""}
 
 
 def _counted_imports(study: Snapshot, uncounted: set[str]) -> Iterator[ImportedSource]:
     """The imports on record without those additions to the corpus that brought only papers which are not counted."""
     papers = paper_ids(study.ws.corpus) if uncounted else ()
     for imported in study.imports:
-        first, kept = imported.facts.get("papers_before", 0), imported.facts.get("kept", 0)
-        brought = papers[first : first + kept] if imported.what == Source.CORPUS else ()
+        first, added = imported.facts.get("papers_before", 0), imported.facts.get("kept", 0)
+        brought = papers[first : first + added] if imported.what == Source.CORPUS else ()
         if not brought or not uncounted.issuperset(brought):
             yield imported
 
@@ -383,7 +393,7 @@ def _rejected(imports: Sequence[ImportedSource]) -> tuple[tuple[str, int], ...]:
 
 
 def _cleaned(imports: Sequence[ImportedSource]) -> CleanedCounts:
-    """What was cleaned, over everything that was added."""
+    """Changes to texts, over all additions to the corpus."""
     total = Counter[str]()
     for imported in imports:
         total.update(imported.facts.get("cleaned", {}))
@@ -400,13 +410,15 @@ def _structured(imports: Sequence[ImportedSource]) -> StructuredAbstracts:
 
 def _unrated(study: Snapshot) -> set[str]:
     """The queries that were chosen from a sample without a rating."""
-    known = {query.query_id for query in study.queries}
-    return {name for one in study.imports if one.what == Source.UNRATED for name in one.facts["queries"]} & known
+    query_ids = {query.query_id for query in study.queries}
+    return {
+        name for imported in study.imports if imported.what == Source.UNRATED for name in imported.facts["queries"]
+    } & query_ids
 
 
 def _topics(study: Snapshot) -> tuple[int, int]:
-    asked = set(study.topics.values())
-    return len(asked - study.texts.keys()), len(asked & study.texts.keys())
+    topics = set(study.topics.values())
+    return len(topics - study.texts.keys()), len(topics & study.texts.keys())
 
 
 def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:
@@ -421,8 +433,8 @@ def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, An
     groups = {group.name: group for group in agreement.groups}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
-    known = study.ws.settings.facets
-    for facet, labels in (known | {WHOLE: known.get(WHOLE, ())}).items():
+    facet_labels = study.ws.settings.facets
+    for facet, labels in (facet_labels | {WHOLE: facet_labels.get(WHOLE, ())}).items():
         if facet in queries:
             decisions = [decision for decision in study.outcome.decisions if facet_of[decision.query_id] == facet]
             grades = Counter(decision.grade for decision in decisions)
@@ -441,7 +453,7 @@ def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, An
 
 
 def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
-    """How the pools were drawn, and their sizes in documents.
+    """Draws of the pools, and their sizes in documents.
 
     `rules`: a pool for each rule (mode, quota, depth, seed) by which some were drawn. `judged`: whether the judged
     pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
@@ -460,7 +472,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
         "judged": bool(pools) and Source.FILE not in study.sources,
         "versions": versions_of(pools),
         "origins": sentences("collection.origins", origins=origins),
-        "citations": any(one.sha256 is not None for one in origins.citations),
+        "citations": any(citation.sha256 is not None for citation in origins.citations),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }
 
