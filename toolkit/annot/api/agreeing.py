@@ -159,10 +159,7 @@ class MeasuredAgreement(NotebookResult):
     def _said(self) -> tuple[str, ...]:
         from annot.publishing.report.tables import sentences
 
-        agreement, name = (
-            self._found,
-            next((coefficient for coefficient in self._names if coefficient == "alpha_ordinal"), self._names[0]),
-        )
+        agreement, name = self._found, "alpha_ordinal" if "alpha_ordinal" in self._names else self._names[0]
         queries: int | None
         figures: list[Any]
         pooled = not isinstance(agreement, ItemAgreement) and agreement.best == "pooled"
@@ -364,9 +361,7 @@ def alpha(ratings: Any, level: AlphaLevel = "ordinal") -> float:
 
 def _matrix(judgements: Sequence[Judgement]) -> Array:
     """Shape (assessors, pairs), nan where there is no grade."""
-    frame = pd.DataFrame(
-        [(judgement.query_id, judgement.doc_id, judgement.assessor, judgement.grade) for judgement in judgements]
-    )
+    frame = pd.DataFrame([(row.query_id, row.doc_id, row.assessor, row.grade) for row in judgements])
     pairs = pd.MultiIndex.from_frame(frame[[0, 1]].drop_duplicates())
     matrix = frame.astype({3: float}).pivot(index=2, columns=[0, 1], values=3)
     return matrix.reindex(columns=pairs).to_numpy()

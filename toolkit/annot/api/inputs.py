@@ -222,7 +222,7 @@ def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What users of the library pass, as the records that the rooms compute with; every fault is named with its row.
+# Arguments of users of the library, as the records that the rooms compute with; every fault is named with its row.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

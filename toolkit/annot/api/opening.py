@@ -81,9 +81,8 @@ class OpenStudy(NotebookResult):
         are those of a text. Titles of papers are read from the corpus when the table is first used.
         """
         snapshot = self._snapshot
-        return tidy.listed(
-            study_tables.TOPICS, study_tables.listed_topics(snapshot.ws, snapshot.queries, snapshot.texts)
-        )
+        topics = study_tables.listed_topics(snapshot.ws, snapshot.queries, snapshot.texts)
+        return tidy.listed(study_tables.TOPICS, topics)
 
     @cached_property
     def papers(self) -> pd.DataFrame:
@@ -117,7 +116,8 @@ class OpenStudy(NotebookResult):
 
     @cached_property
     def comments(self) -> pd.DataFrame:
-        """What assessors wrote, newest first, as `annot comments` prints it: judged_at, assessor, query_id, doc_id, ...
+        """Comments of assessors, newest first, as `annot comments` prints them: judged_at, assessor, query_id, doc_id,
+        ...
 
         The last columns are occasion, grade, cannot_judge, comment and counts (whether the answer does). ``grade`` is
         empty if none was given.

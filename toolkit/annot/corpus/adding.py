@@ -94,9 +94,9 @@ class PieceRead:
 
 
 class Rejects:
-    """What could not be read, over all pieces in their order.
+    """Records that could not be read, over all pieces in their order.
 
-    what: what a record is, such as a paper. told: how many faults are kept to be shown. part_of: of a file, the folder
+    noun: the word for a record, such as paper. most_told: faults kept to be shown. part_of: by file, the folder
     in whose place it was read. A folder counts as one file: it can be read if any of its files can.
     """
 
@@ -131,7 +131,8 @@ class Rejects:
         self.count((read,), scratch)
 
     def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
-        """Count what these pieces could not read; rejected: the file of these records, which may not exist.
+        """Count the records of these pieces that could not be read; rejected: the file of these records, which may not
+        exist.
 
         Raises InputError for a file that begins with a thousand unreadable records.
         """
@@ -609,7 +610,7 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class LotReader:
-    """Reads the lots that a process is given.
+    """Reader of the lots that a process is given.
 
     folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
     sentences of a section have. works: whether papers are told by their works, as a file of a library is added.

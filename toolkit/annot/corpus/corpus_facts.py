@@ -29,7 +29,7 @@ from annot.study.shown_versions import text_content, with_text
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the study knows of its corpus: hash, size, years, and the papers and labels that must be there.
+# Facts of the corpus: hash, size, years, and the papers and labels that must be there.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -115,7 +115,7 @@ def labels_where_asked(
 
 
 def current_sha256(ws: Workspace, *, keep: bool) -> str:
-    """The hash that `annot.store.papers.corpus_sha256` gives. Raises MissingInput when the corpus is empty.
+    """Hash of the corpus, as `annot.store.papers.corpus_sha256` gives it. Raises MissingInput when the corpus is empty.
 
     keep: write down what was found.
 
@@ -413,14 +413,8 @@ def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[t
         old_sentences, after = changed[query.topic_id].sentences if query.topic_id in changed else ((), ())
         if old_sentences != after and query.sentences:
             places = places_again(old_sentences, after)
-            moved.append(
-                (
-                    replace(
-                        query, sentences=tuple(sorted(places[place] for place in query.sentences if place in places))
-                    ),
-                    query,
-                )
-            )
+            sentences = tuple(sorted(places[place] for place in query.sentences if place in places))
+            moved.append((replace(query, sentences=sentences), query))
     return moved
 
 

@@ -18,9 +18,9 @@ from annot.base.settings import CorpusSettings
 from annot.formats.cleaning import folded_id, normalised_title, work_text
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Which papers of a corpus are kept: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
+# Filters of a corpus: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
 #
-# What is remembered of a paper are hashes of 64 bits, so that a corpus of any size can be told apart in little
+# A paper is remembered by hashes of 64 bits, so that a corpus of any size can be told apart in little
 # memory: among ten million papers two ids fall on one hash with a chance of 3 in a million.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -100,9 +100,7 @@ def marks_of(
             _hash(paper.paper_id),
             _hash("\0".join((paper.title, *paper.sentences, str(paper.year), *filter(None, [paper.part_of])))),
             title_mark(paper.title) if paper.part_of is None else 0,
-            KEPT
-            if settings is None or (reason_found := rejection(paper, settings)) is None
-            else REASONS.index(reason_found),
+            KEPT if settings is None or (why := rejection(paper, settings)) is None else REASONS.index(why),
         )
         for paper in papers
     ]
@@ -142,7 +140,7 @@ def joined(parts: Sequence[Marks]) -> Marks:
 
 
 class Tally:
-    """Which papers were kept, in the order in which they came, and the marks of the kept ones.
+    """Kept papers, in the order in which they came, with their marks.
 
     corrects: whether a paper replaces the one of the corpus that has its id and another content.
     """
@@ -523,7 +521,7 @@ def resemblance(first: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
 def passed_over(
     alike: Iterable[Sequence[str]], *, standing: Iterable[str], later: Iterable[str], cited: Iterable[str]
 ) -> dict[str, str]:
-    """For one version of a pool, the papers that stay out of it, each with the near-duplicate that stands for it.
+    """Papers that stay out of one version of a pool, each with the near-duplicate that represents it.
 
     alike: groups of near-duplicates, each in the order of the corpus. standing: what the version has on record;
     later: what came with later ones. Of a group those stay that are standing; where one came later, none, so that it

@@ -338,9 +338,8 @@ def read_labelled(
         abstracts.append(abstract)
         unknown = [] if known_labels is None else sorted({*abstract.labels}.difference(known_labels))
         if known_labels is not None and unknown:
-            faults.add(
-                "; ".join(f"unknown label {label!r}, {near(label, known_labels)}" for label in unknown), line=line
-            )
+            problems = (f"unknown label {label!r}, {near(label, known_labels)}" for label in unknown)
+            faults.add("; ".join(problems), line=line)
     faults.raise_if_any(
         hint='expected one JSON object per line, {"abstract": ["...", "..."], "labels": ["background", "method"]}; '
         "remove lines without labels",
@@ -489,8 +488,8 @@ AT_ONCE = 1_000
 """Abstracts that are labelled together: enough for whole arrays, and few enough for the processor's cache."""
 
 SETTINGS = {"c2": 16.0}
-"""What decides a training besides the data and CRFsuite's own settings: the weight of the L2 penalty. The shipped model
-was trained so."""
+"""Weight of the L2 penalty, the only setting of a training in addition to the data and CRFsuite's own settings. The
+shipped model was trained with it."""
 
 
 def train(abstracts: Iterable[LabelledAbstract]) -> bytes:

@@ -18,7 +18,7 @@ from annot.formats.cleaning import folded_id
 from annot.formats.judgements_file import FileJudgement
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Which sentences make which facet, and making a query of them (CSFCube, Definitions 1 and 2).
+# Sentences of each facet, and the queries made of them (CSFCube, Definitions 1 and 2).
 # ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -58,10 +58,8 @@ def fields_of(
     if not asked_topics:
         own_fields = ("paper_id", "facet") if with_text else ("paper_id", "facet", "sentences")
         return Fields(document, own_fields, with_text)
-    mixed, has_more = (
-        len(asked_topics) < len(queries),
-        any(topic.description or topic.narrative for topic in asked_topics),
-    )
+    mixed = len(asked_topics) < len(queries)
+    has_more = any(topic.description or topic.narrative for topic in asked_topics)
     present = {
         "topic_id": any(query.query_id != query.topic_id for query in queries),
         "kind": mixed,

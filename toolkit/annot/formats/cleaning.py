@@ -200,7 +200,7 @@ _ABSTRACT = re.compile(
 
 
 def is_retracted(record: Mapping[str, Any], paper: Paper) -> bool:
-    """Tell whether the paper was retracted or withdrawn. record: what its source says is in `retracted`."""
+    """Test whether the paper was retracted or withdrawn. record: its field `retracted` comes from the source."""
     title = paper.title.lower()
     named = ("retract" in title or "withdrawn" in title) and _TITLE.search(paper.title)
     return bool(record.get("retracted") or named or (paper.sentences and _ABSTRACT.match(paper.sentences[0])))
@@ -441,7 +441,7 @@ def cleaned(
     also: Collection[Way],
     notices: tuple[tuple[str, str], ...] = (),
 ) -> CleanedPaper | None:
-    """What was changed of a paper, each text given as it came and as it is now; None if nothing was.
+    """Changes to the texts of a paper, each given as it came and as it is now; None if there are none.
 
     An abstract that came as one string is cut into sentences: line ends and white space between these are no change.
     also: ways that the texts do not show by themselves. notices: those that were cut.
@@ -512,10 +512,8 @@ TELLING = 30
 
 
 def work_text(title: str, year: object, abstract: str) -> str:
-    """What two records of one paper have in common: title and year, and for a short title the abstract too, as
-    editorials and book reviews share titles; "" without a title. A sign of Chinese, Japanese or Korean says as much as
-    three letters.
-    """
+    """Key that two records of one paper share: title and year, and for a short title the abstract too, as editorials
+    and book reviews share titles; "" without a title. A sign of Chinese, Japanese or Korean counts as three letters."""
     name = normalised_title(title)
     if not name:
         return ""
@@ -524,7 +522,7 @@ def work_text(title: str, year: object, abstract: str) -> str:
 
 
 def folded_id(name: str) -> str:
-    """An id without what people do not see: case, Unicode form, ligatures.
+    """An id without invisible differences: case, Unicode form, ligatures.
 
     >>> folded_id("De\ufb01ne-\xe9") == folded_id("define-E\u0301")
     True
@@ -536,7 +534,7 @@ def folded_id(name: str) -> str:
 
 @lru_cache(maxsize=1 << 11)
 def normalised_title(title: str) -> str:
-    """`title` without what differs between two records of one paper: case, form of characters, all but letters and
+    """`title` without differences between two records of one paper: case, form of characters, all but letters and
     digits. Empty for a title without any; such titles are never taken for the same.
 
     >>> normalised_title('All You Need is"Love"') == normalised_title("All you need is “love”.")

@@ -583,7 +583,7 @@ RETURNED_COLUMNS = ("query_id", "doc_id", "to", "why")
 
 
 class ReturnedLine(NamedTuple):
-    """A row: a pair, the assessor it goes back to, and what they read."""
+    """A row: a pair, the assessor it goes back to, and the note for them."""
 
     query_id: str
     doc_id: str
@@ -667,7 +667,7 @@ def write_error_sheet(rows: Iterable[ErrorRow], *, faceted: bool) -> str:
 
 
 def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """What the lead entered, (kind, note) by pair; rows without either are left out.
+    """Kinds and notes that the lead entered, (kind, note) by pair; rows without either are left out.
 
     Raises InputError with every fault: a missing column, a pair given twice, a kind that is not among `kinds`.
     """

@@ -105,9 +105,8 @@ def read_judgements(
         rows = list(read_objects(io.StringIO(text), faults, constants=True))
     else:
         named = [heading for names in (*NAMES.values(), *SECOND_CHOICE.values()) for heading in names]
-        rows = [
-            *read_table(text, faults, known_headings={plain(heading) for heading in [*columns.values(), *named]}).rows
-        ]
+        headings = {plain(heading) for heading in [*columns.values(), *named]}
+        rows = [*read_table(text, faults, known_headings=headings).rows]
     if not rows:
         if not faults.found:
             faults.add(_nothing_in(data, text))
@@ -118,15 +117,11 @@ def read_judgements(
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     judgements = [judgement for line, row in rows if (judgement := _judgement_of_row(line, row, fields, scale, faults))]
     line_of: dict[tuple[str, str, str, int], int] = {}
-    for file_judgement in judgements:
-        earlier = line_of.setdefault(
-            (file_judgement.query, file_judgement.document, file_judgement.assessor, file_judgement.occasion),
-            file_judgement.line,
-        )
-        if earlier != file_judgement.line:
-            pair = f"{file_judgement.query} {file_judgement.document}"
-            problem = f"{pair}: this assessor judged the pair on line {earlier} already"
-            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=file_judgement.line)
+    for read in judgements:
+        earlier = line_of.setdefault((read.query, read.document, read.assessor, read.occasion), read.line)
+        if earlier != read.line:
+            problem = f"{read.query} {read.document}: this assessor judged the pair on line {earlier} already"
+            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=read.line)
     faults.raise_if_any()
     return tuple(judgements)
 
@@ -340,14 +335,8 @@ def decided(decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication]) 
     names = ("query_id", "doc_id", "grade", "origin", "adjudicator", "reason")
     records = [{name: getattr(decision, name) for name in names} for decision in decisions]
     records += [
-        dict(
-            zip(
-                names,
-                (closed.query_id, closed.doc_id, None, NOBODY, closed.adjudicator, closed.cannot_judge),
-                strict=True,
-            )
-        )
-        for closed in unjudgeable
+        dict(zip(names, (last.query_id, last.doc_id, None, NOBODY, last.adjudicator, last.cannot_judge), strict=True))
+        for last in unjudgeable
     ]
     return sorted(records, key=itemgetter("query_id", "doc_id"))
 

@@ -111,11 +111,9 @@ def _fields(id_names: Collection[str], other_names: Iterable[str]) -> dict[str, 
     names = {"topic_id": IDS, "title": TITLES, "description": DESCRIPTIONS, "narrative": NARRATIVES}
     for name, usual_names in names.items():
         present = id_names if name == "topic_id" else anywhere
-        if first := next(
-            (usual_name for usual_name in usual_names if usual_name in present and usual_name not in fields.values()),
-            None,
-        ):
-            fields[name] = first
+        usual = [heading for heading in usual_names if heading in present and heading not in fields.values()]
+        if usual:
+            fields[name] = usual[0]
     return fields
 
 
@@ -319,7 +317,7 @@ class _Reading:
 # ----------------------------------------------------------------------------------------------------------------------
 # The files in which topics come, each read into topics with the lines on which they begin.
 #
-# What a file is is found by how it begins. Whatever the format, `fields.topics_of` makes the topics: one set of rules
+# The beginning of a file decides its format. Whatever the format, `fields.topics_of` makes the topics: one set of rules
 # for ids and texts.
 # ----------------------------------------------------------------------------------------------------------------------
 

@@ -112,9 +112,8 @@ BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 def refuse_grades_of_models(lines: Iterable[str], *, name: str) -> None:
     """Raise InputError if lines of qrels name a model in their second column: they are not people's grades."""
     columns = (line.split() for line in lines)
-    models = sorted(
-        {column[1].removeprefix(MODEL_MARK) for column in columns if column[1:] and column[1].startswith(MODEL_MARK)}
-    )
+    marked = {row[1] for row in columns if row[1:] and row[1].startswith(MODEL_MARK)}
+    models = sorted(name.removeprefix(MODEL_MARK) for name in marked)
     if models:
         raise InputError(
             f"{name}: a model's grades ({', '.join(models)}), expected people's",
@@ -455,7 +454,7 @@ def _metadata(text: str, faults: Faults) -> dict[str, Any]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Which sentences a run matched, in `TAG.matches.jsonl` beside the run: `{"query_id", "doc_id", "matches"}` a line.
+# Sentences that a run matched, in `TAG.matches.jsonl` next to the run: `{"query_id", "doc_id", "matches"}` a line.
 #
 # Each match is `[query_sentence, doc_sentence, weight]`, with the similarity of the two behind it where it is known;
 # positions from 0 in the two abstracts.

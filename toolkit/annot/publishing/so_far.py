@@ -128,9 +128,8 @@ def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task
     sent: what the person was sent.
     """
     pending = (*outcome.progress.pending, *outcome.progress.pending_repeats)
-    tasks = {("judge", pair_key) for assessor, pair_key in pending if assessor == name} | {
-        task for task in sent if task[0] == "judge"
-    }
+    tasks = {("judge", pair_key) for assessor, pair_key in pending if assessor == name}
+    tasks |= {task for task in sent if task[0] == "judge"}
     tasks |= {("judge", PairKey(*pair)) for pair in projects.read_hidden(session).get(name, ())}
     tasks |= {(round, trial.asked) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
@@ -157,9 +156,8 @@ def _page(ws: Workspace, values: Mapping[str, object], decided: Decided, everyon
         render(TEMPLATE, {**values, "decided": decided, "bare": bare}, overrides=ws.root / "templates")
         for bare in (True, False)
     )
-    if names_found := [
-        leak for leak in leaks({TEMPLATE: bare.encode()}, secrets, allowed=()) if "a known" in leak.what
-    ]:
+    all_leaks = leaks({TEMPLATE: bare.encode()}, secrets, allowed=())
+    if names_found := [leak for leak in all_leaks if "a known" in leak.what]:
         faults = [f"{values['person']}: line {leak.line} has {leak.what}, {leak.shown}" for leak in names_found]
         raise LeakError("a page of grades so far would name others; no page was written", faults=faults)
     return full

@@ -54,9 +54,7 @@ def format_of(name: str, form: str | None) -> str:
         form = next(known_form.name for known_form in FORMATS.values() if known_form.fits(head.record))
         return JSON.name if form == ANNOT.name and has_json_texts(Path(name)) else form
     plain_name = name.removesuffix(".gz")
-    if ending := next(
-        (known_form for known_form in FORMATS.values() if plain_name.endswith(known_form.endings or ("\0",))), None
-    ):
+    if ending := next((form for form in FORMATS.values() if plain_name.endswith(form.endings or ("\0",))), None):
         return ending.name
     raise unknown(head)
 

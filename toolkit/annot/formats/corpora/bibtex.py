@@ -20,7 +20,7 @@ from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, o
 from annot.formats.paper_records import year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What TeX says in a title or an abstract, in Unicode: accents, letters and signs, and maths on one line.
+# TeX of a title or an abstract as Unicode: accents, letters and signs, and maths on one line.
 #
 # The commands are those of LaTeX's kernel and of `textcomp`, `inputenc` and `fontenc` (LaTeX2e: An unofficial
 # reference manual, https://latexref.xyz, "Special insertions"), with what managers of references write in their
@@ -411,11 +411,8 @@ def records(piece: Piece) -> Records:
 def _text(path: Path) -> Iterator[TextIO]:
     with opened(path) as file:
         declared = _ENCODING.search(file.read(1 << 12))
-    if (
-        declared
-        and encoding_of(path) == WINDOWS_1252
-        and (encoding := _of_one_byte(declared[1].decode("ascii", "replace")))
-    ):
+    name = declared[1].decode("ascii", "replace") if declared else ""
+    if name and encoding_of(path) == WINDOWS_1252 and (encoding := _of_one_byte(name)):
         with opened(path) as file, io.TextIOWrapper(file, encoding, errors="replace") as text:
             yield text
     else:
@@ -460,8 +457,8 @@ def _begins(text: str, position: int) -> bool:
 
 
 def _joined(parts: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The parts, several in one where an abstract has what looks like the beginning of an entry: the first has too few
-    closing braces, and the next as many too many, or not the shape of an entry."""
+    """Parts, several in one if an abstract has something like the beginning of an entry: the first has too few closing
+    braces, and the next as many too many, or not the shape of an entry."""
     line, first = next(parts, (0, ""))
     open_parts, depth = [first], _depth(first)
     for next_line, part in parts:
@@ -485,10 +482,8 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | BrokenRec
     """The entry of a part, if it is a paper's. Macros that it defines are added to the others."""
     head = _HEAD.match(part)
     if head is None:
-        first_line = part.partition("\n")[0].strip()
-        return BrokenRecord(
-            "not valid BibTeX", (f"{first_line}: no brace after the kind of entry (line {line})",), part
-        )
+        fault = f"{part.partition(chr(10))[0].strip()}: no brace after the kind of entry (line {line})"
+        return BrokenRecord("not valid BibTeX", (fault,), part)
     try:
         entry = _entry(part, head, macros)
     except _Fault as fault:

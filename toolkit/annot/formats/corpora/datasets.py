@@ -39,7 +39,7 @@ _MISSING = 100
 
 
 def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The work's fields, or those of a record with its id that a person made.
+    """Fields of the work, or of a record with its id that a person made.
 
     Raises InputError for what is no work, or has an abstract that is none.
     """

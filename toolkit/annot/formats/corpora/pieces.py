@@ -68,7 +68,7 @@ def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
 
 
 def is_json_text(file: IO[bytes], longest: int) -> bool:
-    """Whether a file that begins so has JSON texts over several lines, or of several records, not a record a line.
+    """True if a file with this beginning has JSON texts over several lines, or of several records, not a record a line.
 
     A broken line at the beginning of JSON Lines makes no text of them: only what text alone can have tells it.
     """
@@ -234,7 +234,7 @@ class _JsonText:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What an importer is (`Form`): the pieces into which the files of a corpus are cut, and the records of one piece.
+# An importer (`Form`): the pieces into which the files of a corpus are cut, and the records of one piece.
 #
 # A piece is small enough to be one shard of work, and says all that another process needs to read it.
 # ----------------------------------------------------------------------------------------------------------------------
@@ -416,9 +416,9 @@ class Format:
     endings: tuple[str, ...] = ()
     """Endings of file names, compressed or not, that are of this format if their beginning decides nothing else."""
     bibliographic: bool = False
-    """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
+    """True if its records are those of a library or a database, which have several kinds of ids: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
-    ids of its own) is none."""
+    ids of its own) is not one of these."""
     published: bool = False
     """True if its texts are those of a published collection, which are never changed."""
     sheet: Callable[[str], str] = lambda _name: ""

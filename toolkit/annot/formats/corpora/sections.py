@@ -244,7 +244,7 @@ def parts_of(abstract: str) -> list[tuple[str, str, str]]:
 
 
 def _category_of(heading: str, earlier: str) -> str | None:
-    """The category of what may be a heading, None if it is none; earlier: the characters before it.
+    """Category of a possible heading, None if it is none; earlier: the characters before it.
 
     If the words have several categories, it is the last, as NLM has it for `BACKGROUND AND AIMS`, but results go before
     all others.

@@ -254,9 +254,8 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         if fields.get("abstract") == _NO_ABSTRACT:
             fields["abstract"] = None
     retraction = (str(record[name]).lower() for name in record if _plain_name(name) in _RETRACTED)
-    return document(fields) | (
-        {"retracted": True} if any("retract" in text or text == "true" for text in retraction) else {}
-    )
+    retracted = any("retract" in text or text == "true" for text in retraction)
+    return document(fields) | ({"retracted": True} if retracted else {})
 
 
 def _without_missing(cell: Any) -> Any:

@@ -291,10 +291,7 @@ def _cited(record: Element, data: Element) -> Iterator[tuple[tuple[str, str], ..
     for part in (data, record):
         for references in part.findall("ReferenceList"):
             for reference in references.iter("Reference"):
-                ids = [
-                    (_KINDS.get(article_id.get("IdType", "")), article_id.text)
-                    for article_id in reference.iter("ArticleId")
-                ]
+                ids = [(_KINDS.get(element.get("IdType", "")), element.text) for element in reference.iter("ArticleId")]
                 if typed_ids := tuple((kind, text.strip()) for kind, text in ids if kind and text):
                     yield typed_ids
     for comment in record.findall("CommentsCorrectionsList/CommentsCorrections"):

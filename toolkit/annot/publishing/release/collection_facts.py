@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from annot import __version__
@@ -41,7 +42,7 @@ from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Who judged a collection under which rules, and what came of it, counted from its records.
+# People, rules and results of the judging, counted from its records.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -192,9 +193,8 @@ def _returned(outcome: Outcome) -> dict[str, int]:
     corrected = {(answer.pair, answer.assessor) for answer in outcome.set_aside}
     returned = [answer for answer in outcome.returned if (answer.pair, answer.assessor) not in corrected]
     for back in returned:
-        first, second = (
-            answer_to.get((pair_key, back.assessor)) for pair_key in (back.asked._replace(occasion=1), back.asked)
-        )
+        first = answer_to.get((back.asked._replace(occasion=1), back.assessor))
+        second = answer_to.get((back.asked, back.assessor))
         changed += first is not None and second is not None and first.grade != second.grade
     return {"returned": len(returned), "returned_changed": changed}
 
@@ -206,9 +206,9 @@ def _terms_marked(study: Snapshot) -> bool:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What is true of a judged collection, counted from its records: card, datasheet and Croissant are filled from it.
+# Facts of a judged collection, counted from its records: card, datasheet and Croissant are filled from it.
 #
-# What happened is counted from rows, never taken from settings; what the collection is called stands in the settings.
+# Events are counted from rows, never taken from settings; the name of the collection is in the settings.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -410,10 +410,8 @@ def _structured(imports: Sequence[ImportedSource]) -> StructuredAbstracts:
 
 def _unrated(study: Snapshot) -> set[str]:
     """The queries that were chosen from a sample without a rating."""
-    query_ids = {query.query_id for query in study.queries}
-    return {
-        name for imported in study.imports if imported.what == Source.UNRATED for name in imported.facts["queries"]
-    } & query_ids
+    unrated = [imported.facts["queries"] for imported in study.imports if imported.what == Source.UNRATED]
+    return set(chain(*unrated)) & {query.query_id for query in study.queries}
 
 
 def _topics(study: Snapshot) -> tuple[int, int]:
@@ -456,10 +454,10 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
     """Draws of the pools, and their sizes in documents.
 
     `rules`: a pool for each rule (mode, quota, depth, seed) by which some were drawn. `judged`: whether the judged
-    pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
-    the draw (`annot.pools.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are
-    on record. `origins`: what is told of near-duplicates and of citations that were added, in sentences; `citations`:
-    whether any were added without papers.
+    pairs were found by these pools; False if judgements were imported without them. `versions`: additions after the
+    draw (`annot.pools.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are on
+    record. `origins`: sentences on near-duplicates and on citations that were added; `citations`: whether any were
+    added without papers.
     """
     pools = study.pools.values()
     rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -305,7 +306,7 @@ def _masked(text: str) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a study knows of people and servers: everything that must not leave it.
+# Names, accounts and addresses of a study: everything that must not leave it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -379,13 +380,8 @@ def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _server_ids(study: Snapshot, server: ReleaseRecords) -> set[str]:
-    ids = {
-        remote_id
-        for project in study.projects
-        for remote_id in (project.remote_id, project.account_id)
-        if remote_id is not None
-    }
-    server_ids = {str(id) for id in (*ids, *server.task_ids)}
+    of_projects = {*chain(*((project.remote_id, project.account_id) for project in study.projects))} - {None}
+    server_ids = set(map(str, (*of_projects, *server.task_ids)))
     for payload in server.payloads:
         for field in ID_FIELDS:
             value = payload.get(field)
@@ -422,11 +418,10 @@ def _database_password(url: str) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What people wrote in their own words and what goes out with a release: a search for people, paths and addresses.
+# Texts in people's own words that go out with a release: a search for people, paths and addresses.
 #
-# What must never leave the study is refused wherever it is (`annot.publishing.release.leaks`). Here are words that
-# may be meant so: a first name is a word as well, and an assessor may name another by pseudonym. The lead is asked
-# about them.
+# A secret that must never leave the study is refused wherever it is, see above. The words of this section may be meant
+# so: a first name is a word as well, and an assessor may name another by pseudonym. The lead is asked about them.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -554,7 +549,7 @@ def _any_of(names: frozenset[str]) -> re.Pattern[str]:
 def mentioned(
     texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collection[str], excerpts: bool
 ) -> tuple[str, ...]:
-    """A line for each name, path and address that is found: what it is, where it is first, and in how many more texts.
+    """A line for each name, path and address in the texts: its kind, its first place, and the number of other texts.
 
     allowed: what is meant to be public, as it is written or in other letters. excerpts: whether lines show the words
     around it; not where a text may have what must not be printed either.

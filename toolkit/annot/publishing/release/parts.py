@@ -108,7 +108,7 @@ def _described(opinion: OpinionOnRecord, study: Snapshot, terms: Terms, currency
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the assessors were given, as it was sent: guidelines, screen and plan, with the versions that they had.
+# Protocol of judging, as it was sent to the assessors: guidelines, screen and plan, with their versions.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -163,7 +163,7 @@ def _earlier(study: Snapshot) -> dict[str, str]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a release of a sampled study has: the table of all pairs, a program that evaluates runs by it, and warnings.
+# Parts of the release of a sampled study: the table of all pairs, a program that evaluates runs by it, and warnings.
 #
 # `qrels.txt` has the judged pairs. TREC's form for samples, the prels of the Million Query Track (topic, document,
 # judgement, 1, probability; Carterette, Pavlu, Fang and Kanoulas 2009, Million Query Track 2009 Overview), has no
@@ -208,12 +208,7 @@ def sampled_of(study: Study) -> SampleInWords | None:
     measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
     return SampleInWords(
         certificate=study.certificate,
-        warning=sentence(
-            "sample.warning",
-            off=[abs(difference) for difference in off],
-            measure=measure,
-            files=(SAMPLE_FILE, EVALUATOR_FILE),
-        ),
+        warning=sentence("sample.warning", off=[*map(abs, off)], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)),
         n_grades=len(study.settings.scale.grades),
         grades=final_grades(study),
         interval_level=study.level,
@@ -238,10 +233,8 @@ def _plainly_off(study: Study) -> Iterator[float]:
         estimated = {
             query.query_id: query.values[evaluated.measure] for query in by_convention[evaluated.convention].queries
         }
-        measured = {
-            query.query_id: query.values
-            for query in plain.measured(study.runs[tag], estimated, selection, ties="order").queries
-        }
+        queries = plain.measured(study.runs[tag], estimated, selection, ties="order").queries
+        measured = {query.query_id: query.values for query in queries}
         off = (measured.get(query_id, {}).get(evaluated.measure, 0.0) - value for query_id, value in estimated.items())
         yield math.fsum(off) / len(estimated)
 

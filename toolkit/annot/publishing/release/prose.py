@@ -236,8 +236,8 @@ def _asked(text: str) -> set[str]:
 
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
-    """The template, told the facts and the licences of judgements, of topics where they have one of their own, and of
-    texts where they are released; None if they are not known ones.
+    """Template filled with the facts and the licences of judgements, of topics if they have one of their own, and of
+    texts if they are released; None if they are not known ones.
 
     overrides: a folder of templates that win over the package's.
     """

@@ -161,14 +161,7 @@ def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[Perso
     seen_by_name = {assessor.assessor: assessor for assessor in look.assessors} if look else {}
     forecasts = {assessor.assessor: assessor for assessor in look.forecast.assessors} if look else {}
     return [
-        _shown(
-            snapshot,
-            name,
-            days.assessors,
-            "assessor",
-            assessor_seen=seen_by_name.get(name),
-            forecast=forecasts.get(name),
-        )
+        _shown(snapshot, name, days.assessors, "assessor", seen_by_name.get(name), forecasts.get(name))
         for name in sorted(seen_by_name.keys() | days.assessors.keys())
     ]
 
@@ -184,7 +177,6 @@ def _shown(
     name: str,
     days: Mapping[str, PersonByDay],
     role: Literal["assessor", "adjudicator"],
-    *,
     assessor_seen: AssessorSeen | None = None,
     forecast: AssessorForecast | None = None,
 ) -> PersonProgress:

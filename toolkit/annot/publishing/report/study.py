@@ -162,9 +162,8 @@ class Study:
     def accepted(self) -> list[tuple[str, int]]:
         """(why, pairs with a final grade although they have fewer judgements than planned)."""
         accepted = self.outcome.accepted
-        return sorted(
-            Counter(accepted[decision.pair] for decision in self.decisions if decision.pair in accepted).items()
-        )
+        reasons = [accepted[decision.pair] for decision in self.decisions if decision.pair in accepted]
+        return sorted(Counter(reasons).items())
 
     @property
     def open(self) -> int:

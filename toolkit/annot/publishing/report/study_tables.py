@@ -113,17 +113,11 @@ def listed_topics(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, T
 
     queries_of_topic = Counter(query.topic_id for query in queries)
     papers = find_papers(ws.corpus, queries_of_topic.keys() - texts.keys()) if ws.has_corpus else {}
+    titles = {paper_id: paper.title for paper_id, paper in papers.items()}
     return tuple(
         ListedTopic(topic_id, "text", topic.title, topic.description, topic.narrative, queries_of_topic[topic_id])
         if (topic := texts.get(topic_id))
-        else ListedTopic(
-            topic_id,
-            "paper",
-            papers[topic_id].title if topic_id in papers else "",
-            None,
-            None,
-            queries_of_topic[topic_id],
-        )
+        else ListedTopic(topic_id, "paper", titles.get(topic_id, ""), None, None, queries_of_topic[topic_id])
         for topic_id in sorted(queries_of_topic)
     )
 

@@ -78,7 +78,7 @@ def _templates() -> Environment:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a report is made of: answers first, then sections with drawings, then an appendix with every table.
+# Parts of a report: answers first, then sections with drawings, then an appendix with every table.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

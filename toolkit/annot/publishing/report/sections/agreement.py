@@ -63,13 +63,10 @@ def body(study: Study) -> Chapter:
 def drawing(agreement: AgreementTable) -> Iterator[Figure]:
     """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
     points: dict[str, list[tuple[float | None, float | None]]] = {}
-    for query_agreement in sorted(agreement.queries, key=lambda query: (query.facet, query.query_id)):
-        first, after = (
-            Number(values["alpha_ordinal"], COEFFICIENT).value
-            for values in (query_agreement.before, query_agreement.after)
-        )
+    for row in sorted(agreement.queries, key=lambda row: (row.facet, row.query_id)):
+        first, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (row.before, row.after))
         if first is not None or after is not None:
-            points.setdefault(query_agreement.facet if called().faceted else "", []).append((first, after))
+            points.setdefault(row.facet if called().faceted else "", []).append((first, after))
     drawn = sum(map(len, points.values()))
     if drawn > 1:
         yield Figure(
@@ -239,11 +236,8 @@ def _of_all(summary: Summary) -> str:
 
 def by_query(agreement: AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
-    rows = [
-        _OfQuery(query, *stage_and_values)
-        for query in agreement.queries
-        for stage_and_values in (("before", query.before), ("after", query.after))
-    ]
+    stages = ("before", "after")
+    rows = [_OfQuery(query, stage, getattr(query, stage)) for query in agreement.queries for stage in stages]
     return _table(
         "queries-agreement",
         agreement,

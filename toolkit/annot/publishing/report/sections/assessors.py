@@ -481,16 +481,11 @@ def ranking_rows(effect: AssessorEffect) -> list[Order]:
     against_final = {comparison.first: comparison for comparison in effect.comparisons if comparison.second == FINAL}
     rows: list[Order] = []
     for ranking in effect.rankings:
-        rows.append(
-            Order(ranking.name, len(ranking.queries), ranking.n_pairs, ranking.n_ungraded, _order(ranking.means))
-        )
-        if len(ranking.queries) < len(effect.queries):
-            final_means = against_final[ranking.name].means[FINAL]
-            rows.append(
-                Order(
-                    f"{FINAL}, queries of {ranking.name}", len(ranking.queries), ranking.n_pairs, 0, _order(final_means)
-                )
-            )
+        name, n_queries, n_pairs = ranking.name, len(ranking.queries), ranking.n_pairs
+        rows.append(Order(name, n_queries, n_pairs, ranking.n_ungraded, _order(ranking.means)))
+        if n_queries < len(effect.queries):
+            final_order = _order(against_final[name].means[FINAL])
+            rows.append(Order(f"{FINAL}, queries of {name}", n_queries, n_pairs, 0, final_order))
     return rows
 
 

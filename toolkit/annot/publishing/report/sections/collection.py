@@ -234,18 +234,11 @@ def grades_body(study: Study) -> Chapter:
     drawing = Figure(
         caption,
         figures.grouped_bars(
-            {
-                _group(facet): facet_shares
-                for facet, facet_shares in shares.items()
-                if facet != TOGETHER or len(shares) == 1
-            },
+            {_group(facet): row for facet, row in shares.items() if facet != TOGETHER or len(shares) == 1},
             names=[f"{grade} {name}" for grade, name in enumerate(names)],
             unit="% of pairs",
         ),
-        sentence(
-            "grades.drawn",
-            shares={facet: [*zip(names, facet_shares, strict=True)] for facet, facet_shares in shares.items()},
-        ),
+        sentence("grades.drawn", shares={facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}),
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
     text = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.grade_counts is not None)
@@ -568,11 +561,7 @@ def chosen(study: Study, facet: str | None = None) -> list[GradeExample]:
         if candidates:
             best = min(
                 candidates,
-                key=lambda candidate: (
-                    candidate.adjudicated or len(candidate.given) < 2,
-                    of_facet[candidate.facet],
-                    candidate.pair,
-                ),
+                key=lambda pair: (pair.adjudicated or len(pair.given) < 2, of_facet[pair.facet], pair.pair),
             )
             of_facet[best.facet] += 1
             examples.append(best)

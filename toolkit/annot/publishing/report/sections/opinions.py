@@ -29,7 +29,7 @@ from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Chapter, Column, Table, each, of_facet, sentences, table
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What models would have judged, and what that is worth; nothing in a study in which none was asked.
+# Opinions of models, and their quality; nothing in a study in which no model was asked.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

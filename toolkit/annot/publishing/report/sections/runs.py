@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from annot.publishing.report.study import Study
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the runs reach on the final grades, and which differences between them hold.
+# Scores of the runs on the final grades, and the significant differences between them.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -81,11 +81,7 @@ def drawing(evaluated: EvaluatedRuns) -> Figure:
     assert leader is not None
     lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
     drawn = {line.run: figure(line, leader.measure) for line in lines}
-    holds = {
-        (comparison.run_a, comparison.run_b): comparison.holds
-        for comparison in evaluated.comparisons
-        if comparison.facet == leader.verdict.facet
-    }
+    holds = {(two.run_a, two.run_b): two.holds for two in evaluated.comparisons if two.facet == leader.verdict.facet}
     return Figure(
         sentence(
             "runs.figure", best=leader, several=bool(holds), bracketed=any(number.ends for number in drawn.values())
@@ -186,11 +182,8 @@ def letter_of(place: int) -> str:
 def significant(evaluated: EvaluatedRuns) -> Iterator[Table]:
     """The significant differences on all queries, the largest first, each with the size of its effect."""
     leader = best(evaluated)
-    rows = [
-        comparison
-        for comparison in evaluated.comparisons
-        if leader and comparison.facet == leader.verdict.facet and comparison.holds
-    ]
+    facet = leader.verdict.facet if leader else None
+    rows = [comparison for comparison in evaluated.comparisons if comparison.holds and comparison.facet == facet]
     if rows:
         shown = sorted(rows, key=lambda row: -row.difference)[:MOST_SIGNIFICANT]
         yield table(
