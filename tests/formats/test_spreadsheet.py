@@ -188,7 +188,7 @@ def test_places_of_full_texts_are_kept_in_the_table_and_read_back() -> None:
     data = written.encode()
     assert read_full_texts(data, name="t", ids=None) == {"p2": "https://x"}
     assert read_full_texts(data, name="t", ids=["p2"]) == {"p2": "https://x"}
-    assert refused(read_full_texts, data, wanted=["p2", "p1"]) == ("t: paper 'p1': found no address of its full text",)
+    assert refused(read_full_texts, data, ids=["p2", "p1"]) == ("t: paper 'p1': found no address of its full text",)
 
 
 def test_a_paper_may_have_its_one_address_twice_but_not_two_addresses() -> None:
@@ -196,7 +196,7 @@ def test_a_paper_may_have_its_one_address_twice_but_not_two_addresses() -> None:
     same = f"{head}p,x.pdf\np,x.pdf\np,\n".encode()
     assert read_full_texts(same, name="t", ids=None) == {"p": "x.pdf"}
     two = f"{head}p,x.pdf\np,y.pdf\n".encode()
-    assert refused(read_full_texts, two, wanted=["p", "q"]) == ("t:3: paper 'p' has two addresses: x.pdf and y.pdf",)
+    assert refused(read_full_texts, two, ids=["p", "q"]) == ("t:3: paper 'p' has two addresses: x.pdf and y.pdf",)
 
 
 def test_what_the_lead_entered_in_the_error_sheet_is_read_back() -> None:
