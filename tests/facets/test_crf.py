@@ -39,7 +39,7 @@ TINY = tuple(
 
 def labelled(path: Path) -> tuple[LabelledAbstract, ...]:
     with path.open(encoding="utf-8") as lines:
-        return read_labelled(lines, name=path.name, known=LABELS)
+        return read_labelled(lines, name=path.name, known_labels=LABELS)
 
 
 def scores_of(labeller: Labeller, abstracts: tuple[LabelledAbstract, ...]) -> LabelScores:

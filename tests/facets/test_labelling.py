@@ -96,7 +96,7 @@ def small(shared: Path) -> tuple[Labeller, Plainly]:
 
 def learnt(path: Path) -> tuple[LabelledAbstract, ...]:
     with path.open(encoding="utf-8") as lines:
-        return read_labelled(lines, name=path.name, known=LABELS)
+        return read_labelled(lines, name=path.name, known_labels=LABELS)
 
 
 def labelled_together(labeller: Labeller, abstracts: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

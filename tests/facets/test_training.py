@@ -16,7 +16,7 @@ def test_csabstructs_key_and_our_own_are_read_alike() -> None:
         "\n",
         '{"paper_id": "p1", "title": "T", "abstract": ["C."], "labels": ["other"]}',
     ]
-    assert read_labelled(lines, name="x.jsonl", known=LABELS) == (
+    assert read_labelled(lines, name="x.jsonl", known_labels=LABELS) == (
         LabelledAbstract(sentences=("A.", "B."), labels=("background", "method")),
         LabelledAbstract(sentences=("C.",), labels=("other",)),
     )
@@ -35,7 +35,7 @@ def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
         '{"abstract": ["A.", "B."], "labels": ["methods", "conclusion"]}',
     ]
     with pytest.raises(InputError, match=r"^x\.jsonl: 8 faults") as caught:
-        read_labelled(lines, name="x.jsonl", known=LABELS)
+        read_labelled(lines, name="x.jsonl", known_labels=LABELS)
     faults = caught.value.faults
     assert [fault.split(": ", 1)[0] for fault in faults] == [f"x.jsonl:{number}" for number in range(2, 10)]
     for fault, part in zip(
@@ -58,7 +58,7 @@ def test_every_broken_line_is_named_with_its_number_and_fault() -> None:
 
 def test_a_file_without_abstracts_is_refused_and_shows_what_is_expected() -> None:
     with pytest.raises(InputError, match="1 fault") as caught:
-        read_labelled(["\n", "  \n"], name="empty.jsonl", known=LABELS)
+        read_labelled(["\n", "  \n"], name="empty.jsonl", known_labels=LABELS)
     assert caught.value.faults == ("empty.jsonl: no abstracts found",)
     assert caught.value.hint is not None
     assert '"labels"' in caught.value.hint
@@ -66,5 +66,5 @@ def test_a_file_without_abstracts_is_refused_and_shows_what_is_expected() -> Non
 
 def test_json_nested_beyond_reason_is_a_fault_like_any_other() -> None:
     with pytest.raises(InputError) as caught:
-        read_labelled(["[" * 200_000], name="x.jsonl", known=LABELS)
+        read_labelled(["[" * 200_000], name="x.jsonl", known_labels=LABELS)
     assert caught.value.faults[0].startswith("x.jsonl:1: not valid JSON")

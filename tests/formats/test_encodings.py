@@ -149,7 +149,7 @@ OTHERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "submitted run": ("q Q0 {} 1 2.5 tag\n", of_bytes(read_submitted)),
     "gold": ("query_id,doc_id,grade,why\nq,d,1,{}\n", of_bytes(read_gold, grades=(0, 1), queries=("q",))),
     "returned": ("query_id,doc_id,to,why\nq,d,a1,{}\n", of_bytes(read_returned_lines)),
-    "full texts": ("paper_id,where\n1,{}\n", of_bytes(read_full_texts, wanted=None)),
+    "full texts": ("paper_id,where\n1,{}\n", of_bytes(read_full_texts, ids=None)),
     "errors": ("query_id,doc_id,kind,note\nq,d,,{}\n", of_bytes(read_error_sheet, kinds=("typo",))),
     "rating sheet": (
         "paper_id,title,period,type,rating,facets\n1,{},1994-1999,empirical,4,method\n",
@@ -275,7 +275,7 @@ def test_readers_of_formats_get_their_bytes_through_one_door() -> None:
     opening = {path.relative_to(formats).as_posix() for path in formats.rglob("*.py") if [*opens(path)]}
     # A workbook is a folder of files: its parts are unpacked one by one, under a limit of their own.
     # The rules for notices are the package's own.
-    assert opening == {"input_files.py", "corpora/workbook.py", "notices.py"}
+    assert opening == {"input_files.py", "corpora/tables.py", "cleaning.py"}
 
 
 def test_a_model_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused_before(

@@ -44,7 +44,7 @@ def test_text_is_read_in_every_encoding_that_spreadsheet_programs_save(data: byt
 def test_each_row_has_the_line_on_which_it_begins() -> None:
     text = 'sep=;\r\n; ;\r\n"a";B b;c\r\n1;2;3\r\n;;\r\n"x\r\ny";5\r\n6;7;8; ;\r\n9;10;11;12\r\n13;14;15\r\n'
     faults = Faults("t.csv")
-    table = read_table(text, faults, known=("a", "b_b", "c"))
+    table = read_table(text, faults, known_headings=("a", "b_b", "c"))
     assert table.line == 3
     assert table.headings == ("a", "B b", "c")
     assert table.rows == [
@@ -61,28 +61,28 @@ def test_the_separator_is_the_one_that_gives_most_known_columns(separator: str) 
     others = "".join(one for one in ",;\t" if one != separator)
     text = f"one{others}x{separator}two\n1{separator}2{others}3\n".replace(others, others[0])
     faults = Faults("t")
-    table = read_table(f"two{separator}" + text, faults, known=("one", "two"))
+    table = read_table(f"two{separator}" + text, faults, known_headings=("one", "two"))
     assert table.headings == ("two", f"one{others[0]}x", "two")
     assert faults.found == ["t:1: column 'two' occurs 2 times"]
 
 
 def test_only_a_known_heading_may_not_occur_twice() -> None:
     faults = Faults("t")
-    assert read_table("A,a,x,x\n1,2,3,4\n", faults, known=("a", "b")).line == 1
+    assert read_table("A,a,x,x\n1,2,3,4\n", faults, known_headings=("a", "b")).line == 1
     assert faults.found == []
-    read_table("a,a,a,x,x\n", faults, known=("a",))
+    read_table("a,a,a,x,x\n", faults, known_headings=("a",))
     assert faults.found == ["t:1: column 'a' occurs 3 times"]
 
 
 def test_a_file_of_empty_lines_has_no_table() -> None:
     for text in ("", "\n", " ,;\t\r\n\n", "sep=,\n"):
-        assert read_table(text, faults := Faults("t"), known=("a",)) == (0, (), [])
+        assert read_table(text, faults := Faults("t"), known_headings=("a",)) == (0, (), [])
         assert not faults.found
 
 
 def test_what_is_no_csv_is_a_fault_of_its_line_and_the_rows_before_it_stay() -> None:
     faults = Faults("t")
-    table = read_table('sep=,\na,b\n1,2\n"x"y,3\n4,5\n', faults, known=("a",))
+    table = read_table('sep=,\na,b\n1,2\n"x"y,3\n4,5\n', faults, known_headings=("a",))
     assert [line for line, _ in table.rows] == [3]
     (fault,) = faults.found
     assert fault.startswith("t:4: not CSV from here on: ")
@@ -186,17 +186,17 @@ def test_places_of_full_texts_are_kept_in_the_table_and_read_back() -> None:
     written = write_full_texts({"p2": "Two", "p1": "One\ttitle"}, {"p2": "https://x"})
     assert written == "paper_id\twhere\ttitle\np1\t\tOne title\np2\thttps://x\tTwo\n"
     data = written.encode()
-    assert read_full_texts(data, name="t", wanted=None) == {"p2": "https://x"}
-    assert read_full_texts(data, name="t", wanted=["p2"]) == {"p2": "https://x"}
-    assert refused(read_full_texts, data, wanted=["p2", "p1"]) == ("t: paper 'p1': found no address of its full text",)
+    assert read_full_texts(data, name="t", ids=None) == {"p2": "https://x"}
+    assert read_full_texts(data, name="t", ids=["p2"]) == {"p2": "https://x"}
+    assert refused(read_full_texts, data, ids=["p2", "p1"]) == ("t: paper 'p1': found no address of its full text",)
 
 
 def test_a_paper_may_have_its_one_address_twice_but_not_two_addresses() -> None:
     head = "paper_id,where\n"
     same = f"{head}p,x.pdf\np,x.pdf\np,\n".encode()
-    assert read_full_texts(same, name="t", wanted=None) == {"p": "x.pdf"}
+    assert read_full_texts(same, name="t", ids=None) == {"p": "x.pdf"}
     two = f"{head}p,x.pdf\np,y.pdf\n".encode()
-    assert refused(read_full_texts, two, wanted=["p", "q"]) == ("t:3: paper 'p' has two addresses: x.pdf and y.pdf",)
+    assert refused(read_full_texts, two, ids=["p", "q"]) == ("t:3: paper 'p' has two addresses: x.pdf and y.pdf",)
 
 
 def test_what_the_lead_entered_in_the_error_sheet_is_read_back() -> None:

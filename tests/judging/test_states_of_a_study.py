@@ -21,7 +21,7 @@ from annot.judging.exchange.outgoing import form_of, material_of
 from annot.judging.exchange.rounds import PARTS
 from annot.judging.states import STATES, THINGS, Examination, StudyState, remembered_findings, words_of
 from annot.publishing.report import figures
-from annot.publishing.report.verdict import RESTS_ON
+from annot.publishing.report.notices import RESTS_ON
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.papers import find_papers, paper_ids
 from annot.store.people import read_assignments

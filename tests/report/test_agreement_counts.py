@@ -109,10 +109,10 @@ def test_a_scale_in_two_has_names_and_commands_of_its_own() -> None:
     whole = agreement.all_coefficients(table("aim"))
     assert (whole.name, whole.command) == ("all-coefficients", "annot agreement --all")
     split = table("aim", binarised_at=2)
-    assert [one.name for one in agreement.tables(split, every=False)] == ["coefficients-2"]
-    assert [one.name for one in agreement.tables(split, every=True)] == ["all-coefficients-2"]
-    assert len(list(agreement.tables(table("aim"), every=True))) == 2
-    printed = agreement.terminal(table("aim"), per_query=True, every=False)
+    assert [one.name for one in agreement.tables(split, all_statistics=False)] == ["coefficients-2"]
+    assert [one.name for one in agreement.tables(split, all_statistics=True)] == ["all-coefficients-2"]
+    assert len(list(agreement.tables(table("aim"), all_statistics=True))) == 2
+    printed = agreement.terminal(table("aim"), per_query=True, all_statistics=False)
     assert [one.name for one in printed] == ["agreement", "coefficients", "adjudicated", "queries-agreement"]
 
 

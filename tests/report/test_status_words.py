@@ -132,7 +132,7 @@ def test_a_person_on_the_page_has_their_own_counts_links_and_leave() -> None:
         people=[SimpleNamespace(assessor="a1", left_on=None), SimpleNamespace(assessor="a2", left_on="2031-01-01")],
     )
     days = {"a1": PersonByDay((0, 2), 2, NOW)}
-    first = _shown(snapshot, "a1", days, "assessor", seen=AssessorSeen("a1", 9, 5, 1, {}))
+    first = _shown(snapshot, "a1", days, "assessor", assessor_seen=AssessorSeen("a1", 9, 5, 1, {}))
     assert (first.done, first.of, first.days, first.last, first.left) == (5, 9, (0, 2), NOW, False)
     assert first.links == (project_url("http://studio.example", 1),)
     second = _shown(snapshot, "a2", days, "assessor")

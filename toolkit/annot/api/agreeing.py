@@ -37,9 +37,9 @@ class ItemAgreement(NamedTuple):
     """Agreement on items that belong to no query."""
 
     figures: dict[str, Number]
-    """By name of the coefficient."""
+    """Figures by the name of the coefficient."""
     items: int
-    """With two grades or more."""
+    """Number of items with two grades or more."""
     level: float | None
 
 
@@ -62,7 +62,7 @@ class MeasuredAgreement(NotebookResult):
     notes: tuple[str, ...]
     _found: AgreementTable | ItemAgreement
     _settled: bool
-    """Whether final grades were given, so that there is agreement after adjudication."""
+    """True if final grades were given, so that there is agreement after adjudication."""
     _called: StudyVocabulary
 
     def to_frame(self) -> pd.DataFrame:
@@ -98,8 +98,8 @@ class MeasuredAgreement(NotebookResult):
         those that were. Its ``to_frame()`` has these rows of ``to_frame()``, with all columns.
         """
         frame, statistic = self._figures, "pooled" if isinstance(self._found, ItemAgreement) else "median"
-        kept = (frame["statistic"] == statistic) & frame["coefficient"].isin(self._names)
-        return Headline(self._shown(), frame[kept].reset_index(drop=True))
+        selected = (frame["statistic"] == statistic) & frame["coefficient"].isin(self._names)
+        return Headline(self._shown(), frame[selected].reset_index(drop=True))
 
     @in_its_words
     def plot(self) -> PlainFigure:
@@ -159,19 +159,19 @@ class MeasuredAgreement(NotebookResult):
     def _said(self) -> tuple[str, ...]:
         from annot.publishing.report.tables import sentences
 
-        found, name = self._found, next((one for one in self._names if one == "alpha_ordinal"), self._names[0])
+        agreement, name = self._found, "alpha_ordinal" if "alpha_ordinal" in self._names else self._names[0]
         queries: int | None
         figures: list[Any]
-        pooled = not isinstance(found, ItemAgreement) and found.best == "pooled"
-        if isinstance(found, ItemAgreement):
-            queries, pairs, figures = None, found.items, [found.figures[name]]
+        pooled = not isinstance(agreement, ItemAgreement) and agreement.best == "pooled"
+        if isinstance(agreement, ItemAgreement):
+            queries, pairs, figures = None, agreement.items, [agreement.figures[name]]
         else:
-            together = found.groups[-1]
+            together = agreement.groups[-1]
             queries, pairs = together.n_queries, together.n_pairs
-            before, *after = (row[name] for row in self._shown().records if row["facet"] == together.name)
-            figures = [before, *(one for one in after if isinstance(one, Number) and one.value is not None)]
-        told = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures, "pooled": pooled}
-        return sentences("library.agreement", scale=self.scale, missing=self.missing, **told)
+            first, *after = (row[name] for row in self._shown().records if row["facet"] == together.name)
+            figures = [first, *(number for number in after if isinstance(number, Number) and number.value is not None)]
+        values = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures, "pooled": pooled}
+        return sentences("library.agreement", scale=self.scale, missing=self.missing, **values)
 
     @in_its_words
     def _shown(self) -> Table:
@@ -189,8 +189,8 @@ def _table_of_items(figures: Mapping[str, Number], *, level: float | None) -> Ta
     return table(
         "items",
         figures.items(),
-        [Column("Coefficient", lambda one: TITLES[one[0]])],
-        [Column("All items", lambda one: one[1])],
+        [Column("Coefficient", lambda row: TITLES[row[0]])],
+        [Column("All items", lambda row: row[1])],
         caption="library.items",
         command="",
         level=level,
@@ -277,8 +277,8 @@ def measure_agreement(
          coefficient  value  queries  pairs
     0  alpha_ordinal  0.736        2      8
     """
-    found = ratings_in(ratings, name="ratings", clusters=clusters)
-    grades = scale_of(found.judgements, scale)
+    rated = ratings_in(ratings, name="ratings", clusters=clusters)
+    grades = scale_of(rated.judgements, scale)
     check_name(missing, tuple(POLICIES), what="missing")
     if not coefficients:
         raise InputError("coefficients: expected at least one")
@@ -286,18 +286,18 @@ def measure_agreement(
         check_name(name, tuple(COEFFICIENTS), what="coefficient")
     if level is not None:
         check_level(level)
-    if not found.by_query:
+    if not rated.by_query:
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
-        of_items = _of_items(found, grades, missing=missing, coefficients=coefficients, level=level)
+        of_items = _of_items(rated, grades, missing=missing, coefficients=coefficients, level=level)
         return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False, StudyVocabulary())
     settled = None if final is None else qrels_in(final)
-    units = topics_of(found.facets, found.topics, None if settled is None else settled.topics)
+    units = topics_of(rated.facets, rated.topics, None if settled is None else settled.topics)
     table = agreement_table(
-        found.judgements,
+        rated.judgements,
         # Where a final grade comes from makes no difference to agreement.
         () if settled is None else tuple(Decision(*qrel, "adjudicated") for qrel in settled.qrels),
-        found.facets,
+        rated.facets,
         grades=grades,
         missing=missing,
         binarised_at=binarised_at,
@@ -354,26 +354,26 @@ def alpha(ratings: Any, level: AlphaLevel = "ordinal") -> float:
     (0.815, 0.743)
     """
     check_name(level, LEVELS, what="level")
-    found = ratings_in(ratings, name="ratings")
-    grades = scale_of(found.judgements, None)
-    return COEFFICIENTS[f"alpha_{level}"](_matrix(found.judgements), grades)
+    table = ratings_in(ratings, name="ratings")
+    grades = scale_of(table.judgements, None)
+    return COEFFICIENTS[f"alpha_{level}"](_matrix(table.judgements), grades)
 
 
 def _matrix(judgements: Sequence[Judgement]) -> Array:
     """Shape (assessors, pairs), nan where there is no grade."""
-    frame = pd.DataFrame([(one.query_id, one.doc_id, one.assessor, one.grade) for one in judgements])
+    frame = pd.DataFrame([(row.query_id, row.doc_id, row.assessor, row.grade) for row in judgements])
     pairs = pd.MultiIndex.from_frame(frame[[0, 1]].drop_duplicates())
     matrix = frame.astype({3: float}).pivot(index=2, columns=[0, 1], values=3)
     return matrix.reindex(columns=pairs).to_numpy()
 
 
 def _of_items(
-    found: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
+    table: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
 ) -> ItemAgreement:
     """The figures of a matrix of items, which are the sampling units of their intervals."""
-    matrix = _matrix(found.judgements)
+    matrix = _matrix(table.judgements)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
-    items = [matrix[:, [at]] for at in range(matrix.shape[1])]
+    items = [matrix[:, [column]] for column in range(matrix.shape[1])]
     met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)
     pooled = pooled_between([count(item, grades) for item in items], met, tables, topics=None)
     figures: dict[str, Number] = {}

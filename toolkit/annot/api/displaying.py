@@ -1,4 +1,4 @@
-"""How results show themselves: in a notebook with the report's table, elsewhere in a few lines of text."""
+"""Display of results: the report's table in a notebook, a few lines of text elsewhere."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ LONGEST_NOTE = 320
 
 
 def in_its_words(method: Callable[[D], V]) -> Callable[[D], V]:
-    """The method of a result, whose texts then call topics and documents what they are in it."""
+    """Wrap the method of a result so that its texts use the result's own words for topics and documents."""
 
     @wraps(method)
-    def made(self: D) -> V:
+    def display(self: D) -> V:
         with calling(lambda: self._called):
             return method(self)
 
-    return made
+    return display
 
 
 class NotebookResult:
-    """A result that a notebook shows as a table; as text it is what it is, its sizes and its main figure."""
+    """Result that a notebook shows as a table; as text it is its name, its sizes and its main figure."""
 
     notes: tuple[str, ...]
     _called = StudyVocabulary()
@@ -43,7 +43,7 @@ class NotebookResult:
     """The block of `library.j2` that says where there is more."""
 
     def _said(self) -> tuple[str, ...]:
-        """What it is; then, in a line or two, its main figures."""
+        """Description of the result, then its main figures in a line or two."""
         raise NotImplementedError
 
     def _shown(self) -> Table:
@@ -111,8 +111,8 @@ def _cut(table: Table) -> Table:
     """The table with its first rows, and how many there are more."""
     from annot.publishing.report.tables import sentence
 
-    left = len(table.rows) - MOST_ROWS
-    if left <= 0:
+    hidden = len(table.rows) - MOST_ROWS
+    if hidden <= 0:
         return table
-    note = sentence("library.more_rows", left=left)
+    note = sentence("library.more_rows", left=hidden)
     return replace(table, rows=table.rows[:MOST_ROWS], notes=(note, *table.notes))

@@ -70,7 +70,7 @@ class MeasuredRuns(NotebookResult):
         return self._figures.copy()
 
     def comparisons(self) -> pd.DataFrame:
-        """Which differences between runs are significant.
+        """Significance of the differences between runs.
 
         Returns
         -------
@@ -102,8 +102,8 @@ class MeasuredRuns(NotebookResult):
         than chance. Its ``to_frame()`` has these rows of ``to_frame()``, with all columns.
         """
         frame, by = self._figures, self._evaluated
-        kept = (frame["convention"] == by.convention) & (frame["measure"] == by.measure)
-        return Headline(self._shown(), frame[kept].reset_index(drop=True))
+        selected = (frame["convention"] == by.convention) & (frame["measure"] == by.measure)
+        return Headline(self._shown(), frame[selected].reset_index(drop=True))
 
     @in_its_words
     def plot(self) -> PlainFigure:
@@ -132,15 +132,17 @@ class MeasuredRuns(NotebookResult):
 
     @property
     def _best(self) -> Best:
-        found = best(self._evaluated)
-        assert found is not None, "there is at least one run"
-        return found
+        leader = best(self._evaluated)
+        assert leader is not None, "there is at least one run"
+        return leader
 
     @in_its_words
     def _said(self) -> tuple[str, ...]:
-        of = self._evaluated.evaluations
-        queries = {query.query_id for by in of.values() for query in by[self._evaluated.convention].queries}
-        return sentences("library.runs", runs=len(of), queries=len(queries), best=self._best, evaluated=self._evaluated)
+        evaluations = self._evaluated.evaluations
+        queries = {query.query_id for by in evaluations.values() for query in by[self._evaluated.convention].queries}
+        return sentences(
+            "library.runs", runs=len(evaluations), queries=len(queries), best=self._best, evaluated=self._evaluated
+        )
 
     @in_its_words
     def _shown(self) -> Table:
@@ -178,11 +180,11 @@ def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
     0       q1     d1          3
     1       q1     d2          0
     """
-    given = qrels_in(path)
-    frame = pd.DataFrame(given.qrels, columns=["query_id", "doc_id", "relevance"])
-    if given.topics is not None:
-        frame[given.topics.column] = frame["query_id"].map(given.topics.of)
-        frame.attrs[SOURCE] = given.topics.source
+    table = qrels_in(path)
+    frame = pd.DataFrame(table.qrels, columns=["query_id", "doc_id", "relevance"])
+    if table.topics is not None:
+        frame[table.topics.column] = frame["query_id"].map(table.topics.of)
+        frame.attrs[SOURCE] = table.topics.source
     return frame
 
 
@@ -299,15 +301,15 @@ def evaluate(
     conventions = conventions_for(measures, conventions)
     check_name(ties, TIES, what="ties")
     check_level(level)
-    given = qrels_in(qrels, clusters=clusters)
+    table = qrels_in(qrels, clusters=clusters)
     if relevant_from is None:
-        highest = max((qrel.relevance for qrel in given.qrels), default=RELEVANT_FROM)
+        highest = max((qrel.relevance for qrel in table.qrels), default=RELEVANT_FROM)
         relevant_from = max(1, min(RELEVANT_FROM, highest))
-    units = topics_of(given.facets, given.topics)
+    units = topics_of(table.facets, table.topics)
     evaluated = evaluate_runs(
         runs_in(run, name="run"),
-        JudgedWhole(given.qrels, () if judgements is None else ratings_in(judgements, name="judgements").judgements),
-        facets=given.facets,
+        JudgedWhole(table.qrels, () if judgements is None else ratings_in(judgements, name="judgements").judgements),
+        facets=table.facets,
         topics=units.topics,
         splits={},
         systems={},
@@ -364,8 +366,8 @@ class DrawnPools(NotebookResult):
         Its ``to_frame()`` has the counts of each query, with the columns ``query_id``, ``documents`` and one for each
         method.
         """
-        found = self._shown()
-        return Headline(found, tidy.frame([found]).iloc[1:].reset_index(drop=True))
+        pools_table = self._shown()
+        return Headline(pools_table, tidy.frame([pools_table]).iloc[1:].reset_index(drop=True))
 
     def plot(self) -> PlainFigure:
         """Draw the size of each pool by the method that added its documents, as in the report.

@@ -52,16 +52,16 @@ TOPIC_FIELDS = ("query paper", "topic")
 LONG = ("query", "document", "assessor", "grade")
 
 
-def as_frame(given: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFrame:
-    if isinstance(given, pd.DataFrame):
-        return given
-    if isinstance(given, np.ndarray):
-        if given.ndim != 2:
-            raise InputError(f"{name}: an array of {counted(given.ndim, 'dimension')}, expected items x assessors")
-        return pd.DataFrame(given)
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        raise InputError(f"{name}: found {type(given).__name__}, expected a DataFrame, an array or rows")
-    rows = list(given)
+def as_frame(table: Any, name: str, columns: Sequence[str] = LONG) -> pd.DataFrame:
+    if isinstance(table, pd.DataFrame):
+        return table
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2:
+            raise InputError(f"{name}: an array of {counted(table.ndim, 'dimension')}, expected items x assessors")
+        return pd.DataFrame(table)
+    if not isinstance(table, Iterable) or isinstance(table, str | bytes | Mapping):
+        raise InputError(f"{name}: found {type(table).__name__}, expected a DataFrame, an array or rows")
+    rows = list(table)
     if not rows or all(isinstance(row, Mapping) for row in rows):
         return pd.DataFrame(rows)
     faults = Faults(name)
@@ -94,19 +94,19 @@ def rows_of(
         names, required = {**COLUMNS, "query paper": (plain(papers),)}, (*required, "query paper")
         optional = [field for field in optional if field not in TOPIC_FIELDS]
     columns: dict[str, list[Any]] = {}
-    taken = set[Any]()
+    used = set[Any]()
     for field in (*required, *optional):
         named = called(frame, names[field]) or [
-            column for column in called(frame, SECOND_CHOICE.get(field, ())) if column not in taken
+            column for column in called(frame, SECOND_CHOICE.get(field, ())) if column not in used
         ]
         if len(named) > 1:
             faults.add(f"columns {' and '.join(map(repr, named))} could both be the {field}")
         elif named:
             columns[field] = frame.iloc[:, list(frame.columns).index(named[0])].tolist()
-            taken.add(named[0])
+            used.add(named[0])
         elif field in required:
-            there = ", ".join(map(str, frame.columns)) or "no column"
-            faults.add(f"no column for the {field}; found {there}, expected one named {names[field][0]}")
+            present = ", ".join(map(str, frame.columns)) or "no column"
+            faults.add(f"no column for the {field}; found {present}, expected one named {names[field][0]}")
     faults.raise_if_any()
     for label, *cells in zip(frame.index, *columns.values(), strict=True):
         yield f"row {label}", dict(zip(columns, cells, strict=True))
@@ -129,14 +129,14 @@ def id_in(value: Any, field: str, label: str, faults: Faults) -> str:
     return text
 
 
-def items_of(given: Any, name: str, expected: str = "{query: {document: number}}") -> Iterable[tuple[Any, Any]]:
-    if not isinstance(given, Mapping):
-        raise InputError(f"{name}: found {type(given).__name__}, expected {expected}")
-    return given.items()
+def items_of(value: Any, name: str, expected: str = "{query: {document: number}}") -> Iterable[tuple[Any, Any]]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name}: found {type(value).__name__}, expected {expected}")
+    return value.items()
 
 
 SOURCE = "query_papers"
-"""Where a table remembers which file its topics are from, in `attrs`."""
+"""Key in `attrs` under which a table keeps the file that its topics are from."""
 OF_A_SAMPLE = "sample"
 """The same of a table of final grades of a study of which a sample of the pools is judged."""
 SAMPLED = (
@@ -151,15 +151,15 @@ class GivenTopics(NamedTuple):
     of: dict[str, str]
     source: str
     column: str = PAPER_COLUMN
-    """As which they are known: as papers, unless the column is that of topics."""
+    """Name of the column; it makes the topics papers unless it is that of topics."""
 
     @property
     def called(self) -> StudyVocabulary:
-        """What texts call the topics."""
+        """Word of texts for the topics."""
         return StudyVocabulary("topic", "document") if self.column == TOPIC_COLUMN else StudyVocabulary()
 
     def note(self, queries: Collection[str]) -> str:
-        """What the figures of these queries rest on."""
+        """Sentence on the sampling units of the figures of these queries."""
         of_texts = self.column == TOPIC_COLUMN
         topics = counted(len({self.of[query] for query in queries}), "topic" if of_texts else "paper")
         units = "topics" if of_texts else "query papers"
@@ -174,53 +174,55 @@ INDEPENDENT = (
 
 
 class SamplingUnits(NamedTuple):
-    """The topic of each query, None if they are not known; a note of it, and what texts call topics."""
+    """Topic of each query, None if they are not known; a note on it, and the word of texts for topics."""
 
     topics: dict[str, str] | None
     note: str
     called: StudyVocabulary
 
 
-def topics_of(queries: Collection[str], *given: GivenTopics | None) -> SamplingUnits:
+def topics_of(queries: Collection[str], *groupings: GivenTopics | None) -> SamplingUnits:
     """The topic of each of these queries by the first source that knows all of them."""
-    for known in given:
-        if known is not None and known.of.keys() >= set(queries):
-            return SamplingUnits({query: known.of[query] for query in queries}, known.note(queries), known.called)
+    for grouping in groupings:
+        if grouping is not None and grouping.of.keys() >= set(queries):
+            return SamplingUnits(
+                {query: grouping.of[query] for query in queries}, grouping.note(queries), grouping.called
+            )
     return SamplingUnits(None, INDEPENDENT, StudyVocabulary())
 
 
 def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
-    """What `query_papers.tsv` or `query_topics.tsv` beside a file of qrels says; None if there is neither.
+    """Topics from `query_papers.tsv` or `query_topics.tsv` next to a file of qrels; None if there is neither.
 
     Raises InputError if it does not have all of these queries.
     """
     file = next((file for file in TOPIC_COLUMNS if (path.parent / file).is_file()), None)
     if file is None:
         return None
-    beside, what = path.parent / file, "paper" if file == QUERY_PAPERS_FILE else "topic"
-    lines = given_text(beside, expected=f"the {what} of each query").splitlines()
+    beside, noun = path.parent / file, "paper" if file == QUERY_PAPERS_FILE else "topic"
+    lines = given_text(beside, expected=f"the {noun} of each query").splitlines()
     topics = read_query_topics(lines, file=file, name=str(beside))
     unknown = sorted(set(queries) - topics.keys())
     if unknown:
         raise InputError(
             f"{beside}: {counted(len(unknown), 'query')} of {path.name} missing",
-            faults=[f"{query}: no line, expected its {what}" for query in unknown],
+            faults=[f"{query}: no line, expected its {noun}" for query in unknown],
             hint="add them, or move the file away if it belongs to another collection",
         )
     return GivenTopics(topics, str(beside), TOPIC_COLUMNS[file])
 
 
 def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenTopics | None:
-    """What a column of a table says, `query_paper` or `topic_id` if none is named; None if there is neither."""
+    """Topics from a column of a table, `query_paper` or `topic_id` if none is named; None if there is neither."""
     if not topics:
         return None
     named = None if column else frame.attrs.get(SOURCE)
-    found = column or (PAPER_COLUMN if called(frame, (PAPER_COLUMN,)) else TOPIC_COLUMN)
-    return GivenTopics(topics, named or f"the column {found!r}", found)
+    name_of_column = column or (PAPER_COLUMN if called(frame, (PAPER_COLUMN,)) else TOPIC_COLUMN)
+    return GivenTopics(topics, named or f"the column {name_of_column!r}", name_of_column)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What users of the library pass, as the records that the rooms compute with; every fault is named with its row.
+# Arguments of users of the library, as the records that the rooms compute with; every fault is named with its row.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -256,13 +258,13 @@ class GivenQrels:
     topics: GivenTopics | None
 
 
-def ratings_in(given: Any, *, name: str, clusters: str | None = None) -> GivenRatings:
+def ratings_in(table: Any, *, name: str, clusters: str | None = None) -> GivenRatings:
     """The judgements in a long table (a row a judgement) or in a matrix (a row an item, a column an assessor).
 
     Rows of lists are judgements where one of their first three values is text. clusters: the column of the query paper.
     Raises InputError with every fault.
     """
-    frame = as_frame(given, name)
+    frame = as_frame(table, name)
     if not len(frame):
         raise InputError(f"{name}: contains no judgement")
     if any(called(frame, COLUMNS[field]) for field in LONG):
@@ -282,10 +284,10 @@ def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tu
         if len(grades) < 2 or grades != tuple(range(grades[0], grades[0] + len(grades))):
             raise InputError(f"scale {list(grades)}: expected two or more consecutive whole numbers, lowest first")
         return grades
-    given = {judgement.grade for judgement in judgements if judgement.grade is not None}
-    if not given:
+    used_grades = {judgement.grade for judgement in judgements if judgement.grade is not None}
+    if not used_grades:
         raise InputError("ratings: no judgement has a grade")
-    low, high = min(given), max(given)
+    low, high = min(used_grades), max(used_grades)
     if high - low > WIDEST_SCALE:
         raise InputError(f"ratings: grades from {low} to {high}, expected a scale of at most {WIDEST_SCALE} steps")
     return tuple(range(low, max(high, low + 1) + 1))
@@ -297,32 +299,34 @@ def check_level(level: float) -> None:
         raise InputError(f"level {level}: expected a number between 0 and 1")
 
 
-def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
+def qrels_in(table: Any, *, clusters: str | None = None) -> GivenQrels:
     """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`.
 
     clusters: the column of the query paper; else it is `query_paper` or `topic_id`, or in the file beside a TREC file.
     """
     name, beside = "qrels", None
-    if clusters is not None and isinstance(given, str | os.PathLike | Mapping):
+    if clusters is not None and isinstance(table, str | os.PathLike | Mapping):
         raise InputError(
-            f"clusters={clusters!r}: expected {name} in a table with this column, found {type(given).__name__}",
+            f"clusters={clusters!r}: expected {name} in a table with this column, found {type(table).__name__}",
             hint=f"read a file with `annot.read_qrels` and add the column, or put {QUERY_PAPERS_FILE} next to it",
         )
-    if isinstance(given, str | os.PathLike):
-        path = Path(given)
-        given = pd.DataFrame(
+    if isinstance(table, str | os.PathLike):
+        path = Path(table)
+        table = pd.DataFrame(
             read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
             columns=["query", "document", "grade"],
         )
-        beside = topics_beside(path, given["query"].unique())
-    if isinstance(given, Mapping):
+        beside = topics_beside(path, table["query"].unique())
+    if isinstance(table, Mapping):
         rows = [
-            (query, document, grade) for query, of in items_of(given, name) for document, grade in items_of(of, name)
+            (query, document, grade)
+            for query, grades in items_of(table, name)
+            for document, grade in items_of(grades, name)
         ]
-        given = pd.DataFrame(rows, columns=["query", "document", "grade"])
-    frame = as_frame(given, name, ("query", "document", "grade"))
+        table = pd.DataFrame(rows, columns=["query", "document", "grade"])
+    frame = as_frame(table, name, ("query", "document", "grade"))
     faults = Faults(name)
-    found: dict[tuple[str, str], Qrel] = {}
+    by_pair: dict[tuple[str, str], Qrel] = {}
     facets: dict[str, str] = {}
     topics: dict[str, str] = {}
     for label, row in rows_of(frame, ("query", "document", "grade"), ("facet", *TOPIC_FIELDS), faults, papers=clusters):
@@ -330,55 +334,59 @@ def qrels_in(given: Any, *, clusters: str | None = None) -> GivenQrels:
         grade = _grade(row["grade"], label, faults)
         if grade is None:
             faults.add("no grade; leave out the rows of pairs that are not judged", place=label)
-        if pair in found:
+        if pair in by_pair:
             faults.add(f"{' '.join(pair)} is listed twice, expected one final grade", place=label)
-        found[pair] = Qrel(*pair, grade or 0)
+        by_pair[pair] = Qrel(*pair, grade or 0)
         _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
         if topic := topic_in(row):
             _belongs(topics, pair[0], row[topic], topic, label, faults)
-    if not found and not faults.found:
+    if not by_pair and not faults.found:
         faults.add("contains no final grade")
     faults.raise_if_any()
-    return GivenQrels(tuple(found.values()), facets, beside or by_column(topics, clusters, frame))
+    return GivenQrels(tuple(by_pair.values()), facets, beside or by_column(topics, clusters, frame))
 
 
-def runs_in(given: Any, *, name: str) -> RunsByTag:
+def runs_in(source: Any, *, name: str) -> RunsByTag:
     """The rankings of each run, by tag, then by query, best first.
 
-    given: a TREC file; a table (query, document, score, with or without run); `{query: {document: score}}` or
+    source: a TREC file; a table (query, document, score, with or without run); `{query: {document: score}}` or
     `{query: [documents, best first]}`; a list of these; or `{tag: any of these}`. Raises InputError with every fault.
     """
-    if isinstance(given, str | os.PathLike):
-        run = read_run(given_text(Path(given), expected=TREC).splitlines(), name=str(given))
+    if isinstance(source, str | os.PathLike):
+        run = read_run(given_text(Path(source), expected=TREC).splitlines(), name=str(source))
         return {run.tag: run.rankings}
-    if isinstance(given, pd.DataFrame):
-        return _runs_of_frame(given, name)
-    if isinstance(given, Mapping):
-        items = list(items_of(given, name))
-        if items and all(_is_run(value) for _, value in items):
-            return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
-        listed = [query for query, of in items if _is_list(of)]
-        if listed and len(listed) == len(items):
-            return {UNNAMED: _in_order(items, name)}
-        if listed:
-            other, of = next((query, of) for query, of in items if not _is_list(of))
-            raise InputError(
-                f"{name}: {listed[0]!r} has a list, and {other!r} a {type(of).__name__}",
-                hint="give each query {document: score}, or each a list of documents, best first",
-            )
-        rows = [(query, document, score) for query, of in items for document, score in items_of(of, name, FORMS)]
-        return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
-    if isinstance(given, Sequence):
-        found: RunsByTag = {}
-        for place, run in enumerate(given):
-            for tag, rankings in runs_in(run, name=f"{name} no. {place + 1}").items():
-                if tag in found:
+    if isinstance(source, pd.DataFrame):
+        return _runs_of_frame(source, name)
+    if isinstance(source, Mapping):
+        return _runs_of_mapping(list(items_of(source, name)), name)
+    if isinstance(source, Sequence):
+        runs: RunsByTag = {}
+        for place, run in enumerate(source, start=1):
+            for tag, rankings in runs_in(run, name=f"{name} no. {place}").items():
+                if tag in runs:
                     raise InputError(f"{name}: two runs with the tag {tag!r}", hint="name them: {'tag': run, ...}")
-                found[tag] = rankings
-        if found:
-            return found
+                runs[tag] = rankings
+        if runs:
+            return runs
         raise InputError(f"{name}: contains no run")
-    raise InputError(f"{name}: found {type(given).__name__}, expected a TREC file, a DataFrame or a dict")
+    raise InputError(f"{name}: found {type(source).__name__}, expected a TREC file, a DataFrame or a dict")
+
+
+def _runs_of_mapping(items: Sequence[tuple[Any, Any]], name: str) -> RunsByTag:
+    """The runs by tag, or the one run whose queries these are."""
+    if items and all(_is_run(value) for _, value in items):
+        return {str(tag): _single(runs_in(value, name=f"{name} {tag}"), f"{name} {tag}") for tag, value in items}
+    listed = [query for query, documents in items if _is_list(documents)]
+    if listed and len(listed) == len(items):
+        return {UNNAMED: _in_order(items, name)}
+    if listed:
+        query, documents = next(item for item in items if not _is_list(item[1]))
+        raise InputError(
+            f"{name}: {listed[0]!r} has a list, and {query!r} a {type(documents).__name__}",
+            hint="give each query {document: score}, or each a list of documents, best first",
+        )
+    rows = [(query, document, score) for query, scores in items for document, score in items_of(scores, name, FORMS)]
+    return _runs_of_frame(pd.DataFrame(rows, columns=["query", "document", "score"]), name)
 
 
 def _is_run(value: Any) -> bool:
@@ -388,7 +396,7 @@ def _is_run(value: Any) -> bool:
     return (
         isinstance(value, Mapping)
         and bool(value)
-        and all(isinstance(of, Mapping) or _is_list(of) for of in value.values())
+        and all(isinstance(of_query, Mapping) or _is_list(of_query) for of_query in value.values())
     )
 
 
@@ -400,7 +408,7 @@ def _is_list(value: Any) -> bool:
 def _in_order(items: Iterable[tuple[Any, Any]], name: str) -> dict[str, Ranking]:
     """The documents of each query as they are listed, best first; as scores, the places counted from the end."""
     faults = Faults(name)
-    found: dict[str, Ranking] = {}
+    by_query: dict[str, Ranking] = {}
     for query, documents in items:
         place = f"query {query}"
         query_id = id_in(query, "query", place, faults)
@@ -409,14 +417,14 @@ def _in_order(items: Iterable[tuple[Any, Any]], name: str) -> dict[str, Ranking]
             doc_id = id_in(document, "document", f"{place}, rank {rank}", faults)
             if first.setdefault(doc_id, rank) != rank:
                 faults.add(f"document {doc_id!r} is listed twice, first at rank {first[doc_id]}", place=place)
-        if query_id in found:
+        if query_id in by_query:
             faults.add(f"{query_id!r} is listed twice", place=place)
         if first:
-            found[query_id] = in_order((doc_id, float(len(first) - at)) for at, doc_id in enumerate(first))
-    if not found and not faults.found:
+            by_query[query_id] = in_order((doc_id, float(len(first) - place)) for place, doc_id in enumerate(first))
+    if not by_query and not faults.found:
         faults.add("contains no document")
     faults.raise_if_any(hint=f"a ranking is {FORMS}")
-    return found
+    return by_query
 
 
 def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:
@@ -441,12 +449,14 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
     if not scored and not faults.found:
         faults.add("contains no document")
     faults.raise_if_any()
-    return {tag: {query: in_order(of.items()) for query, of in queries.items()} for tag, queries in scored.items()}
+    return {
+        tag: {query: in_order(scores.items()) for query, scores in queries.items()} for tag, queries in scored.items()
+    }
 
 
 def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRatings:
     faults = Faults(name)
-    found: dict[tuple[str, str, str], Judgement] = {}
+    by_key: dict[tuple[str, str, str], Judgement] = {}
     first: dict[tuple[str, str, str], str] = {}
     facets: dict[str, str] = {}
     topics: dict[str, str] = {}
@@ -461,24 +471,24 @@ def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> Given
         # Judgements of annot's own files carry the reasons for which they do not count.
         if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
             continue
-        if (query, document, assessor) in found:
+        if (query, document, assessor) in by_key:
             problem = f"{assessor} already has a grade for {query} {document} in {first[query, document, assessor]}"
             faults.add(f"{problem}, expected one", place=label)
         first.setdefault((query, document, assessor), label)
-        found[query, document, assessor] = Judgement(query, document, assessor, grade)
-    if not found and not faults.found:
+        by_key[query, document, assessor] = Judgement(query, document, assessor, grade)
+    if not by_key and not faults.found:
         faults.add("contains no judgement that counts")
     faults.raise_if_any()
-    return GivenRatings(tuple(found.values()), facets, by_column(topics, clusters, frame), by_query=True)
+    return GivenRatings(tuple(by_key.values()), facets, by_column(topics, clusters, frame), by_query=True)
 
 
 def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
     faults = Faults(name)
     items, assessors = [str(item) for item in frame.index], [str(column) for column in frame.columns]
-    for what, labels in (("item", items), ("assessor", assessors)):
+    for noun, labels in (("item", items), ("assessor", assessors)):
         for label, times in Counter(labels).items():
             if times > 1:
-                faults.add(f"{what} {label!r} is listed {times} times, expected once")
+                faults.add(f"{noun} {label!r} is listed {times} times, expected once")
     judgements = [
         Judgement(item, item, assessor, _grade(value, f"item {item}, assessor {assessor}", faults))
         for item, row in zip(items, frame.itertuples(index=False, name=None), strict=True)
@@ -497,8 +507,8 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
     return None
 
 
-def _belongs(of: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
+def _belongs(values: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
     """Each query has one facet and one topic, whichever row names it."""
     text = id_in(value, field, label, faults)
-    if of.setdefault(query, text) != text:
-        faults.add(f"{field} {text!r} of query {query}, expected {of[query]!r} as in its other rows", place=label)
+    if values.setdefault(query, text) != text:
+        faults.add(f"{field} {text!r} of query {query}, expected {values[query]!r} as in its other rows", place=label)

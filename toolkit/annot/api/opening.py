@@ -1,4 +1,4 @@
-"""A study's folder opened for reading: what it has, row by row, as tables."""
+"""A study's folder opened for reading: its tables, row by row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TableOfStudy(NamedTuple):
-    """A table that a study has: its name, how many rows it has, and what a row is."""
+    """A table that a study has: its name, its number of rows, and the meaning of a row."""
 
     name: str
     rows: int | None
@@ -35,8 +35,8 @@ class TableOfStudy(NamedTuple):
 
 
 TABLES = Columns[TableOfStudy](
-    [Column("Table", lambda one: one.name), Column("One row for each", lambda one: one.of)],
-    [Column("Rows", lambda one: None if one.rows is None else f"{one.rows:,}")],
+    [Column("Table", lambda row: row.name), Column("One row for each", lambda row: row.of)],
+    [Column("Rows", lambda row: None if row.rows is None else f"{row.rows:,}")],
 )
 
 
@@ -69,8 +69,8 @@ class OpenStudy(NotebookResult):
         texts, ``topic_id`` is in place of ``paper_id``; without any paper among them, there is no facet, year and
         sentence.
         """
-        found = self._snapshot
-        listed = study_tables.listed_queries(found.ws, found.queries, found.texts)
+        snapshot = self._snapshot
+        listed = study_tables.listed_queries(snapshot.ws, snapshot.queries, snapshot.texts)
         return tidy.listed(study_tables.query_columns(listed), listed)
 
     @cached_property
@@ -80,8 +80,9 @@ class OpenStudy(NotebookResult):
         ``queries`` is how many queries a topic has: a paper has one for each of its facets. Description and narrative
         are those of a text. Titles of papers are read from the corpus when the table is first used.
         """
-        found = self._snapshot
-        return tidy.listed(study_tables.TOPICS, study_tables.listed_topics(found.ws, found.queries, found.texts))
+        snapshot = self._snapshot
+        topics = study_tables.listed_topics(snapshot.ws, snapshot.queries, snapshot.texts)
+        return tidy.listed(study_tables.TOPICS, topics)
 
     @cached_property
     def papers(self) -> pd.DataFrame:
@@ -97,8 +98,8 @@ class OpenStudy(NotebookResult):
             )
         schema = paper_schema()
         types = {schema.field("title").type: pd.StringDtype("pyarrow"), schema.field("year").type: pd.Int64Dtype()}
-        made: pd.DataFrame = whole_texts(ws.corpus).to_pandas(types_mapper=types.get)
-        return made
+        frame: pd.DataFrame = whole_texts(ws.corpus).to_pandas(types_mapper=types.get)
+        return frame
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -109,13 +110,14 @@ class OpenStudy(NotebookResult):
         from annot.measuring.measured import read_run_files
 
         ws = self._snapshot.ws
-        made = tidy.rankings(read_run_files(ws) if self._run_files else {})
+        frame = tidy.rankings(read_run_files(ws) if self._run_files else {})
         systems = {run.tag: run.system for run in self._snapshot.runs}
-        return made.assign(system=made["run"].replace(systems))
+        return frame.assign(system=frame["run"].replace(systems))
 
     @cached_property
     def comments(self) -> pd.DataFrame:
-        """What assessors wrote, newest first, as `annot comments` prints it: judged_at, assessor, query_id, doc_id, ...
+        """Comments of assessors, newest first, as `annot comments` prints them: judged_at, assessor, query_id, doc_id,
+        ...
 
         The last columns are occasion, grade, cannot_judge, comment and counts (whether the answer does). ``grade`` is
         empty if none was given.
@@ -124,12 +126,12 @@ class OpenStudy(NotebookResult):
 
     @cached_property
     def progress(self) -> pd.DataFrame:
-        """How far each assessor is, as `annot status` prints it: assessor, assigned, judged, left.
+        """Progress of each assessor, as `annot status` prints it: assessor, assigned, judged, left.
 
         ``assigned`` and ``judged`` count pairs, with hidden repeats; ``left`` is whether the person has left the study.
         """
-        found = self._snapshot
-        return tidy.listed(study_tables.PROGRESS, study_tables.progress_of(found.people, found.outcome))
+        snapshot = self._snapshot
+        return tidy.listed(study_tables.PROGRESS, study_tables.progress_of(snapshot.people, snapshot.outcome))
 
     @cached_property
     def judgements(self) -> pd.DataFrame:
@@ -160,10 +162,10 @@ class OpenStudy(NotebookResult):
         columns = ["query_id", *self._of_query, "doc_id", "relevance", "origin", "adjudicator", "reason"]
         decisions = self._snapshot.outcome.decisions
         rows = [{**self._row(decision), "relevance": decision.grade} for decision in decisions]
-        made = pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
+        frame = pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
         if self._snapshot.sample is not None:
-            made.attrs[OF_A_SAMPLE] = True
-        return made
+            frame.attrs[OF_A_SAMPLE] = True
+        return frame
 
     @cached_property
     def pool(self) -> pd.DataFrame:
@@ -173,8 +175,8 @@ class OpenStudy(NotebookResult):
         """
         frames = [tidy.pool(pool) for pool in self._snapshot.pools.values()]
         columns = [PAPER_COLUMN, "doc_id", "turn", "method", "rank", "score", "also_had_by"]
-        made = pd.concat(frames, ignore_index=True) if frames else tidy.without_rows(columns)
-        return made.rename(columns={PAPER_COLUMN: self._topic_column})
+        frame = pd.concat(frames, ignore_index=True) if frames else tidy.without_rows(columns)
+        return frame.rename(columns={PAPER_COLUMN: self._topic_column})
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
@@ -186,8 +188,8 @@ class OpenStudy(NotebookResult):
         from annot.measuring.measured import agreement_of
 
         with calling(lambda: self._snapshot.called):
-            made = tidy.agreement(agreement_of(self._snapshot))
-        return made if "facet" in self._of_query else made[made["facet"] == EVERYTHING].reset_index(drop=True)
+            frame = tidy.agreement(agreement_of(self._snapshot))
+        return frame if "facet" in self._of_query else frame[frame["facet"] == EVERYTHING].reset_index(drop=True)
 
     @cached_property
     def evaluation(self) -> pd.DataFrame:
@@ -198,23 +200,25 @@ class OpenStudy(NotebookResult):
         """
         from annot.measuring.measured import conventions_of, evaluation_of, read_run_files
 
-        found = self._snapshot
-        with calling(lambda: found.called):
-            runs, qrels = read_run_files(found.ws), found.outcome.qrels
-            return tidy.evaluation(evaluation_of(found, runs, qrels, conventions=conventions_of(found.ws.settings)))
+        snapshot = self._snapshot
+        with calling(lambda: snapshot.called):
+            runs, qrels = read_run_files(snapshot.ws), snapshot.outcome.qrels
+            return tidy.evaluation(
+                evaluation_of(snapshot, runs, qrels, conventions=conventions_of(snapshot.ws.settings))
+            )
 
     @property
     def _run_files(self) -> int:
         return sum(1 for _ in self._snapshot.ws.runs.glob("*.run"))
 
     def _said(self) -> tuple[str, ...]:
-        found = self._snapshot
-        outcome = found.outcome
+        snapshot = self._snapshot
+        outcome = snapshot.outcome
         return sentences(
             "library.study",
-            name=found.ws.settings.collection.name,
+            name=snapshot.ws.settings.collection.name,
             folder=self.path,
-            queries=len(found.queries),
+            queries=len(snapshot.queries),
             judgements=len(outcome.judgements),
             pairs=len(outcome.planned),
             graded=len(outcome.decisions),
@@ -222,27 +226,27 @@ class OpenStudy(NotebookResult):
         )
 
     def _shown(self) -> Table:
-        found, ws = self._snapshot, self._snapshot.ws
-        outcome = found.outcome
+        snapshot, ws = self._snapshot, self._snapshot.ws
+        outcome = snapshot.outcome
         return TABLES.of(
             [
-                TableOfStudy("topics", len(set(found.topics.values())), "topic: a query paper, or a text"),
-                TableOfStudy("queries", len(found.queries), "query"),
+                TableOfStudy("topics", len(set(snapshot.topics.values())), "topic: a query paper, or a text"),
+                TableOfStudy("queries", len(snapshot.queries), "query"),
                 TableOfStudy("papers", count_papers(ws.corpus) if ws.has_corpus else 0, "paper of the corpus"),
-                TableOfStudy("pool", sum(len(pool.entries) for pool in found.pools.values()), "document of a pool"),
+                TableOfStudy("pool", sum(len(pool.entries) for pool in snapshot.pools.values()), "document of a pool"),
                 TableOfStudy("judgements", len(outcome.everything), "judgement"),
-                TableOfStudy("comments", sum(bool(one.comment) for one in outcome.everything), "comment"),
-                TableOfStudy("progress", len({one.assessor for one in found.assignments}), "assessor"),
+                TableOfStudy("comments", sum(bool(answer.comment) for answer in outcome.everything), "comment"),
+                TableOfStudy("progress", len({assignment.assessor for assignment in snapshot.assignments}), "assessor"),
                 TableOfStudy("qrels", len(outcome.decisions), "final grade"),
                 TableOfStudy("runs", None, f"document that a run ranks, in {counted(self._run_files, 'run')}"),
                 TableOfStudy("agreement", None, "figure of agreement"),
             ]
         )
 
-    def _row(self, one: Judgement | Decision) -> dict[str, Any]:
+    def _row(self, grading: Judgement | Decision) -> dict[str, Any]:
         """Its fields, with the facet and the topic of its query."""
-        of_query = {"facet": self._facets[one.query_id], self._topic_column: self._topics[one.query_id]}
-        return asdict(one) | of_query
+        of_query = {"facet": self._facets[grading.query_id], self._topic_column: self._topics[grading.query_id]}
+        return asdict(grading) | of_query
 
     @cached_property
     def _facets(self) -> dict[str, str]:
@@ -258,7 +262,7 @@ class OpenStudy(NotebookResult):
 
     @property
     def _of_query(self) -> tuple[str, ...]:
-        """What of its query a row has: of texts that are judged whole no facet."""
+        """Columns of a row that come from its query: a text that is judged as a whole has no facet."""
         faceted = not self._snapshot.texts or self._snapshot.faceted
         return (*(("facet",) if faceted else ()), self._topic_column)
 

@@ -33,15 +33,15 @@ FLOATS = ("value", "low", "high", "score", "lead_time")
 INTERVAL = ("value", "low", "high", "interval")
 ALL = (*INTERVAL, "undefined")
 PRECISION = "%.6g"
-"""Of the cells of `--csv`: more than any paper prints, less than what another processor may compute otherwise."""
+"""Digits of the cells of `--csv`: more than any paper prints, fewer than another processor may compute differently."""
 
 Row = dict[str, Any]
 Listed = TypeVar("Listed")
 
 
-def csv_text(made: pd.DataFrame) -> str:
+def csv_text(table: pd.DataFrame) -> str:
     """The table as CSV with a header; its texts are guarded as those of a rating sheet are, numbers stay numbers."""
-    safe = pd.DataFrame({guarded(str(name)): _guarded(column) for name, column in made.items()})
+    safe = pd.DataFrame({guarded(str(name)): _guarded(column) for name, column in table.items()})
     return safe.to_csv(index=False, float_format=PRECISION, lineterminator="\n")
 
 
@@ -61,31 +61,31 @@ def frame(
     the table's name.
     """
     rows = (
-        ({"table": one.name} if named else {}) | row
-        for one in tables
-        for record in one.records
+        ({"table": table.name} if named else {}) | row
+        for table in tables
+        for record in table.records
         for row in _rows(record, figure, parts)
     )
-    made = pd.DataFrame(list(rows))
+    table = pd.DataFrame(list(rows))
     types = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(FLOATS, "float64")
-    made = made.astype({name: kind for name, kind in types.items() if name in made})
-    if "undefined" in made:
-        made["undefined"] = made.pop("undefined")
-    return made
+    table = table.astype({name: kind for name, kind in types.items() if name in table})
+    if "undefined" in table:
+        table["undefined"] = table.pop("undefined")
+    return table
 
 
 def listed(columns: Columns[Listed], rows: Iterable[Listed]) -> pd.DataFrame:
     """A row for each record, as `--csv` has it; with its columns, and their types, also where there is no record."""
-    made = frame([columns.of(rows)])
-    return without_rows(columns.fields) if made.empty else made
+    table = frame([columns.of(rows)])
+    return without_rows(columns.fields) if table.empty else table
 
 
 def without_rows(columns: Iterable[str]) -> pd.DataFrame:
     """A table with these columns and no row; each column has the type that it has in a table with rows."""
     types = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(FLOATS, "float64")
     types |= dict.fromkeys(COUNTS, "int64") | dict.fromkeys(YES_OR_NO, "bool")
-    made = pd.DataFrame(columns=[*columns], dtype=str)
-    return made.astype({name: kind for name, kind in types.items() if name in made})
+    table = pd.DataFrame(columns=[*columns], dtype=str)
+    return table.astype({name: kind for name, kind in types.items() if name in table})
 
 
 def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str]) -> Iterator[Row]:
@@ -97,22 +97,22 @@ def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str]) -> It
     if not figures or "value" in figures:
         row: Row = {}
         for field, cell in record.items():
-            of = _parts(cell) if isinstance(cell, Number) else {"value": cell}
-            row |= {part: of[part] for part in parts} if field == "value" else {field: of["value"]}
+            values = _parts(cell) if isinstance(cell, Number) else {"value": cell}
+            row |= {part: values[part] for part in parts} if field == "value" else {field: values["value"]}
         yield row
         return
     plain = {field: cell for field, cell in record.items() if field not in figures}
-    before = dict(takewhile(lambda cell: cell[0] in plain, record.items()))
+    first_cells = dict(takewhile(lambda cell: cell[0] in plain, record.items()))
     for field, number in figures.items():
-        told = {part: cell for part, cell in _parts(number).items() if part in parts}
-        yield {**before, figure: field, **told, **dict(number.rests_on), **plain}
+        chosen = {part: cell for part, cell in _parts(number).items() if part in parts}
+        yield {**first_cells, figure: field, **chosen, **dict(number.rests_on), **plain}
 
 
-def _parts(found: Number) -> Row:
+def _parts(number: Number) -> Row:
     """A figure with its interval, or why there is none."""
-    raw, ends = found.raw, found.interval
-    why = said(raw.reason) if isinstance(raw, Undefined) else ""
-    value = {"value": None if isinstance(raw, Undefined) else raw, "undefined": why}
+    raw, ends = number.raw, number.interval
+    reason = said(raw.reason) if isinstance(raw, Undefined) else ""
+    value = {"value": None if isinstance(raw, Undefined) else raw, "undefined": reason}
     if not isinstance(ends, Interval):
         return {**value, "low": None, "high": None, "interval": ""}
     return {**value, "low": ends.low, "high": ends.high, "interval": said(ends.method)}
@@ -148,28 +148,28 @@ def evaluation_by_query(evaluated: EvaluatedRuns) -> pd.DataFrame:
     return frame(tables, figure="measure", parts=("value",))
 
 
-def agreement(found: AgreementTable) -> pd.DataFrame:
+def agreement(table: AgreementTable) -> pd.DataFrame:
     """A row for each facet, stage, coefficient and statistic; the shares of pairs adjudicated come last."""
-    return frame([sections.all_coefficients(found, found.groups), sections.shares(found)], figure="statistic")
+    return frame([sections.all_coefficients(table, table.groups), sections.shares(table)], figure="statistic")
 
 
-def agreement_by_query(found: AgreementTable) -> pd.DataFrame:
+def agreement_by_query(table: AgreementTable) -> pd.DataFrame:
     """A row for each query, stage and coefficient."""
-    return frame([sections.by_query(found)], figure="coefficient", parts=("value", "undefined"))
+    return frame([sections.by_query(table)], figure="coefficient", parts=("value", "undefined"))
 
 
 def agreement_of_items(figures: Mapping[str, Number], *, pairs: int) -> pd.DataFrame:
     """The table of `agreement` for items that belong to no query. figures: by name of the coefficient."""
     columns = Columns[tuple[str, Number]](
         [
-            Column("facet", lambda one: "together"),
-            Column("adjudication", lambda one: "before"),
-            Column("coefficient", lambda one: one[0]),
+            Column("facet", lambda row: "together"),
+            Column("adjudication", lambda row: "before"),
+            Column("coefficient", lambda row: row[0]),
         ],
         [
-            Column("pooled", lambda one: one[1]),
-            Column("queries", lambda one: None),
-            Column("pairs", lambda one: pairs),
+            Column("pooled", lambda row: row[1]),
+            Column("queries", lambda row: None),
+            Column("pairs", lambda row: pairs),
         ],
     )
     return frame([columns.of(figures.items())], figure="statistic")
@@ -187,6 +187,6 @@ def rankings(runs: Mapping[str, Mapping[str, Ranking]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns) if rows else without_rows(columns)
 
 
-def pool(found: Pool) -> pd.DataFrame:
+def pool(drawn_pool: Pool) -> pd.DataFrame:
     """A row for each document of a pool, in the order drawn."""
-    return frame([commands.documents(found, {}).of(found.entries)])
+    return frame([commands.documents(drawn_pool, {}).of(drawn_pool.entries)])

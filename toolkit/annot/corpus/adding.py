@@ -41,14 +41,13 @@ from annot.study.workspace import check_files, write_file
 
 
 _REASONS = 10
-"""At most so many faults are shown of a file without a readable record."""
+"""Faults that are shown of a file without a readable record."""
 _SHOWN = 60
 _UNKNOWN, _EMPTY = "a file in no known format", "the file is empty"
 MOST_UNREADABLE, MOST_SHARE = 20, 0.05
 """A file with more unreadable records than this number, and than this share of all, is refused."""
 TOLD = 100
-"""At most so many faults of a piece are kept to be shown. All are counted, and written to its file of rejected
-records."""
+"""Faults of a piece that are kept to be shown. All are counted, and written to its file of rejected records."""
 
 
 @dataclass(slots=True)
@@ -66,19 +65,19 @@ class PieceRead:
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
     """The fault or part of the first record with each reason, and its place."""
     kept: int = 0
-    """How many papers are in the corpus now."""
+    """Number of papers in the corpus now."""
     without_abstract: int = 0
     without_year: int = 0
     without_id: int = 0
-    """How many records of a library have no id of any kind."""
+    """Number of records of a library that have no id of any kind."""
 
     noted: Counter[str] = field(default_factory=Counter)
-    """Records of which a part was left out, by what it was."""
+    """Records of which a part was left out, counted by the kind of part."""
 
-    def note(self, place: int, what: str, value: str) -> None:
-        """Count a record of which a part was left out. what: in words; value: the part."""
-        self.noted[what] += 1
-        self.first.setdefault(what, (place, " ".join(value.split())[:_SHOWN]))
+    def note(self, place: int, noun: str, value: str) -> None:
+        """Count a record of which a part was left out. noun: the part in words; value: its text."""
+        self.noted[noun] += 1
+        self.first.setdefault(noun, (place, " ".join(value.split())[:_SHOWN]))
 
     def take(self, paper: Paper) -> None:
         """Count a paper that was read."""
@@ -95,67 +94,68 @@ class PieceRead:
 
 
 class Rejects:
-    """What could not be read, over all pieces in their order.
+    """Records that could not be read, over all pieces in their order.
 
-    what: what a record is, such as a paper. told: how many faults are kept to be shown. part_of: of a file, the folder
+    noun: the word for a record, such as paper. most_told: faults kept to be shown. part_of: by file, the folder
     in whose place it was read. A folder counts as one file: it can be read if any of its files can.
     """
 
-    def __init__(self, what: str, *, told: int, part_of: Mapping[str, str] | None = None) -> None:
-        self._what = what
+    def __init__(self, noun: str, *, most_told: int, part_of: Mapping[str, str] | None = None) -> None:
+        self._what = noun
         self._part_of = part_of or {}
         self._places: Counter[str] = Counter()
-        self._told = told
+        self._told = most_told
         self._of: dict[str, _OfFile] = {}
         self._files: list[tuple[Path, list[tuple[str, int]]]] = []
         self._notes: Counter[str] = Counter()
 
     @property
     def faults(self) -> list[str]:
-        """What is wrong with the first records that cannot be read."""
-        return [fault for of in self._of.values() for fault in of.told][: self._told]
+        """Faults of the first records that cannot be read."""
+        return [fault for of_file in self._of.values() for fault in of_file.told][: self._told]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many records, by reason."""
-        reasons = sum((one.reasons for one in self._of.values()), Counter[str]())
+        """Number of records by reason."""
+        reasons = sum((of_file.reasons for of_file in self._of.values()), Counter[str]())
         return {f"cannot be read: {reason}": count for reason, count in sorted(reasons.items())}
 
     def take_spread(self, spread: Spread, scratch: Path) -> None:
         """Count the rows of a file that could not be read before they were joined; scratch: a new file for them."""
-        one = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
+        read = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
         for place, broken in spread.broken:
-            one.reject(place, broken)
+            read.reject(place, broken)
         records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
         if spread.broken:
             scratch.write_text(json_lines(records), encoding="utf-8", errors=AS_JSON)
-        self.count((one,), scratch)
+        self.count((read,), scratch)
 
     def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
-        """Count what these pieces could not read; rejected: the file of these records, which may not exist.
+        """Count the records of these pieces that could not be read; rejected: the file of these records, which may not
+        exist.
 
         Raises InputError for a file that begins with a thousand unreadable records.
         """
         origins = []
-        for one in pieces:
-            name = "papers and abstracts" if one.piece.format == JOINED.name else one.piece.path
-            whole = self._part_of.get(name, name)
-            of = self._of.setdefault(whole, _OfFile(one.piece.format))
-            before = self._places[name]
-            origins.append((name, before))
-            of.told += [f"{name}:{before + place}: {fault}" for place, fault in one.faults]
-            for reason, (place, fault) in one.first.items():
-                of.first.setdefault(reason, f"{name}:{before + place}: {fault}")
-            self._notes.update(one.noted)
-            if whole != name and one.piece[2:] == (0, None) and not (one.read or one.broken):
-                of.leave_out(_EMPTY, f"{name}: found no {self._what}")
-            del of.told[self._told :]
-            self._places[name] += one.places
-            of.read += one.read
-            of.reasons += one.broken
-            if not of.read and of.reasons.total() >= MOST_FAULTS:
-                stopped = f"the first {of.reasons.total()} records cannot be read, reading stopped"
-                self._raise([whole], f"{whole}: {stopped}")
+        for piece in pieces:
+            name = "papers and abstracts" if piece.piece.format == JOINED.name else piece.piece.path
+            file = self._part_of.get(name, name)
+            of_file = self._of.setdefault(file, _OfFile(piece.piece.format))
+            rows_before = self._places[name]
+            origins.append((name, rows_before))
+            of_file.told += [f"{name}:{rows_before + place}: {fault}" for place, fault in piece.faults]
+            for reason, (place, fault) in piece.first.items():
+                of_file.first.setdefault(reason, f"{name}:{rows_before + place}: {fault}")
+            self._notes.update(piece.noted)
+            if file != name and piece.piece[2:] == (0, None) and not (piece.read or piece.broken):
+                of_file.leave_out(_EMPTY, f"{name}: found no {self._what}")
+            del of_file.told[self._told :]
+            self._places[name] += piece.places
+            of_file.read += piece.read
+            of_file.reasons += piece.broken
+            if not of_file.read and of_file.reasons.total() >= MOST_FAULTS:
+                stopped = f"the first {of_file.reasons.total()} records cannot be read, reading stopped"
+                self._raise([file], f"{file}: {stopped}")
         if rejected is not None and rejected.is_file():
             self._files.append((rejected, origins))
 
@@ -165,22 +165,22 @@ class Rejects:
 
     @property
     def unreadable(self) -> int:
-        """How many records of files that were read cannot be read."""
-        return sum(of.unreadable for of in self._of.values())
+        """Number of records that cannot be read in files that were read."""
+        return sum(of_file.unreadable for of_file in self._of.values())
 
     def notes(self) -> tuple[tuple[str, int, str], ...]:
-        """What was left out of records that were read, in how many, and the first of it with its place."""
-        first = {what: fault for of in reversed(self._of.values()) for what, fault in of.first.items()}
-        return tuple((what, count, first[what]) for what, count in sorted(self._notes.items()))
+        """Parts that were left out of readable records, with their number and the first of each with its place."""
+        first = {noun: fault for of_file in reversed(self._of.values()) for noun, fault in of_file.first.items()}
+        return tuple((noun, count, first[noun]) for noun, count in sorted(self._notes.items()))
 
     def raise_if_unreadable(self, *, partial: bool) -> None:
         """Raise InputError with the faults of every file of which no record could be read, or too few.
 
         partial: accept a file of which many records cannot be read.
         """
-        if bad := [name for name, of in self._of.items() if not of.read]:
+        if bad := [name for name, of_file in self._of.items() if not of_file.read]:
             self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
-        if many := [name for name, of in self._of.items() if of.is_mostly_lost]:
+        if many := [name for name, of_file in self._of.items() if of_file.is_mostly_lost]:
             shares = (f"{self._of[name].unreadable:,} of {self._of[name].total:,} in {name}" for name in many)
             hint = "nothing was kept; correct the files, or add the other records with --partial"
             if not partial:
@@ -195,8 +195,8 @@ class Rejects:
             for part, origins in self._files:
                 with part.open(encoding="utf-8") as lines:
                     for record in map(json.loads, lines):
-                        name, before = origins[record.pop("piece")]
-                        record["place"] += before
+                        name, rows_before = origins[record.pop("piece")]
+                        record["place"] += rows_before
                         file.write(json.dumps({"file": name, **record}, ensure_ascii=False) + "\n")
         scratch.replace(path)
         return str(path)
@@ -222,17 +222,17 @@ class _OfFile:
 
     @property
     def unreadable(self) -> int:
-        """How many records cannot be read; whole files are none."""
+        """Number of records that cannot be read; records of files that cannot be read at all do not count."""
         return self.reasons.total() - self.reasons[_UNKNOWN] - self.reasons[_EMPTY]
 
     @property
     def total(self) -> int:
-        """How many records there are."""
+        """Number of records."""
         return self.read + self.unreadable
 
     @property
     def is_mostly_lost(self) -> bool:
-        """Whether too many records cannot be read."""
+        """True if too many records cannot be read."""
         return self.unreadable > max(MOST_UNREADABLE, MOST_SHARE * self.total)
 
     def leave_out(self, reason: str, fault: str) -> None:
@@ -241,20 +241,20 @@ class _OfFile:
         self.first.setdefault(reason, fault)
         self.told.append(fault)
 
-    def faults(self, name: str, what: str) -> list[str]:
+    def faults(self, name: str, noun: str) -> list[str]:
         """One fault for each reason why no record can be read, with its count."""
         if not self.reasons:
             lines = self.format not in FORMATS or FORMATS[self.format].records is json_records
-            return [f"{name}: {'the file is empty, or has only blank lines' if lines else f'found no {what}'}"]
+            return [f"{name}: {'the file is empty, or has only blank lines' if lines else f'found no {noun}'}"]
         several = self.reasons.most_common()
-        found = [
+        faults = [
             self.first.get(reason, f"{name}: {reason}")
             if count == 1
             else f"{name}: {reason} in each of {count:,} records; the first: {self.first.get(reason, reason)}"
             for reason, count in several[:_REASONS]
         ]
-        more = len(several) - _REASONS
-        return found if more < 1 else [*found, f"{name}: {counted(more, 'other reason')}"]
+        n_more = len(several) - _REASONS
+        return faults if n_more < 1 else [*faults, f"{name}: {counted(n_more, 'other reason')}"]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -342,12 +342,12 @@ class FilesRead:
         self._key: dict[str, str] = {JOINED.name: JOINED.name}
         for form, name in files:
             encoding, sheet = encoding_in(form, name), format_named(form).sheet(name)
-            whole = folders.get(name, name)
-            key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if whole == name else f"{form} {whole}"
-            key = " ".join(filter(None, (key, encoding, sheet))) if whole != name else key
+            lot_file = folders.get(name, name)
+            key = JOINED.name if form == SEMANTIC_SCHOLAR.name else name if lot_file == name else f"{form} {lot_file}"
+            key = " ".join(filter(None, (key, encoding, sheet))) if lot_file != name else key
             self._key[name] = key
             self._names.setdefault(key, []).append(name)
-            self._counts.setdefault(key, FileRead(Path(whole).name or whole, form, encoding, sheet=sheet))
+            self._counts.setdefault(key, FileRead(Path(lot_file).name or lot_file, form, encoding, sheet=sheet))
         for key, names in self._names.items():
             file = self._counts[key]
             if folders.get(names[0], names[0]) != names[0] and key != JOINED.name:
@@ -424,10 +424,10 @@ class PrismaNumbers:
     to_screen: int
 
 
-def prisma_of(read: int, rejected: Mapping[Rejection, int], kept: int) -> PrismaNumbers:
-    """The numbers of what was read and kept. rejected: of readable papers, by reason."""
+def prisma_of(read: int, rejected: Mapping[Rejection, int], included: int) -> PrismaNumbers:
+    """Numbers of read, rejected and kept papers. rejected: readable papers by reason."""
     duplicates = sum(rejected.get(reason, 0) for reason in REPEATED)
-    return PrismaNumbers(read, duplicates, read - kept - duplicates, kept)
+    return PrismaNumbers(read, duplicates, read - included - duplicates, included)
 
 
 def id_lists(lists: Mapping[str, Iterable[tuple[str, ...]]]) -> str:
@@ -508,7 +508,7 @@ class CleaningCount:
         return dict(self._counts)
 
     def written(self, folder: Path | None, content: str) -> Cleanings:
-        """The counts, with the first papers in a file named after the hash of what was read; no folder: no file."""
+        """Counts, with the first papers in a file named after the hash of all that was read; no folder: no file."""
         counts, examples = counts_of(self._counts), tuple(sorted(self._examples.items()))
         if folder is None or not self._first:
             return Cleanings(counts, None, 0, examples)
@@ -546,7 +546,7 @@ class LotRead:
     notes: dict[int, PaperNotes]
     """The notes by the position of the paper among the marks; papers without any are left out."""
     aside: RowsAside
-    """The other ids of the papers, and what they cite."""
+    """Other ids of the papers, and their citations."""
     sentences: dict[str, int]
     """The number of papers of each sentence, as `added_lists.common_in_lot` has it."""
 
@@ -564,23 +564,25 @@ class LotRead:
         replace one of the corpus.
         """
         corrected = tally.corrections(self.marks)
-        kept = tally.take(self.marks, corrected)
-        taken = {at: self.notes[at] for at in sorted((*kept.tolist(), *corrected.tolist())) if at in self.notes}
-        cleanings.take(notes.cleaned for notes in taken.values() if notes.cleaned)
-        headings.take(notes.headings for notes in taken.values() if notes.headings)
-        retracted += [self.marks.ids[at].as_py() for at, notes in taken.items() if notes.retracted]
+        new_rows = tally.take(self.marks, corrected)
+        used_notes = {
+            row: self.notes[row] for row in sorted((*new_rows.tolist(), *corrected.tolist())) if row in self.notes
+        }
+        cleanings.take(notes.cleaned for notes in used_notes.values() if notes.cleaned)
+        headings.take(notes.headings for notes in used_notes.values() if notes.headings)
+        retracted += [self.marks.ids[row].as_py() for row, notes in used_notes.items() if notes.retracted]
         ends = np.cumsum([piece.read for piece in self.pieces])
-        of_piece = np.bincount(np.searchsorted(ends, kept, side="right"), minlength=len(self.pieces))
+        of_piece = np.bincount(np.searchsorted(ends, new_rows, side="right"), minlength=len(self.pieces))
         for piece, kept_of_it in zip(self.pieces, of_piece.tolist(), strict=True):
             piece.kept = kept_of_it
         passing = np.flatnonzero(self.marks.reason == KEPT)
         if self.papers is not None and len(corrected):
             rows = papers.open_papers(self.papers).read()
             corrections.append(rows.filter(mask_of(np.isin(passing, corrected))))
-        if self.papers is None or not len(kept):
+        if self.papers is None or not len(new_rows):
             return None
-        if len(kept) < len(passing):
-            keep_rows(self.papers, np.isin(passing, kept))
+        if len(new_rows) < len(passing):
+            keep_rows(self.papers, np.isin(passing, new_rows))
         return self.papers
 
 
@@ -608,7 +610,7 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class LotReader:
-    """Reads the lots that a process is given.
+    """Reader of the lots that a process is given.
 
     folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
     sentences of a section have. works: whether papers are told by their works, as a file of a library is added.
@@ -636,11 +638,11 @@ class LotReader:
         with aside, writer or nullcontext(), text as rejects:
             source = self._papers(reading, rejects)
             while batch := list(islice(source, AT_ONCE)):
-                some, known, several = zip(*batch, strict=True)
-                aside.add(known)
+                some, labels, several = zip(*batch, strict=True)
+                aside.add(labels)
                 sentences.update(sentence for paper in some for sentence in {*paper.sentences})
                 notes |= {place: facts for facts, place in zip(several, positions, strict=False) if facts is not None}
-                ids = [record and record.ids for record in known]
+                ids = [record and record.ids for record in labels]
                 parts.append(marks_of(some, self.settings, ids, works=self.works))
                 if writer:
                     for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
@@ -664,7 +666,7 @@ class LotReader:
         written = 0
         # Papers share the few headings that there are, here and on their way to another process.
         shared: dict[Headings, Headings] = {}
-        for at, read in enumerate(reading):
+        for position, read in enumerate(reading):
             form = format_named(read.piece.format)
             for place, record in form.records(read.piece):
                 read.places = place
@@ -674,10 +676,10 @@ class LotReader:
                     try:
                         changed: list[CleanedPaper] = []
                         noted: list[tuple[str, str]] = []
-                        fields, known = form.paper(record), None
+                        fields, labels = form.paper(record), None
                         if form.bibliographic and fields.keys().isdisjoint(IDS):
-                            known = identified(fields, self.settings.ids)
-                            fields = known.record
+                            labels = identified(fields, self.settings.ids)
+                            fields = labels.record
                         came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
                         fields, headings = self.sections.applied(text.record)
                         paper = document_of_record(fields, self.labels, changed=changed, noted=noted)
@@ -689,13 +691,13 @@ class LotReader:
                     else:
                         cleaned = (kinds(changed[0]), changed[0] if written < MOST else None) if changed else None
                         written += len(changed)
-                        for what, value in (*noted, *came.get("noted", ())):
-                            read.note(place, what, value)
+                        for noun, value in (*noted, *came.get("noted", ())):
+                            read.note(place, noun, value)
                         read.take(paper)
-                        read.without_id += known is not None and known.made
+                        read.without_id += labels is not None and labels.made
                         facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(came, paper))
-                        yield paper, known, facts if any(facts) else None
+                        yield paper, labels, facts if any(facts) else None
                         continue
                 read.reject(place, record)
                 if rejects:
-                    rejects.write(json.dumps({"piece": at, "place": place, **record._asdict()}) + "\n")
+                    rejects.write(json.dumps({"piece": position, "place": place, **record._asdict()}) + "\n")

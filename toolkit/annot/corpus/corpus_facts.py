@@ -29,7 +29,7 @@ from annot.study.shown_versions import text_content, with_text
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the study knows of its corpus: hash, size, years, and the papers and labels that must be there.
+# Facts of the corpus: hash, size, years, and the papers and labels that must be there.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -48,10 +48,10 @@ class CorpusFacts:
 
 def corpus_facts(ws: Workspace, *, without: Collection[str] = ()) -> CorpusFacts:
     """Count the papers and their years. without: papers that are not counted."""
-    found = papers.read_papers(ws.corpus, columns=("year",)) if ws.has_corpus else ()
-    years = Counter(paper.year for paper in found if paper.paper_id not in without)
-    known = sorted(year for year in years if year is not None)
-    return CorpusFacts(years.total(), (known[0], known[-1]) if known else None, years[None])
+    papers_read = papers.read_papers(ws.corpus, columns=("year",)) if ws.has_corpus else ()
+    years = Counter(paper.year for paper in papers_read if paper.paper_id not in without)
+    known_years = sorted(year for year in years if year is not None)
+    return CorpusFacts(years.total(), (known_years[0], known_years[-1]) if known_years else None, years[None])
 
 
 def write_corpus_manifest(ws: Workspace) -> str:
@@ -71,49 +71,51 @@ def recorded_sha256(ws: Workspace) -> str:
 def papers_of(ws: Workspace, paper_ids: Iterable[str]) -> dict[str, Paper]:
     """The papers by id, with the citations that were added to them. Raises MissingInput with every one that is not in
     the corpus."""
-    wanted = sorted(set(paper_ids))
-    found = papers.find_papers(ws.corpus, wanted) if wanted else {}
-    if absent := [paper_id for paper_id in wanted if paper_id not in found]:
+    ids = sorted(set(paper_ids))
+    papers_by_id = papers.find_papers(ws.corpus, ids) if ids else {}
+    if absent := [paper_id for paper_id in ids if paper_id not in papers_by_id]:
         raise MissingInput(
             f"{counted(len(absent), 'paper')} not found in the corpus",
             faults=[f"{paper_id}: not in the corpus" for paper_id in absent],
             hint="add them with `annot corpus add`",
         )
-    return with_citations(ws, {paper_id: found[paper_id] for paper_id in wanted})
+    return with_citations(ws, {paper_id: papers_by_id[paper_id] for paper_id in ids})
 
 
-def with_citations(ws: Workspace, found: Mapping[str, Paper]) -> dict[str, Paper]:
+def with_citations(ws: Workspace, papers_by_id: Mapping[str, Paper]) -> dict[str, Paper]:
     """These papers, by id, with the citations that were added to them behind their own."""
-    added = cited_by(ws.corpus, found)
+    added = cited_by(ws.corpus, papers_by_id)
 
     def citing(paper: Paper) -> Paper:
         cited = dict.fromkeys((*paper.citations, *added.get(paper.paper_id, ())))
         return replace(paper, citations=tuple(doc_id for doc_id in cited if doc_id != paper.paper_id))
 
-    return {paper_id: citing(paper) if paper_id in added else paper for paper_id, paper in found.items()}
+    return {paper_id: citing(paper) if paper_id in added else paper for paper_id, paper in papers_by_id.items()}
 
 
 def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The label of each sentence by paper. Raises MissingInput when a paper has none."""
-    wanted = set(paper_ids)
-    labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, sorted(wanted))}
-    if absent := sorted(wanted - labels.keys()):
+    ids = set(paper_ids)
+    labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, sorted(ids))}
+    if absent := sorted(ids - labels.keys()):
         hint = "label them with `annot facets`"
-        one = f"paper {absent[0]} has no sentence labels"
+        example = f"paper {absent[0]} has no sentence labels"
         several = f"{len(absent)} papers have no sentence labels, {absent[0]} among them"
-        raise MissingInput(one if len(absent) == 1 else several, hint=hint)
+        raise MissingInput(example if len(absent) == 1 else several, hint=hint)
     return labels
 
 
-def labels_where_asked(ws: Workspace, session: Session, found: Mapping[str, Paper]) -> dict[str, tuple[str, ...]]:
+def labels_where_asked(
+    ws: Workspace, session: Session, papers_by_id: Mapping[str, Paper]
+) -> dict[str, tuple[str, ...]]:
     """The same of these papers; empty labels where no facet is judged."""
     if ws.settings.faceted:
-        return labels_of(session, found)
-    return {paper_id: ("",) * len(paper.sentences) for paper_id, paper in found.items()}
+        return labels_of(session, papers_by_id)
+    return {paper_id: ("",) * len(paper.sentences) for paper_id, paper in papers_by_id.items()}
 
 
 def current_sha256(ws: Workspace, *, keep: bool) -> str:
-    """The hash that `annot.store.papers.corpus_sha256` gives. Raises MissingInput when the corpus is empty.
+    """Hash of the corpus, as `annot.store.papers.corpus_sha256` gives it. Raises MissingInput when the corpus is empty.
 
     keep: write down what was found.
 
@@ -123,9 +125,9 @@ def current_sha256(ws: Workspace, *, keep: bool) -> str:
     remembered = ws.cache / "corpus.json"
     files = _files(ws)
     try:
-        known = json.loads(remembered.read_text("utf-8"))
-        if known["files"] == files:
-            return str(known["sha256"])
+        remembered_hash = json.loads(remembered.read_text("utf-8"))
+        if remembered_hash["files"] == files:
+            return str(remembered_hash["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
     digest = _from_manifest(ws, list(files)) or papers.corpus_sha256(ws.corpus)
@@ -135,19 +137,19 @@ def current_sha256(ws: Workspace, *, keep: bool) -> str:
 
 
 def _files(ws: Workspace) -> dict[str, list[int]]:
-    found = {path.name: path.stat() for path in sorted(ws.corpus.glob("*.parquet")) if not path.name.startswith(".")}
-    return {name: [at.st_size, at.st_mtime_ns, at.st_ctime_ns, at.st_ino] for name, at in found.items()}
+    stats = {path.name: path.stat() for path in sorted(ws.corpus.glob("*.parquet")) if not path.name.startswith(".")}
+    return {name: [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino] for name, stat in stats.items()}
 
 
 def _from_manifest(ws: Workspace, names: list[str]) -> str | None:
-    """What the corpus's manifest says, if its files are the very ones that are there."""
+    """SHA-256 in the corpus's manifest, if its files are the very ones in the folder."""
     try:
         manifest = read_manifest(ws.corpus / MANIFEST, hint="")
     except AnnotError:
         return None
-    found = {name: sha256_of(ws.corpus / name) for name in names}
+    hashes = {name: sha256_of(ws.corpus / name) for name in names}
     digest = manifest.get("content_sha256")
-    return digest if found and manifest.get("files") == found and isinstance(digest, str) else None
+    return digest if hashes and manifest.get("files") == hashes and isinstance(digest, str) else None
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -159,9 +161,9 @@ UNCORRECTED = (
     'if they were corrected, add them with `annot corpus add --corrected "WHY" FILE`; otherwise restore the corpus '
     "from a backup"
 )
-"""What to do about them."""
+"""Remedy that messages give."""
 TEXTS_FILE = "texts.json"
-"""Below `.annot/`: what was found in the corpus the last time."""
+"""File below `.annot/` with the result of the last comparison."""
 
 
 def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> tuple[str, ...]:
@@ -173,9 +175,9 @@ def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> t
         return ()
     key, remembered = [states["corpus"], states["texts"]], ws.cache / TEXTS_FILE
     try:
-        known = json.loads(remembered.read_text("utf-8"))
-        if known["of"] == key and all(key):
-            return tuple(known["differing"])
+        remembered_ids = json.loads(remembered.read_text("utf-8"))
+        if remembered_ids["of"] == key and all(key):
+            return tuple(remembered_ids["differing"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
     if not (last := _last_hashes(session)):
@@ -212,7 +214,7 @@ def _differing(corpus: Iterable[Paper], last: Mapping[str, str]) -> tuple[str, .
 
 
 SHORTLY_BEFORE = timedelta(seconds=-1)
-"""From a correction back to the moment of the earlier text, which is on record nowhere."""
+"""Time between a correction and the moment that the earlier text gets, which no record has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,26 +251,26 @@ class _Change(NamedTuple):
     @property
     def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Those before, and those after."""
-        before, after = (tuple(json.loads(text.body)["sentences"]) for text in self)
-        return before, after
+        sentences_before, after = (tuple(json.loads(text.body)["sentences"]) for text in self)
+        return sentences_before, after
 
 
 class RecordCorrections:
     """The papers that files correct, until all of them are read. why: the lead's reason; None corrects nothing."""
 
-    def __init__(self, ws: Workspace, why: str | None) -> None:
-        if why is not None and not why.strip():
+    def __init__(self, ws: Workspace, reason: str | None) -> None:
+        if reason is not None and not reason.strip():
             raise InputError('--corrected: empty, expected why the texts were corrected, such as "erratum of 3 March"')
-        self._ws, self._why = ws, why and " ".join(why.split())
+        self._ws, self._why = ws, reason and " ".join(reason.split())
         self._tables: list[Any] = []
         self._met: set[str] = set()
         with ws.reading() as session:
-            versions = {} if why is None else read_versions(session, "text")
+            versions = {} if reason is None else read_versions(session, "text")
         self._recorded = {subject: several for (_, subject), several in versions.items()}
 
     @property
     def is_wanted(self) -> bool:
-        """Whether papers are replaced at all."""
+        """True if papers are replaced at all."""
         return self._why is not None
 
     @property
@@ -293,35 +295,35 @@ class RecordCorrections:
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         versions, changed = [], {}
         for paper_id, paper in old.items():
-            known = self._recorded.get(paper_id, ())
-            before = (
-                known[-1]
-                if known
+            recorded_versions = self._recorded.get(paper_id, ())
+            first_version = (
+                recorded_versions[-1]
+                if recorded_versions
                 else version("text", paper_id, text_content(paper), since=_shifted(now, SHORTLY_BEFORE))
             )
             # A machine's clock may have been wrong when an earlier version was noted down.
-            since = max(now, _shifted(before.since, timedelta(microseconds=1)))
+            since = max(now, _shifted(first_version.since, timedelta(microseconds=1)))
             after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=since, why=self._why)
-            if before.sha256 != after.sha256:
-                versions += [after] if known else [before, after]
-                changed[paper_id] = _Change(before, after)
-        resentenced = {paper_id for paper_id, one in changed.items() if one.sentences[0] != one.sentences[1]}
+            if first_version.sha256 != after.sha256:
+                versions += [after] if recorded_versions else [first_version, after]
+                changed[paper_id] = _Change(first_version, after)
+        resentenced = {paper_id for paper_id, change in changed.items() if change.sentences[0] != change.sentences[1]}
         with self._ws.writing() as session:
             queries = read_queries(session)
             moved = _moved(queries, changed)
             if new or changed:
                 earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
-                texts = {name: one.before.sha256 for name, one in changed.items()}
+                texts = {name: change.before.sha256 for name, change in changed.items()}
                 _note(session, now, self._why, earlier, texts, queries)
-            gone = remove_labels(session, resentenced)
+            removed = remove_labels(session, resentenced)
             move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
             record_versions(session, versions)
             if dry_run:
                 session.rollback()
         found_again = tuple(
-            MovedQuery(query.query_id, _from_1(before.sentences), _from_1(query.sentences)) for query, before in moved
+            MovedQuery(query.query_id, _from_1(earlier.sentences), _from_1(query.sentences)) for query, earlier in moved
         )
-        return CorrectionSummary(tuple(sorted({*new, *changed})), tuple(sorted(changed)), gone, found_again)
+        return CorrectionSummary(tuple(sorted({*new, *changed})), tuple(sorted(changed)), removed, found_again)
 
     def write(self) -> None:
         """Put the new records in the places of the old ones; killed half-way, the same command finishes."""
@@ -340,40 +342,48 @@ class PastCorrection(NamedTuple):
     before: tuple[Paper, ...]
     """The records as they were."""
     texts: Mapping[str, str]
-    """By paper, the SHA-256 of the text that was corrected."""
+    """SHA-256 of the text before the correction, by paper."""
     labels: Mapping[str, tuple[str, ...]]
-    """By paper, the labels that its sentences had."""
+    """Labels of the sentences before the correction, by paper."""
     sentences: Mapping[str, tuple[int, ...]]
-    """By query, the sentences that it had."""
+    """Sentences before the correction, by query."""
 
 
 def corrections(session: Session) -> tuple[PastCorrection, ...]:
     """The corrections of the corpus, the oldest first."""
-    facts = sorted((one.facts for one in read_imports(session) if one.what == Source.CORRECTED), key=itemgetter("at"))
+    facts = sorted(
+        (imported.facts for imported in read_imports(session) if imported.what == Source.CORRECTED),
+        key=itemgetter("at"),
+    )
     return tuple(
         PastCorrection(
-            one["at"],
-            one["why"],
-            tuple(map(_record_of, one["before"])),
-            one["texts"],
-            *({name: tuple(values) for name, values in one[part].items()} for part in ("labels", "sentences")),
+            fact["at"],
+            fact["why"],
+            tuple(map(_record_of, fact["before"])),
+            fact["texts"],
+            *({name: tuple(values) for name, values in fact[part].items()} for part in ("labels", "sentences")),
         )
-        for one in facts
+        for fact in facts
     )
 
 
 def _note(
-    session: Session, now: str, why: str, before: Sequence[Paper], texts: Mapping[str, str], queries: Iterable[Query]
+    session: Session,
+    now: str,
+    reason: str,
+    earlier: Sequence[Paper],
+    texts: Mapping[str, str],
+    queries: Iterable[Query],
 ) -> None:
     facts = {
         "at": now,
-        "why": why,
-        "before": [asdict(paper) for paper in before],
+        "why": reason,
+        "before": [asdict(paper) for paper in earlier],
         "texts": texts,
-        "labels": {one.paper_id: one.labels for one in read_labels(session, texts)},
+        "labels": {labelled.paper_id: labelled.labels for labelled in read_labels(session, texts)},
         "sentences": {query.query_id: query.sentences for query in queries if query.topic_id in texts},
     }
-    name = hashlib.sha256(json.dumps([now, [paper.paper_id for paper in before]]).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps([now, [paper.paper_id for paper in earlier]]).encode()).hexdigest()
     put_import(session, ImportedSource(Source.CORRECTED, name, facts))
 
 
@@ -398,19 +408,18 @@ def _shifted(moment: str, by: timedelta) -> str:
 
 def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[tuple[Query, Query]]:
     """The queries on papers whose sentences changed, with those found again; each with the query as it was."""
-    found = []
+    moved = []
     for query in queries:
-        before, after = changed[query.topic_id].sentences if query.topic_id in changed else ((), ())
-        if before != after and query.sentences:
-            places = places_again(before, after)
-            found.append(
-                (replace(query, sentences=tuple(sorted(places[at] for at in query.sentences if at in places))), query)
-            )
-    return found
+        old_sentences, after = changed[query.topic_id].sentences if query.topic_id in changed else ((), ())
+        if old_sentences != after and query.sentences:
+            places = places_again(old_sentences, after)
+            sentences = tuple(sorted(places[place] for place in query.sentences if place in places))
+            moved.append((replace(query, sentences=sentences), query))
+    return moved
 
 
-def places_again(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
-    """Where the sentences of a text are in its corrected version, by their places from 0.
+def places_again(earlier: Sequence[str], after: Sequence[str]) -> dict[int, int]:
+    """New places of the sentences of a text in its corrected version, by their old places from 0.
 
     A sentence that stayed is found by its words. Of as many changed ones in a row as there were, each is the one at
     its place.
@@ -419,11 +428,11 @@ def places_again(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
     {0: 0, 1: 1, 2: 2}
     """
     places: dict[int, int] = {}
-    for kind, start, stop, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for kind, start, stop, first, last in SequenceMatcher(None, earlier, after, autojunk=False).get_opcodes():
         if kind == "equal" or stop - start == last - first:
             places |= zip(range(start, stop), range(first, last), strict=True)
     return places
 
 
 def _from_1(places: Sequence[int]) -> tuple[int, ...]:
-    return tuple(at + 1 for at in places)
+    return tuple(place + 1 for place in places)

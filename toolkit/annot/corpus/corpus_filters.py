@@ -18,15 +18,15 @@ from annot.base.settings import CorpusSettings
 from annot.formats.cleaning import folded_id, normalised_title, work_text
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Which papers of a corpus are kept: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
+# Filters of a corpus: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
 #
-# What is remembered of a paper are hashes of 64 bits, so that a corpus of any size can be told apart in little
+# A paper is remembered by hashes of 64 bits, so that a corpus of any size can be told apart in little
 # memory: among ten million papers two ids fall on one hash with a chance of 3 in a million.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 class Rejection(StrEnum):
-    """Why a paper is not kept. Of several reasons, the first in this order counts."""
+    """Reason why a paper is not kept. Of several reasons, the first in this order counts."""
 
     DUPLICATE_ID = "id seen before, same content"
     DIFFERING_ID = "id seen before, other content"
@@ -65,7 +65,7 @@ class Marks(NamedTuple):
     reason: NDArray[np.uint8]
     """The position in REASONS of the first reason against the paper alone, or KEPT."""
     library: NDArray[np.bool_]
-    """Whether its record is from a library or a database, which may have several records of one paper."""
+    """True if its record is from a library or a database, which may have several records of one paper."""
     works: NDArray[np.uint64]
     """Hashes by which records of one work are found, shape (n, 4), 0 for none: up to three ids with their kinds, then
     `work_text`. Shape (n, 0) if no file of a library is added."""
@@ -89,8 +89,8 @@ def marks_of(
     """
     papers = list(papers)
     known_by: Sequence[Ids] = [None] * len(papers) if ids_of is None else ids_of
-    told = [
-        (*(_hash(one) for one in ids or ()), *(0,) * (WORKS - 1 - len(ids or ())), _work(paper))
+    encoded = [
+        (*(_hash(paper_id) for paper_id in ids or ()), *(0,) * (WORKS - 1 - len(ids or ())), _work(paper))
         for paper, ids in zip(papers, known_by, strict=True)
         if works
     ]
@@ -100,7 +100,7 @@ def marks_of(
             _hash(paper.paper_id),
             _hash("\0".join((paper.title, *paper.sentences, str(paper.year), *filter(None, [paper.part_of])))),
             title_mark(paper.title) if paper.part_of is None else 0,
-            KEPT if settings is None or (found := rejection(paper, settings)) is None else REASONS.index(found),
+            KEPT if settings is None or (why := rejection(paper, settings)) is None else REASONS.index(why),
         )
         for paper in papers
     ]
@@ -108,14 +108,14 @@ def marks_of(
     of_id, content, of_title = (np.array(column, np.uint64) for column in hashes)
     return Marks(
         *(strings_of(ids), of_id, content, of_title, np.array(reason, np.uint8)),
-        np.array([one is not None for one in known_by], bool),
-        np.array(told, np.uint64).reshape(len(papers), WORKS if works else 0),
+        np.array([known_ids is not None for known_ids in known_by], bool),
+        np.array(encoded, np.uint64).reshape(len(papers), WORKS if works else 0),
     )
 
 
 def hashes_of(ids: Iterable[str]) -> NDArray[np.uint64]:
     """The hash of an id with its kind."""
-    return np.array([_hash(one) for one in ids], np.uint64)
+    return np.array([_hash(paper_id) for paper_id in ids], np.uint64)
 
 
 def _work(paper: Paper) -> int:
@@ -140,7 +140,7 @@ def joined(parts: Sequence[Marks]) -> Marks:
 
 
 class Tally:
-    """Which papers were kept, in the order in which they came, and the marks of the kept ones.
+    """Kept papers, in the order in which they came, with their marks.
 
     corrects: whether a paper replaces the one of the corpus that has its id and another content.
     """
@@ -177,14 +177,14 @@ class Tally:
         import pyarrow.compute
 
         places = pyarrow.compute.index_in(paper_ids, value_set=self._all_ids())
-        there = truths(places.is_valid())
-        self._works.add(works[there], numbers(places.drop_null()).astype(np.uint64))
+        valid = truths(places.is_valid())
+        self._works.add(works[valid], numbers(places.drop_null()).astype(np.uint64))
 
     def owners(self, works: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The places of the kept papers that these are records of; -1 if there is none."""
-        there, place = (found.reshape(works.shape) for found in self._works.find(works.ravel()))
-        first = there.argmax(axis=1)[:, None]
-        return np.where(there.any(axis=1), np.take_along_axis(place, first, 1)[:, 0].astype(np.int64), -1)
+        known_works, place = (array.reshape(works.shape) for array in self._works.find(works.ravel()))
+        first = known_works.argmax(axis=1)[:, None]
+        return np.where(known_works.any(axis=1), np.take_along_axis(place, first, 1)[:, 0].astype(np.int64), -1)
 
     def ids_at(self, places: NDArray[np.int64]) -> Any:
         """The ids of the papers at these places, as a pyarrow array."""
@@ -197,11 +197,11 @@ class Tally:
         """
         if not self._corrects:
             return np.zeros(0, np.int64)
-        known, content = self._of_corpus.find(marks.id_hash)
-        candidates = np.flatnonzero(known & (content != marks.content) & (marks.reason == KEPT))
-        new = [at for at in candidates.tolist() if int(marks.id_hash[at]) not in self._corrected]
-        first = {int(marks.id_hash[at]): at for at in reversed(new)}
-        self._corrected |= {name: int(marks.content[at]) for name, at in first.items()}
+        in_corpus, content = self._of_corpus.find(marks.id_hash)
+        candidates = np.flatnonzero(in_corpus & (content != marks.content) & (marks.reason == KEPT))
+        new = [row for row in candidates.tolist() if int(marks.id_hash[row]) not in self._corrected]
+        first = {int(marks.id_hash[row]): row for row in reversed(new)}
+        self._corrected |= {name: int(marks.content[row]) for name, row in first.items()}
         return np.array(sorted(first.values()), np.int64)
 
     def take(self, marks: Marks, corrected: Sequence[int] | NDArray[np.int64] = ()) -> NDArray[np.int64]:
@@ -212,56 +212,61 @@ class Tally:
         twins are left out of its pool, not out of the corpus. Of the records of libraries, the first of each work is
         kept.
         """
-        known = self._content.find(marks.id_hash)[0]
-        passing = ~known & (marks.reason == KEPT)
+        repeated = self._content.find(marks.id_hash)[0]
+        passing = ~repeated & (marks.reason == KEPT)
         records = self._records(marks, passing)
         again = np.zeros(len(marks.ids), bool)
         again[list(records)] = True
         good = np.flatnonzero(passing & ~again)
         _, first = np.unique(marks.id_hash[good], return_index=True)
-        kept = good[np.sort(first)]
-        before = self.known
-        self._keep(marks, kept)
+        new_rows = good[np.sort(first)]
+        n_before = self.known
+        self._keep(marks, new_rows)
         within = _FirstUnder()
-        within.add(marks.id_hash[kept], kept.astype(np.uint64))
+        within.add(marks.id_hash[new_rows], new_rows.astype(np.uint64))
         here, place = within.find(marks.id_hash)
-        repeats = known | (here & (place < np.arange(len(marks.ids), dtype=np.uint64)))
-        places = {at: of if of >= 0 else before + int(np.searchsorted(kept, ~of)) for at, of in records.items()}
+        repeats = repeated | (here & (place < np.arange(len(marks.ids), dtype=np.uint64)))
+        places = {
+            row: owner if owner >= 0 else n_before + int(np.searchsorted(new_rows, ~owner))
+            for row, owner in records.items()
+        }
         works = marks.works[list(places)]
         rows, columns = np.nonzero(works)
         self._works.add(works[rows, columns], np.array(list(places.values()), np.uint64)[rows])
-        self._same_paper += [(of, marks.ids[at].as_py()) for at, of in places.items() if not repeats[at]]
+        self._same_paper += [(owner, marks.ids[row].as_py()) for row, owner in places.items() if not repeats[row]]
         other = self._now(marks.id_hash) != marks.content
         # What would correct a paper and does not pass is counted under what speaks against it.
-        repeats &= ~(self._corrects & known & other & (marks.reason != KEPT))
+        repeats &= ~(self._corrects & repeated & other & (marks.reason != KEPT))
         repeats[np.array(corrected, np.int64)] = False
         differs = repeats & other
-        same = repeats & ~other
+        same_paper = repeats & ~other
         self.read += len(marks.ids)
-        self.kept += len(kept)
+        self.kept += len(new_rows)
         self.differing += marks.ids.filter(mask_of(differs)).to_pylist()
         self.rejected[Rejection.DIFFERING_ID] += int(differs.sum())
-        self.rejected[Rejection.DUPLICATE_ID] += int(same.sum())
+        self.rejected[Rejection.DUPLICATE_ID] += int(same_paper.sum())
         self.rejected[Rejection.SAME_PAPER] += int((again & ~repeats).sum())
         alone = ~repeats & ~again
         by_itself = np.bincount(marks.reason[alone], minlength=KEPT)
         failing = alone & (marks.reason != KEPT)
         self._left_out.append((marks.ids.filter(mask_of(failing)), marks.reason[failing]))
-        self.rejected.update({reason: int(by_itself[at]) for at, reason in enumerate(REASONS)})
+        self.rejected.update({reason: int(by_itself[index]) for index, reason in enumerate(REASONS)})
         self.rejected = +self.rejected
-        return kept
+        return new_rows
 
     def _now(self, id_hash: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """The content of the papers with these ids; of a replaced one, that of the new paper."""
         content = self._content.find(id_hash)[1]
-        for at in np.flatnonzero(np.isin(id_hash, list(self._corrected))) if self._corrected else ():
-            content[at] = self._corrected[int(id_hash[at])]
+        for row in np.flatnonzero(np.isin(id_hash, list(self._corrected))) if self._corrected else ():
+            content[row] = self._corrected[int(id_hash[row])]
         return content
 
     def left_out(self) -> dict[Rejection, list[tuple[str]]]:
-        """The ids of the papers that were left out for what they are, by reason."""
+        """Ids of papers that were left out for their own properties, by reason."""
         pairs = (
-            (REASONS[at], (name,)) for ids, of in self._left_out for at, name in zip(of, ids.to_pylist(), strict=True)
+            (REASONS[reason], (name,))
+            for ids, reasons in self._left_out
+            for reason, name in zip(reasons, ids.to_pylist(), strict=True)
         )
         return grouped(pairs)
 
@@ -274,8 +279,8 @@ class Tally:
     @property
     def same_paper(self) -> list[tuple[str, str]]:
         """Pairs of ids: a kept paper's, and that of another record of it, which was left out."""
-        kept = self.ids_at(np.array([place for place, _ in self._same_paper], np.int64)).to_pylist()
-        return [(one, other) for one, (_, other) in zip(kept, self._same_paper, strict=True)]
+        ids = self.ids_at(np.array([place for place, _ in self._same_paper], np.int64)).to_pylist()
+        return [(paper_id, other) for paper_id, (_, other) in zip(ids, self._same_paper, strict=True)]
 
     def alike_ids(self, first: int) -> list[tuple[str, str]]:
         """Pairs of kept ids that differ only in case, Unicode form or ligatures: one, and one of a later paper.
@@ -300,36 +305,36 @@ class Tally:
         these papers, `~` its position."""
         if not marks.library.any():
             return {}
-        there, place = (found.reshape(marks.works.shape) for found in self._works.find(marks.works.ravel()))
-        first = dict(zip(marks.works[there].tolist(), place[there].astype(np.int64).tolist(), strict=True))
-        met = there.any(axis=1) | _repeated(marks.works) | _repeated(marks.id_hash[:, None])
-        found: dict[int, int] = {}
-        taken: set[int] = set()
+        known_works, place = (array.reshape(marks.works.shape) for array in self._works.find(marks.works.ravel()))
+        first = dict(zip(marks.works[known_works].tolist(), place[known_works].astype(np.int64).tolist(), strict=True))
+        met = known_works.any(axis=1) | _repeated(marks.works) | _repeated(marks.id_hash[:, None])
+        owners: dict[int, int] = {}
+        used: set[int] = set()
         # Only those are gone through whose ids or works came before: the others are told apart from all.
-        for at in np.flatnonzero(met).tolist():
-            works, own = list(filter(None, marks.works[at].tolist())), int(marks.id_hash[at])
-            of = next((first[one] for one in works if one in first), None)
-            if of is not None and marks.library[at]:
-                found[at] = of
-            elif passing[at] and own not in taken:
-                taken.add(own)
-                of = ~at if of is None else of
-            if of is not None:
-                for one in works:
-                    first.setdefault(one, of)
-        return found
+        for row in np.flatnonzero(met).tolist():
+            works, own_hash = list(filter(None, marks.works[row].tolist())), int(marks.id_hash[row])
+            owner = next((first[work] for work in works if work in first), None)
+            if owner is not None and marks.library[row]:
+                owners[row] = owner
+            elif passing[row] and own_hash not in used:
+                used.add(own_hash)
+                owner = ~row if owner is None else owner
+            if owner is not None:
+                for work in works:
+                    first.setdefault(work, owner)
+        return owners
 
-    def _keep(self, marks: Marks, kept: NDArray[np.int64]) -> None:
-        self._content.add(marks.id_hash[kept], marks.content[kept])
-        self._ids.append(marks.ids.take(integers_of(kept)))
-        titled = np.flatnonzero(marks.title[kept])
-        titles, places = marks.title[kept][titled], (self.known + titled).astype(np.uint64)
+    def _keep(self, marks: Marks, new_rows: NDArray[np.int64]) -> None:
+        self._content.add(marks.id_hash[new_rows], marks.content[new_rows])
+        self._ids.append(marks.ids.take(integers_of(new_rows)))
+        titled = np.flatnonzero(marks.title[new_rows])
+        titles, places = marks.title[new_rows][titled], (self.known + titled).astype(np.uint64)
         self._titles.add(titles, places)
         first = self._titles.find(titles)[1]
         self._same_title += zip(first[first != places].tolist(), places[first != places].tolist(), strict=True)
-        rows, columns = np.nonzero(marks.works[kept])
-        self._works.add(marks.works[kept][rows, columns], (self.known + rows).astype(np.uint64))
-        self.known += len(kept)
+        rows, columns = np.nonzero(marks.works[new_rows])
+        self._works.add(marks.works[new_rows][rows, columns], (self.known + rows).astype(np.uint64))
+        self.known += len(new_rows)
 
 
 class _FirstUnder:
@@ -350,27 +355,27 @@ class _FirstUnder:
         self._runs.append((run, under))
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
-        """Which of the keys are known, and the value under each; 0 for an unknown key."""
-        there, found = np.zeros(len(keys), bool), np.zeros(len(keys), np.uint64)
+        """Mask of the known keys, and the value under each; 0 for an unknown key."""
+        present, values = np.zeros(len(keys), bool), np.zeros(len(keys), np.uint64)
         for run, under in self._runs:
             if len(run):
-                at = np.minimum(np.searchsorted(run, keys), len(run) - 1)
-                here = run[at] == keys
-                there |= here
-                found[here] = under[at[here]]
-        return there, found
+                index = np.minimum(np.searchsorted(run, keys), len(run) - 1)
+                here = run[index] == keys
+                present |= here
+                values[here] = under[index[here]]
+        return present, values
 
 
 def _repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which rows share a value with another row; 0 is no value."""
+    """Mask of rows that share a value with another row; 0 is no value."""
     _, inverse, counts = np.unique(values.ravel(), return_inverse=True, return_counts=True)
     several = (counts[inverse].reshape(values.shape) > 1) & (values != 0)
-    found: NDArray[np.bool_] = several.any(axis=1)
-    return found
+    repeated: NDArray[np.bool_] = several.any(axis=1)
+    return repeated
 
 
 def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
-    """The first reason not to keep `paper` by itself, or None. Tokens are what white space separates."""
+    """First reason not to keep `paper` for itself, or None. Tokens are separated by white space."""
     if settings.require_title and not paper.title.strip():
         return Rejection.NO_TITLE
     if all(not sentence or sentence.isspace() for sentence in paper.sentences):
@@ -406,15 +411,15 @@ def _hash(text: str) -> int:
 
 
 WORDS = 3
-"""In a shingle."""
+"""Words in a shingle."""
 RESEMBLANCE = 0.9
-"""From this resemblance on, two texts are nearly the same."""
+"""Resemblance from which two texts are nearly the same."""
 OF_ONE_TITLE = 0.5
 """The same for two papers of one normalised title."""
 BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
 CROWD = 50
-"""In a larger group of candidates, each is compared only with the next one."""
+"""Size of a group of candidates above which each is compared only with the next one."""
 SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
 """The settings that decide which papers are nearly the same."""
 
@@ -427,7 +432,7 @@ class Sketches(NamedTuple):
     bands: NDArray[np.uint64]
     """Shape (papers, BANDS); a row of zeros for a paper without a shingle."""
     passage: NDArray[np.bool_]
-    """Whether its title is that of a document, which other passages have too."""
+    """True if its title is that of a document, which other passages have too."""
 
 
 def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -455,31 +460,31 @@ def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     whole = np.arange(max(0, len(words) - WORDS + 1))
     whole = whole[paper[whole] == paper[whole + WORDS - 1]]
     hashes: NDArray[np.uint64] = np.zeros(len(whole), np.uint64)
-    for at in range(WORDS):
-        hashes = _mixed(hashes * np.uint64(0x9E3779B97F4A7C15) + words[whole + at])
+    for offset in range(WORDS):
+        hashes = _mixed(hashes * np.uint64(0x9E3779B97F4A7C15) + words[whole + offset])
     return hashes, np.searchsorted(paper[whole], np.arange(len(sentences) + 1))
 
 
 def sketch(hashes: NDArray[np.uint64], bounds: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The bands of each paper, shape (papers, BANDS), from what `shingles` returns."""
+    """Bands of each paper, shape (papers, BANDS), from the result of `shingles`."""
     bands = np.zeros((len(bounds) - 1, BANDS), np.uint64)
     some = np.flatnonzero(np.diff(bounds))
     if not len(some):
         return bands
     factors = np.random.default_rng(1997).integers(1, 2**63, BANDS * ROWS, dtype=np.uint64) * 2 + 1
-    for at, factor in enumerate(factors):
+    for index, factor in enumerate(factors):
         least = np.minimum.reduceat(_mixed(hashes * factor), bounds[some])
-        band = at // ROWS
+        band = index // ROWS
         bands[some, band] = _mixed(bands[some, band] * np.uint64(0x9E3779B97F4A7C15) + least) | np.uint64(1)
     return bands
 
 
 def candidates(sketches: Sequence[Sketches]) -> NDArray[np.int64]:
     """Pairs of papers, by their places over all sketches, shape (pairs, 2), that have a title or a band in common."""
-    columns = [[one.title for one in sketches]]
-    columns += [[one.bands[:, band] for one in sketches] for band in range(BANDS)]
-    found = [np.array(list(_pairs(np.concatenate(column))), np.int64).reshape(-1, 2) for column in columns]
-    return np.unique(np.concatenate(found), axis=0)
+    columns = [[sketch.title for sketch in sketches]]
+    columns += [[sketch.bands[:, band] for sketch in sketches] for band in range(BANDS)]
+    pairs = [np.array(list(_pairs(np.concatenate(column))), np.int64).reshape(-1, 2) for column in columns]
+    return np.unique(np.concatenate(pairs), axis=0)
 
 
 def groups(
@@ -493,30 +498,30 @@ def groups(
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    same = [
-        (one, other)
-        for one, other in pairs.tolist()
-        if resemblance(sets[one], sets[other])
-        >= (OF_ONE_TITLE if titles[one] and titles[one] == titles[other] else RESEMBLANCE)
+    similar = [
+        (first, other)
+        for first, other in pairs.tolist()
+        if resemblance(sets[first], sets[other])
+        >= (OF_ONE_TITLE if titles[first] and titles[first] == titles[other] else RESEMBLANCE)
     ]
-    members, edges = np.unique(np.array(same, np.int64).reshape(-1, 2), return_inverse=True)
-    edges = edges.reshape(len(same), 2)
+    members, edges = np.unique(np.array(similar, np.int64).reshape(-1, 2), return_inverse=True)
+    edges = edges.reshape(len(similar), 2)
     graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(len(members),) * 2)
     component = connected_components(graph)[1]
-    found = grouped(zip(component.tolist(), members.tolist(), strict=True))
-    return sorted(map(tuple, found.values()))
+    members_by_group = grouped(zip(component.tolist(), members.tolist(), strict=True))
+    return sorted(map(tuple, members_by_group.values()))
 
 
-def resemblance(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
+def resemblance(first: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
     """The share of their different shingles that both have; 0 without any."""
-    shared = len(np.intersect1d(one, other, assume_unique=True))
-    return shared / total if (total := len(one) + len(other) - shared) else 0.0
+    shared = len(np.intersect1d(first, other, assume_unique=True))
+    return shared / total if (total := len(first) + len(other) - shared) else 0.0
 
 
 def passed_over(
     alike: Iterable[Sequence[str]], *, standing: Iterable[str], later: Iterable[str], cited: Iterable[str]
 ) -> dict[str, str]:
-    """For one version of a pool, the papers that stay out of it, each with the near-duplicate that stands for it.
+    """Papers that stay out of one version of a pool, each with the near-duplicate that represents it.
 
     alike: groups of near-duplicates, each in the order of the corpus. standing: what the version has on record;
     later: what came with later ones. Of a group those stay that are standing; where one came later, none, so that it
@@ -525,11 +530,11 @@ def passed_over(
     recorded, coming, by_citation = set(standing), set(later), set(cited)
     out: dict[str, str] = {}
     for group in alike:
-        stay = [one for one in group if one in recorded]
-        came = [] if stay else [one for one in group if one in coming]
+        stay = [paper_id for paper_id in group if paper_id in recorded]
+        came = [] if stay else [paper_id for paper_id in group if paper_id in coming]
         if not stay and not came:
-            stay = [one for one in group if one in by_citation][:1] or list(group[:1])
-        out |= {one: (*stay, *came)[0] for one in group if one not in stay}
+            stay = [paper_id for paper_id in group if paper_id in by_citation][:1] or list(group[:1])
+        out |= {paper_id: (*stay, *came)[0] for paper_id in group if paper_id not in stay}
     return out
 
 
@@ -550,7 +555,7 @@ def _pairs(keys: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
 
 
 def _letters() -> NDArray[np.uint8]:
-    """By byte: a letter or digit of a word as a small letter, 0 for what lies between words."""
+    """Table by byte: the small letter of a letter or digit of a word, 0 for anything between words."""
     table = np.zeros(256, np.uint8)
     for byte in range(256):
         if byte >= 128 or chr(byte).isalnum():
@@ -563,11 +568,11 @@ def _word_hashes(
 ) -> NDArray[np.uint64]:
     if not len(starts):
         return np.zeros(0, np.uint64)
-    at = np.flatnonzero(inside)
-    word = np.searchsorted(starts, at, "right") - 1
+    index = np.flatnonzero(inside)
+    word = np.searchsorted(starts, index, "right") - 1
     powers = np.cumprod(np.full(256, 0x100000001B3, np.uint64))
-    weighted = letters[at] * powers[np.minimum(at - starts[word], 255)]
-    return _mixed(np.add.reduceat(weighted, np.searchsorted(at, starts)))
+    weighted = letters[index] * powers[np.minimum(index - starts[word], 255)]
+    return _mixed(np.add.reduceat(weighted, np.searchsorted(index, starts)))
 
 
 def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -69,7 +69,7 @@ def words(sentence: str) -> list[str]:
 
 
 def spellings(sentence: str) -> list[str]:
-    """The words of a sentence in lower case, in order, and its numbers as they stand; punctuation is left out."""
+    """Words of a sentence in lower case, in order, and its numbers unchanged; punctuation is left out."""
     text = sentence.lower()
     return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
@@ -85,49 +85,49 @@ def features(sentences: Sequence[str]) -> list[list[str]]:
     tokens = [words(sentence) for sentence in sentences]
     vocabularies = [list(dict.fromkeys(sentence)) for sentence in tokens]
     pairs = [list(dict.fromkeys(map(" ".join, pairwise(sentence)))) for sentence in tokens]
-    announcing = _turns([not ANNOUNCES.isdisjoint(found) for found in pairs], "a:")
+    announcing = _turns([not ANNOUNCES.isdisjoint(marks) for marks in pairs], "a:")
     concluding = _turns(
         [
-            not (CONCLUDING_PAIRS.isdisjoint(found) and CONCLUDING_WORDS.isdisjoint(vocabulary))
-            for found, vocabulary in zip(pairs, vocabularies, strict=True)
+            not (CONCLUDING_PAIRS.isdisjoint(pair) and CONCLUDING_WORDS.isdisjoint(vocabulary))
+            for pair, vocabulary in zip(pairs, vocabularies, strict=True)
         ],
         "c:",
     )
     count = len(tokens)
     rows: list[list[str]] = []
-    for at, sentence in enumerate(tokens):
+    for index, sentence in enumerate(tokens):
         row = [
             FEATURE_SET,
-            f"p:{at}",
-            f"e:{count - 1 - at}",
-            f"r:{5 * at // count}",
+            f"p:{index}",
+            f"e:{count - 1 - index}",
+            f"r:{5 * index // count}",
             f"n:{count}",
             f"l:{min(len(sentence) // 5, 10)}",
-            *announcing[at],
-            *concluding[at],
+            *announcing[index],
+            *concluding[index],
         ]
-        row += ["w:" + word for word in vocabularies[at]]
-        row += ["2:" + pair for pair in pairs[at]]
+        row += ["w:" + word for word in vocabularies[index]]
+        row += ["2:" + pair for pair in pairs[index]]
         row += [f"f{n}:" + " ".join(sentence[:n]) for n in (1, 2, 3) if len(sentence) >= n]
-        if at > 0:
-            row += ["-w:" + word for word in vocabularies[at - 1]]
-        if at < count - 1:
-            row += ["+w:" + word for word in vocabularies[at + 1]]
+        if index > 0:
+            row += ["-w:" + word for word in vocabularies[index - 1]]
+        if index < count - 1:
+            row += ["+w:" + word for word in vocabularies[index + 1]]
         rows.append(row)
     return rows
 
 
-def _turns(found: Sequence[bool], prefix: str) -> list[tuple[str, ...]]:
-    """For each sentence, whether the cue is here, before and after (`found`): each alone, and the three together."""
+def _turns(marks: Sequence[bool], prefix: str) -> list[tuple[str, ...]]:
+    """Features of each sentence: a mark here, earlier, and later, each by itself and the three together."""
     rows: list[tuple[str, ...]] = []
-    for at, here in enumerate(found):
-        before, after = any(found[:at]), any(found[at + 1 :])
+    for index, here in enumerate(marks):
+        any_before, after = any(marks[:index]), any(marks[index + 1 :])
         rows.append(
             (
                 f"{prefix}h{here:d}",
-                f"{prefix}b{before:d}",
+                f"{prefix}b{any_before:d}",
                 f"{prefix}n{after:d}",
-                f"{prefix}{here:d}{before:d}{after:d}",
+                f"{prefix}{here:d}{any_before:d}{after:d}",
             )
         )
     return rows
@@ -154,7 +154,7 @@ MOST_WORDS = 300_000
 
 
 class _Words(dict[str, int]):
-    """The number of each word, from 1; 0 stands for all words that no attribute of the model has."""
+    """Number of each word, from 1; 0 is any word that no attribute of the model has."""
 
     def __missing__(self, word: str) -> int:
         number = self.get("0", 0) if word[0].isdecimal() else 0
@@ -222,11 +222,11 @@ class AttributeReader:
         parts: list[tuple[Ints, Ints]] = []
 
         def put(rows: Ints, attributes: Ints) -> None:
-            known = attributes != UNSEEN
-            parts.append((rows[known], attributes[known]))
+            is_known = attributes != UNSEEN
+            parts.append((rows[is_known], attributes[is_known]))
 
-        every = np.arange(len(tokens))
-        put(every, np.full(len(tokens), self._numbers.get(FEATURE_SET, UNSEEN)))
+        all_tokens = np.arange(len(tokens))
+        put(all_tokens, np.full(len(tokens), self._numbers.get(FEATURE_SET, UNSEEN)))
         fifths = 5 * place.at // place.count
         for prefix, values in (
             ("p:", place.at),
@@ -235,7 +235,7 @@ class AttributeReader:
             ("n:", place.count),
             ("l:", np.minimum(lengths // 5, 10)),
         ):
-            put(every, self._lookup(prefix, range(values.max(initial=0) + 1))[values])
+            put(all_tokens, self._lookup(prefix, range(values.max(initial=0) + 1))[values])
 
         own_sentence, own_word = _distinct(sentence_of[words > 0], words[words > 0])
         followed = np.flatnonzero(sentence_of[1:] == sentence_of[:-1])
@@ -245,20 +245,20 @@ class AttributeReader:
         concluding = _any(pair_sentence[self._concluding_pairs[pair]], len(tokens))
         concluding |= _any(own_sentence[self._concluding_words[own_word]], len(tokens))
         for prefix, here in (("a:", announcing), ("c:", concluding)):
-            before, after = place.any_before(here), place.any_after(here)
-            for kind, cue in (("h", here), ("b", before), ("n", after)):
-                put(every, self._lookup(f"{prefix}{kind}", (0, 1))[cue.astype(int)])
+            any_before, after = place.any_before(here), place.any_after(here)
+            for kind, cue in (("h", here), ("b", any_before), ("n", after)):
+                put(all_tokens, self._lookup(f"{prefix}{kind}", (0, 1))[cue.astype(int)])
             together = (f"{code:03b}" for code in range(8))
-            put(every, self._lookup(prefix, together)[4 * here + 2 * before + 1 * after])
+            put(all_tokens, self._lookup(prefix, together)[4 * here + 2 * any_before + 1 * after])
 
         put(own_sentence, self._of_word["w"][own_word])
         put(pair_sentence, self._of_pair["2"][pair])
         starts = np.cumsum(lengths) - lengths
-        one, two, three = (np.flatnonzero(lengths >= number) for number in (1, 2, 3))
-        put(one, self._of_word["f1"][words[starts[one]]])
+        one_long, two, three = (np.flatnonzero(lengths >= number) for number in (1, 2, 3))
+        put(one_long, self._of_word["f1"][words[starts[one_long]]])
         put(two, self._of_pair["f2"][self._pairs.find(words[starts[two]], words[starts[two] + 1])])
-        at = starts[three]
-        put(three, self._of_triple[self._triples.find(words[at], words[at + 1], words[at + 2])])
+        begins = starts[three]
+        put(three, self._of_triple[self._triples.find(words[begins], words[begins + 1], words[begins + 2])])
         for prefix, step, missing in (("-w", 1, place.at == place.count - 1), ("+w", -1, place.at == 0)):
             neighboured = ~missing[own_sentence]
             put(own_sentence[neighboured] + step, self._of_word[prefix][own_word[neighboured]])
@@ -267,21 +267,21 @@ class AttributeReader:
 
 
 class _Places:
-    """Where each sentence stands in its abstract."""
+    """Position of each sentence in its abstract."""
 
     def __init__(self, counts: Ints) -> None:
         self._first = np.repeat(np.cumsum(counts) - counts, counts)
         self.count = np.repeat(counts, counts)
         self.at = np.arange(len(self.count)) - self._first
 
-    def any_before(self, found: Bools) -> Bools:
-        """For each sentence, whether one before it in its abstract is among those found."""
-        so_far = np.concatenate(([0], np.cumsum(found)))
+    def any_before(self, marks: Bools) -> Bools:
+        """Mask of sentences with an earlier one in the same abstract that is marked."""
+        so_far = np.concatenate(([0], np.cumsum(marks)))
         return np.asarray(so_far[self._first + self.at] > so_far[self._first])
 
-    def any_after(self, found: Bools) -> Bools:
-        """For each sentence, whether one after it in its abstract is among those found."""
-        so_far = np.concatenate(([0], np.cumsum(found)))
+    def any_after(self, marks: Bools) -> Bools:
+        """Mask of sentences with a later one in the same abstract that is marked."""
+        so_far = np.concatenate(([0], np.cumsum(marks)))
         return np.asarray(so_far[self._first + self.count] > so_far[self._first + self.at + 1])
 
 
@@ -324,19 +324,22 @@ class LabelledAbstract(BaseModel):
         return self
 
 
-def read_labelled(lines: Iterable[str], *, name: str, known: Collection[str] | None) -> tuple[LabelledAbstract, ...]:
+def read_labelled(
+    lines: Iterable[str], *, name: str, known_labels: Collection[str] | None
+) -> tuple[LabelledAbstract, ...]:
     """The abstracts in `lines`, one JSON object a line: `labels`, and `sentences` or `abstract`; other keys are free.
 
-    `known` are the labels that there are; None takes those that the file has.
+    known_labels: the labels that exist; None takes those of the file.
     Empty lines are passed over. Raises InputError with the line of every fault; `name` is the file in the messages.
     """
     faults = Faults(name)
     abstracts = []
     for line, abstract in read_models(lines, faults, LabelledAbstract):
         abstracts.append(abstract)
-        unknown = [] if known is None else sorted({*abstract.labels}.difference(known))
-        if known is not None and unknown:
-            faults.add("; ".join(f"unknown label {label!r}, {near(label, known)}" for label in unknown), line=line)
+        unknown = [] if known_labels is None else sorted({*abstract.labels}.difference(known_labels))
+        if known_labels is not None and unknown:
+            problems = (f"unknown label {label!r}, {near(label, known_labels)}" for label in unknown)
+            faults.add("; ".join(problems), line=line)
     faults.raise_if_any(
         hint='expected one JSON object per line, {"abstract": ["...", "..."], "labels": ["background", "method"]}; '
         "remove lines without labels",
@@ -351,7 +354,7 @@ def without_held_out(
 ) -> tuple[LabelledAbstract, ...]:
     """The abstracts that share no sentence with those held out; case and spacing make no difference."""
     kept_back = {_plain(sentence) for abstract in held_out for sentence in abstract.sentences}
-    return tuple(one for one in abstracts if kept_back.isdisjoint(map(_plain, one.sentences)))
+    return tuple(abstract for abstract in abstracts if kept_back.isdisjoint(map(_plain, abstract.sentences)))
 
 
 def _plain(sentence: str) -> str:
@@ -369,7 +372,7 @@ class LabelScore:
     f1: float | None
     """2 tp / (2 tp + fp + fn); None if the label occurs on neither side."""
     support: int
-    """How many sentences have the label in truth."""
+    """Number of sentences that truly have the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,11 +381,11 @@ class LabelScores:
 
     sentences: int
     micro_f1: float
-    """With one label a sentence it equals the accuracy."""
+    """F1 over all sentences; with one label a sentence it equals the accuracy."""
     macro_f1: float
     """Mean of the labels' F1, over those where it is defined."""
     per_label: dict[str, LabelScore]
-    """In the order of the labels given."""
+    """Scores in the order of the labels given."""
     confusion: dict[str, dict[str, int]]
     """`confusion[truth][predicted]`: number of sentences; labels in the order given."""
 
@@ -397,7 +400,7 @@ def score(
     """
     from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-    pairs = [pair for both in zip(truths, predictions, strict=True) for pair in zip(*both, strict=True)]
+    pairs = [pair for of_abstract in zip(truths, predictions, strict=True) for pair in zip(*of_abstract, strict=True)]
     truth, predicted = zip(*pairs, strict=True)
     figures = precision_recall_fscore_support(truth, predicted, labels=labels, zero_division=math.nan)
     per_label = {
@@ -408,7 +411,7 @@ def score(
     confusion = confusion_matrix(truth, predicted, labels=labels).tolist()
     return LabelScores(
         sentences=len(pairs),
-        micro_f1=sum(one == other for one, other in pairs) / len(pairs),
+        micro_f1=sum(truth == other for truth, other in pairs) / len(pairs),
         macro_f1=sum(defined) / len(defined),
         per_label=per_label,
         confusion={label: dict(zip(labels, row, strict=True)) for label, row in zip(labels, confusion, strict=True)},
@@ -429,7 +432,7 @@ _NAME = struct.Struct("<II")
 
 
 class Weights(NamedTuple):
-    """What a linear-chain conditional random field has learnt; L labels, A attributes."""
+    """Weights of a linear-chain conditional random field; L labels, A attributes."""
 
     labels: tuple[str, ...]
     attributes: dict[str, int]
@@ -441,7 +444,7 @@ class Weights(NamedTuple):
 
 
 def read_weights(raw: bytes, *, name: str) -> Weights:
-    """The weights in the bytes of an uncompressed model file; `name` stands in messages.
+    """Weights in the bytes of an uncompressed model file; messages call it `name`.
 
     Raises InputError when it is not a whole model.
     """
@@ -459,8 +462,8 @@ def read_weights(raw: bytes, *, name: str) -> Weights:
         learnt = np.frombuffer(raw, _FEATURE, count, features_at + _FEATURES_HEADER.size)
         state = np.zeros((len(labels), len(attributes)))
         transition = np.zeros((len(labels), len(labels)))
-        seen, follows = learnt[learnt["kind"] == _STATE], learnt[learnt["kind"] == _TRANSITION]
-        state[seen["target"], seen["source"]] = seen["weight"]
+        emissions, follows = learnt[learnt["kind"] == _STATE], learnt[learnt["kind"] == _TRANSITION]
+        state[emissions["target"], emissions["source"]] = emissions["weight"]
         transition[follows["source"], follows["target"]] = follows["weight"]
     except (struct.error, ValueError, IndexError) as error:
         raise InputError(f"{name}: not a CRFsuite model: {error}") from None
@@ -479,14 +482,14 @@ def _names(raw: bytes, start: int) -> list[str]:
 
 
 SHIPPED_MODEL = "csabstruct.crfsuite.xz"
-"""The model in this package; `MODEL.md` beside it says where it comes from."""
+"""Model in this package; `MODEL.md` next to it gives its origin."""
 
 AT_ONCE = 1_000
 """Abstracts that are labelled together: enough for whole arrays, and few enough for the processor's cache."""
 
 SETTINGS = {"c2": 16.0}
-"""What decides a training besides the data and CRFsuite's own settings: the weight of the L2 penalty. The shipped model
-was trained so."""
+"""Weight of the L2 penalty, the only setting of a training in addition to the data and CRFsuite's own settings. The
+shipped model was trained with it."""
 
 
 def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
@@ -499,13 +502,13 @@ def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     trainer.set_params(SETTINGS)
-    seen: set[str] = set()
+    used: set[str] = set()
     for abstract in abstracts:
         trainer.append(features(abstract.sentences), abstract.labels)
-        seen.update(abstract.labels)
-    if len(seen) < 2:
+        used.update(abstract.labels)
+    if len(used) < 2:
         raise InputError(
-            f"nothing to learn from: {counted(len(seen), 'label')} in the training abstracts, expected 2 or more"
+            f"nothing to learn from: {counted(len(used), 'label')} in the training abstracts, expected 2 or more"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
@@ -545,8 +548,8 @@ class Labeller:
 
     def label(self, sentences: Sequence[str]) -> tuple[str, ...]:
         """The most probable sequence of labels: one for each sentence of one whole abstract, in order."""
-        found = self.label_all(sentences, np.array([len(sentences)]))
-        return tuple(self.labels[code] for code in found)
+        labels = self.label_all(sentences, np.array([len(sentences)]))
+        return tuple(self.labels[code] for code in labels)
 
     def label_all(self, sentences: Sequence[str], counts: Ints) -> Ints:
         """The most probable sequence of labels of each abstract, as CRFsuite's tagger finds it.
@@ -557,19 +560,19 @@ class Labeller:
         """
         counts = counts[counts > 0]
         ends = np.cumsum(counts)
-        found: list[Ints] = [np.zeros(0, np.int64)]
+        labels: list[Ints] = [np.zeros(0, np.int64)]
         for first in range(0, len(counts), AT_ONCE):
             some = counts[first : first + AT_ONCE]
             end = int(ends[first + len(some) - 1])
-            found.append(self._label_some(sentences[end - int(some.sum()) : end], some))
-        return np.concatenate(found)
+            labels.append(self._label_some(sentences[end - int(some.sum()) : end], some))
+        return np.concatenate(labels)
 
     def _label_some(self, sentences: Sequence[str], counts: Ints) -> Ints:
-        seen = self._reader.read(sentences, counts)
+        observed = self._reader.read(sentences, counts)
         # bincount adds in the order of the attributes, as CRFsuite does: ties and near-ties come out alike.
         state = np.array(
             [
-                np.bincount(seen.sentences, weights[seen.attributes], minlength=len(sentences))
+                np.bincount(observed.sentences, weights[observed.attributes], minlength=len(sentences))
                 for weights in self._weights.state
             ]
         )
@@ -592,15 +595,15 @@ def viterbi(state: NDArray[np.float64], transition: NDArray[np.float64], counts:
     first = np.cumsum(counts) - counts
     best = state[first]
     came_from = np.zeros(state.shape, int)
-    for at in range(1, int(counts.max())):
-        here = np.flatnonzero(counts > at)
-        items = first[here] + at
+    for step in range(1, int(counts.max())):
+        here = np.flatnonzero(counts > step)
+        items = first[here] + step
         through = best[here][:, :, None] + transition
         came_from[items] = through.argmax(axis=1)
         best[here] = through.max(axis=1) + state[items]
     path = np.zeros(len(state), int)
     path[first + counts - 1] = best.argmax(axis=1)
-    for at in range(int(counts.max()) - 1, 0, -1):
-        items = first[counts > at] + at
+    for step in range(int(counts.max()) - 1, 0, -1):
+        items = first[counts > step] + step
         path[items - 1] = came_from[items, path[items]]
     return path

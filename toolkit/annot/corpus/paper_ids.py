@@ -43,15 +43,15 @@ class PapersById:
         self.own = pyarrow.array(papers.paper_ids(corpus), pyarrow.string())
         """The ids of the papers, a pyarrow array."""
         tables = [citations.read_ids(path) for path in citations.id_files(corpus)]
-        there = [table.filter(pyarrow.compute.is_in(table["paper_id"], value_set=self.own)) for table in tables]
+        present = [table.filter(pyarrow.compute.is_in(table["paper_id"], value_set=self.own)) for table in tables]
         no_rows = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in ("paper_id", "id")})
-        others = pyarrow.concat_tables([no_rows, *there]).combine_chunks()
-        self._others, self._papers = others["id"].combine_chunks(), others["paper_id"].combine_chunks()
+        other_tables = pyarrow.concat_tables([no_rows, *present]).combine_chunks()
+        self._others, self._papers = other_tables["id"].combine_chunks(), other_tables["paper_id"].combine_chunks()
         self._bare = pyarrow.compute.replace_substring_regex(self._others, "^[a-z]+:", "")
 
     @property
     def has_other_ids(self) -> bool:
-        """Whether any paper is known by another id."""
+        """True if any paper is known by another id."""
         return len(self._others) > 0
 
     def named(self, ids: Any) -> Any:
@@ -60,40 +60,44 @@ class PapersById:
         import pyarrow
         import pyarrow.compute
 
-        found = self._found(ids)
+        papers_found = self._found(ids)
         # Digits alone have no other spelling.
-        odd = pyarrow.compute.and_(found.is_null(), pyarrow.compute.match_substring_regex(ids, "[^0-9]"))
+        odd = pyarrow.compute.and_(papers_found.is_null(), pyarrow.compute.match_substring_regex(ids, "[^0-9]"))
         spelled = pyarrow.compute.unique(ids.filter(odd))
         if len(spelled):
-            with_kinds = pyarrow.array([_with_kind(one) for one in spelled.to_pylist()], pyarrow.string())
-            known = pyarrow.compute.coalesce(self._found(with_kinds), with_kinds)
-            found = pyarrow.compute.coalesce(found, known.take(pyarrow.compute.index_in(ids, value_set=spelled)))
-        return pyarrow.compute.coalesce(found, ids)
+            with_kinds = pyarrow.array([_with_kind(spelling) for spelling in spelled.to_pylist()], pyarrow.string())
+            with_kinds_found = pyarrow.compute.coalesce(self._found(with_kinds), with_kinds)
+            papers_found = pyarrow.compute.coalesce(
+                papers_found, with_kinds_found.take(pyarrow.compute.index_in(ids, value_set=spelled))
+            )
+        return pyarrow.compute.coalesce(papers_found, ids)
 
-    def paper_of(self, one: str) -> str | None:
+    def paper_of(self, paper_id: str) -> str | None:
         """The id in the corpus of the paper that has this id, however it is spelled; None if no paper has it."""
         import pyarrow
 
-        (found,) = self._found(self.named(pyarrow.array([one], pyarrow.string()))).to_pylist()
-        return None if found is None else str(found)
+        (paper,) = self._found(self.named(pyarrow.array([paper_id], pyarrow.string()))).to_pylist()
+        return None if paper is None else str(paper)
 
     def papers_of(self, several: Sequence[Sequence[str]]) -> list[str]:
         """The id in the corpus of each paper, which is given by its ids; its first id if it is not in the corpus."""
         import pyarrow
 
-        found = iter(self._found(pyarrow.array([one for ids in several for one in ids], pyarrow.string())).to_pylist())
-        there = [[next(found) for _ in ids] for ids in several]
-        return [next(filter(None, known), ids[0]) for known, ids in zip(there, several, strict=True)]
+        papers_found = iter(
+            self._found(pyarrow.array([paper_id for ids in several for paper_id in ids], pyarrow.string())).to_pylist()
+        )
+        by_paper = [[next(papers_found) for _ in ids] for ids in several]
+        return [next(filter(None, candidates), ids[0]) for candidates, ids in zip(by_paper, several, strict=True)]
 
     def _found(self, ids: Any) -> Any:
         """The papers that have these ids, spelled as on record; null for an id of no paper."""
         import pyarrow.compute
 
-        own = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
+        own_ids = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
         kinds, bare = (
-            self._papers.take(pyarrow.compute.index_in(ids, value_set=those)) for those in (self._others, self._bare)
+            self._papers.take(pyarrow.compute.index_in(ids, value_set=id_set)) for id_set in (self._others, self._bare)
         )
-        return pyarrow.compute.coalesce(own, kinds, bare)
+        return pyarrow.compute.coalesce(own_ids, kinds, bare)
 
 
 def _with_kind(text: str) -> str:
@@ -103,14 +107,14 @@ def _with_kind(text: str) -> str:
 
 
 FOREIGN = ("drop", "keep")
-"""What can be done with rows of unknown documents and query papers, apart from refusing them."""
+"""Ways to import rows of unknown documents and query papers; None refuses them."""
 SHOWN = 3
 """Ids that a note names."""
 MONTHS = {
     **{"JAN": "jan", "FEB": "fe[bv]", "MAR": "mar|mrz", "APR": "a[pv]r", "MAY": "ma[iy]", "JUN": "juin|jun"},
     **{"JUL": "juil|jul", "AUG": "aug|ao", "SEP": "sep", "OCT": "o[ck]t", "NOV": "nov", "DEC": "d[eé][cz]"},
 }
-"""How months begin in English, German and French."""
+"""Beginnings of the months in English, German and French."""
 _MONTH = rf"(?P<month>(?:{'|'.join(MONTHS.values())})\w*)\.?"
 _DATE = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -149,40 +153,61 @@ def rows_in_corpus(
     rows. Raises InputError with each unknown id, its rows and the likely cause.
     """
     topic_of = {name: query.topic_id for name, query in queries.items()}
-    wanted = {row.document for several in rows.values() for row in several} | {*topic_of.values()}
-    known = wanted if corpus is None else known_ids(corpus, wanted)
-    known_queries = {name for name, topic_id in topic_of.items() if topic_id in known or topic_id in topics}
-    lines: dict[tuple[str, str, str], list[int]] = {}
-    kept: dict[str, list[FileJudgement]] = {}
-    for file, row in ((file, row) for file, several in rows.items() for row in several):
-        asked = row.query in known_queries or (row.query not in topic_of and foreign != "drop")
-        if not asked:
-            lines.setdefault((called().topic, topic_of.get(row.query, row.query), file), []).append(row.line)
-        if row.document not in known:
-            lines.setdefault((called().document, row.document, file), []).append(row.line)
-        kept.setdefault(file, []).extend([row] if asked and row.document in known else [])
+    ids = {row.document for row in chain(*rows.values())} | {*topic_of.values()}
+    in_corpus = ids if corpus is None else known_ids(corpus, ids)
+    known_topics = {*in_corpus, *topics}
+    unknown_queries = {name: topic_id for name, topic_id in topic_of.items() if topic_id not in known_topics}
+    if foreign == "drop":
+        unknown_queries |= {row.query: row.query for row in chain(*rows.values()) if row.query not in topic_of}
+    complete, lines = _complete_rows(rows, unknown_queries, in_corpus)
     notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
     if not lines:
         return CheckedRows(rows, notes)
     names = list(dict.fromkeys(name for _, name, _ in lines))
-    ids = counted(len(names), "unknown id")
-    gone = counted(sum(len(several) - len(kept[file]) for file, several in rows.items()), "row")
-    if foreign is None or (foreign == "drop" and not any(kept.values())):
-        cause_of = LikelyCause(corpus)
-        left = ", so no row is left" if foreign else ""
-        raise InputError(
-            f"{', '.join(rows)}: {ids}, in {gone}{left}",
-            faults=[
-                f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
-                for (noun, name, file), numbers in lines.items()
-            ],
-            hint="correct the ids, or add the missing texts first; --foreign drop leaves these rows out, and "
-            "--foreign keep imports them without texts",
-        )
+    n_ids = counted(len(names), "unknown id")
+    n_rows = counted(sum(map(len, rows.values())) - sum(map(len, complete.values())), "row")
+    if foreign is None or (foreign == "drop" and not any(complete.values())):
+        remainder = ", so no row is left" if foreign else ""
+        raise _unknown_ids_error(f"{', '.join(rows)}: {n_ids}, in {n_rows}{remainder}", lines, corpus)
     some = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
     if foreign == "drop":
-        return CheckedRows(kept, (*notes, f"{gone} left out because of {ids}: {some}"))
-    return CheckedRows(rows, (*notes, f"{ids} kept without a text, so systems cannot rank them: {some}"))
+        return CheckedRows(complete, (*notes, f"{n_rows} left out because of {n_ids}: {some}"))
+    return CheckedRows(rows, (*notes, f"{n_ids} kept without a text, so systems cannot rank them: {some}"))
+
+
+UnknownIds = dict[tuple[str, str, str], list[int]]
+"""Lines of the rows with each unknown id, by the kind of text, the id, and the file."""
+
+
+def _complete_rows(
+    rows: RowsByFile, unknown_queries: Mapping[str, str], in_corpus: Collection[str]
+) -> tuple[RowsByFile, UnknownIds]:
+    """The rows whose query and document are known, and the ids of the others."""
+    lines: UnknownIds = {}
+    complete: dict[str, list[FileJudgement]] = {file: [] for file in rows}
+    for file, file_rows in rows.items():
+        for row in file_rows:
+            unknown = [(called().topic, unknown_queries[row.query])] if row.query in unknown_queries else []
+            unknown += [] if row.document in in_corpus else [(called().document, row.document)]
+            for noun, name in unknown:
+                lines.setdefault((noun, name, file), []).append(row.line)
+            if not unknown:
+                complete[file].append(row)
+    return complete, lines
+
+
+def _unknown_ids_error(message: str, lines: UnknownIds, corpus: Path | None) -> InputError:
+    """The error with a fault for each unknown id."""
+    cause_of = LikelyCause(corpus)
+    return InputError(
+        message,
+        faults=[
+            f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
+            for (noun, name, file), numbers in lines.items()
+        ],
+        hint="correct the ids, or add the missing texts first; --foreign drop leaves these rows out, and "
+        "--foreign keep imports them without texts",
+    )
 
 
 def _listed(lines: Sequence[int]) -> str:
@@ -221,9 +246,9 @@ class LikelyCause:
 
     def __call__(self, name: str) -> str:
         """The likely cause, to be put behind the id; empty if there is none."""
-        if (same := self._spellings.get(folded_id(name))) is not None:
-            zeros = name.isdecimal() and same.isdecimal()
-            return f"; the corpus has {same!r}{' (a spreadsheet removes leading zeros)' if zeros else ''}"
+        if (alike := self._spellings.get(folded_id(name))) is not None:
+            zeros = name.isdecimal() and alike.isdecimal()
+            return f"; the corpus has {alike!r}{' (a spreadsheet removes leading zeros)' if zeros else ''}"
         if self._papers and self._papers.has_other_ids and (paper := self._papers.paper_of(name)):
             return f"; it is another id of {paper!r}, which is in the corpus"
         if not (looks := _looks_like(name)):
@@ -283,22 +308,22 @@ class RowWriter(ExitStack):
         self._writers: list[Any] = [None, None]
         self._at = 0
 
-    def add(self, known: Sequence[Known]) -> None:
+    def add(self, known_papers: Sequence[Known]) -> None:
         """Write the rows of the next records."""
         import pyarrow
         import pyarrow.parquet
 
         for which, path in enumerate(self._paths):
-            rows = [() if one is None else (one.ids, one.cites)[which] for one in known]
+            rows = [() if paper is None else (paper.ids, paper.cites)[which] for paper in known_papers]
             if not any(rows) or path is None:
                 continue
-            at = np.repeat(np.arange(self._at, self._at + len(rows)), [len(row) for row in rows])
-            table = pyarrow.table({"at": integers_of(at), "id": strings_of(chain.from_iterable(rows))})
+            places = np.repeat(np.arange(self._at, self._at + len(rows)), [len(row) for row in rows])
+            table = pyarrow.table({"at": integers_of(places), "id": strings_of(chain.from_iterable(rows))})
             if self._writers[which] is None:
                 writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd")
                 self._writers[which] = self.enter_context(writer)
             self._writers[which].write_table(table)
-        self._at += len(known)
+        self._at += len(known_papers)
 
     @property
     def written(self) -> RowsAside:
@@ -353,14 +378,14 @@ class PendingIds:
         import pyarrow
         import pyarrow.parquet
 
-        part, found, writer = scratch / "cited.parquet", 0, None
-        there = citations.citation_files(corpus)
-        citing = [table["citing"].unique() for table in self._cited()] if there else []
-        known = _hashed(there, pyarrow.chunked_array(citing, pyarrow.string()))
+        part, n_found, writer = scratch / "cited.parquet", 0, None
+        files_before = citations.citation_files(corpus)
+        citing = [table["citing"].unique() for table in self._cited()] if files_before else []
+        known_hashes = _hashed(files_before, pyarrow.chunked_array(citing, pyarrow.string()))
         with ExitStack() as stack:
             for table in self._cited():
-                found += len(table)
-                if not len(new := _without(table, known)):
+                n_found += len(table)
+                if not len(new := _without(table, known_hashes)):
                     continue
                 if writer is None:
                     writer = pyarrow.parquet.ParquetWriter(part, table.schema, compression="zstd")
@@ -370,14 +395,16 @@ class PendingIds:
         if writer is not None:
             _put(part, place / "cited")
         if files := sorted(place.glob("*.parquet")):
-            kept = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
-            of = sorted(Path(name).name for name in names)
-            about = json.dumps({"files": of, "sha256": content, "kept": kept}, indent=2, ensure_ascii=False) + "\n"
+            n_rows = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
+            sources = sorted(Path(name).name for name in names)
+            about = (
+                json.dumps({"files": sources, "sha256": content, "kept": n_rows}, indent=2, ensure_ascii=False) + "\n"
+            )
             if not (path := place / citations.ABOUT).is_file() or path.read_text(encoding="utf-8") != about:
                 write_file(path, about)
         if self._lots:
             write_citations_manifest(corpus, digest)
-        return found
+        return n_found
 
     def _cited(self) -> Iterator[Any]:
         for works, rows in self._lots:
@@ -410,9 +437,9 @@ def write_citations_manifest(corpus: Path, digest: str) -> None:
 def _vouch(manifest: Path, files: Sequence[Path], *, inputs: Mapping[str, str], facts: Mapping[str, str]) -> None:
     """Write a manifest. One that names the same files and inputs stays as it is, with its facts."""
     if manifest.is_file():
-        found = {file.relative_to(manifest.parent).as_posix(): sha256_of(file) for file in files}
+        hashes = {file.relative_to(manifest.parent).as_posix(): sha256_of(file) for file in files}
         written = read_manifest(manifest, hint="add the papers or the citations again")
-        if (written.get("files"), written.get("inputs")) == (found, inputs):
+        if (written.get("files"), written.get("inputs")) == (hashes, inputs):
             return
     if files:
         write_manifest(manifest, files=files, inputs=inputs, facts=facts)
@@ -429,16 +456,16 @@ def _hashed(files: Sequence[Path], first: Any) -> NDArray[np.uint64]:
     """The hashes of the rows of the files whose first column has one of the values of `first`, a pyarrow array."""
     if not files:
         return np.array([], np.uint64)
-    wanted = first.unique()
+    needed = first.unique()
     column = "paper_id" if files[0].parent.name == citations.IDS else "citing"
-    return np.concatenate([np.array([], np.uint64), *map(_hashes, citations.rows_of(files, column, wanted))])
+    return np.concatenate([np.array([], np.uint64), *map(_hashes, citations.rows_of(files, column, needed))])
 
 
-def _without(table: Any, known: NDArray[np.uint64]) -> Any:
+def _without(table: Any, known_hashes: NDArray[np.uint64]) -> Any:
     """The rows whose hashes are not among these."""
-    return table.filter(mask_of(~np.isin(_hashes(table), known))) if len(known) else table
+    return table.filter(mask_of(~np.isin(_hashes(table), known_hashes))) if len(known_hashes) else table
 
 
 def _hashes(table: Any) -> NDArray[np.uint64]:
-    one, other = (column.to_pylist() for column in table.columns)
-    return hashes_of(f"{this}\0{that}" for this, that in zip(one, other, strict=True))
+    first, other = (column.to_pylist() for column in table.columns)
+    return hashes_of(f"{first_id}\0{that}" for first_id, that in zip(first, other, strict=True))

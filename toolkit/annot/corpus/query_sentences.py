@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,7 +18,7 @@ from annot.formats.cleaning import folded_id
 from annot.formats.judgements_file import FileJudgement
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Which sentences make which facet, and making a query of them (CSFCube, Definitions 1 and 2).
+# Sentences of each facet, and the queries made of them (CSFCube, Definitions 1 and 2).
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -124,7 +126,7 @@ class NamedRow(NamedTuple):
 
     @property
     def asked(self) -> PairKey:
-        """What was asked of the person."""
+        """Key of the pair that the person judged."""
         return PairKey(self.query.query_id, self.row.document, self.row.occasion)
 
 
@@ -137,39 +139,39 @@ def queries_of(
     name: str,
     drop: bool = False,
 ) -> dict[str, Query]:
-    """The query that each name in the file stands for; topics: the ids of those that are texts, which are judged whole.
+    """Query of each name in the file; topics: the ids of those that are texts, which are judged as a whole.
 
     facet: of the papers that are named without one. drop: leave out topics that the study does not have.
     """
     faults = Faults(name)
-    found: dict[str, Query] = {}
+    by_name: dict[str, Query] = {}
     papers: dict[tuple[str, str], str] = {}
     facets = sorted(settings.facets, key=len, reverse=True)
     for row in rows:
-        if row.query in found:
+        if row.query in by_name:
             continue
         if row.query in topics:
-            found[row.query] = Query(row.query, row.query, WHOLE, ())
+            by_name[row.query] = Query(row.query, row.query, WHOLE, ())
             continue
-        own = next((end for end in facets if row.query.endswith(f"-{end}") and row.query != f"-{end}"), facet)
-        if topics and (own is None or row.query.removesuffix(f"-{own}") in topics):
+        facet_of_row = next((end for end in facets if row.query.endswith(f"-{end}") and row.query != f"-{end}"), facet)
+        if topics and (facet_of_row is None or row.query.removesuffix(f"-{facet_of_row}") in topics):
             if drop:
                 continue
             close = close_to(row.query, topics)
             faults.add(f"topic {row.query!r}: not in this study{close and f'; {close}'}", line=row.line)
-            own = ""
-        elif own is None:
+            facet_of_row = ""
+        elif facet_of_row is None:
             suffixes = ", ".join(f"-{known_facet}" for known_facet in settings.facets)
             faults.add(f"query {row.query!r} does not end in a facet of annot.toml ({suffixes})", line=row.line)
-            own = ""
-        paper_id = row.query.removesuffix(f"-{own}")
-        found[row.query] = Query(f"{paper_id}-{own}", paper_id, own, ())
-        if papers.setdefault((paper_id, own), row.query) != row.query:
-            faults.add(f"query {row.query!r} is the same as {papers[paper_id, own]!r}", line=row.line)
+            facet_of_row = ""
+        paper_id = row.query.removesuffix(f"-{facet_of_row}")
+        by_name[row.query] = Query(f"{paper_id}-{facet_of_row}", paper_id, facet_of_row, ())
+        if papers.setdefault((paper_id, facet_of_row), row.query) != row.query:
+            faults.add(f"query {row.query!r} is the same as {papers[paper_id, facet_of_row]!r}", line=row.line)
     remedy = "add topics that are texts first, with `annot query add --file`"
     papers_too = "give the facet of queries that are papers with --facet; you can define one in annot.toml; "
     faults.raise_if_any(hint=remedy if topics else papers_too + remedy)
-    return found
+    return by_name
 
 
 def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
@@ -182,17 +184,19 @@ def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor], *, n
     first: dict[str, FileJudgement] = {}
     for row in rows:
         first.setdefault(row.assessor, row)
-    known = {alias: person.assessor for person in everyone for alias in (person.assessor, person.account) if alias}
+    known_names = {
+        alias: person.assessor for person in everyone for alias in (person.assessor, person.account) if alias
+    }
     groups: dict[str, dict[str, str]] = {}
-    for alias, pseudonym in known.items():
+    for alias, pseudonym in known_names.items():
         groups.setdefault(_folded(alias), {})[pseudonym] = "in this study"
     for alias, row in first.items():
-        if alias not in known:
-            own = _folded(alias)
-            if row.account in known and own not in groups:
-                own = _folded(row.account)
-            groups.setdefault(own, {})[alias] = f"{name}:{row.line}"
-    return tuple(group for group in groups.values() if len(group) > 1 and not group.keys() <= {*known.values()})
+        if alias not in known_names:
+            folded = _folded(alias)
+            if row.account in known_names and folded not in groups:
+                folded = _folded(row.account)
+            groups.setdefault(folded, {})[alias] = f"{name}:{row.line}"
+    return tuple(group for group in groups.values() if len(group) > 1 and not group.keys() <= {*known_names.values()})
 
 
 def _folded(alias: str) -> str:
@@ -207,7 +211,7 @@ def persons_of(
     name: str,
     same_person: bool | None,
 ) -> dict[str, Assessor]:
-    """The person under each name in the file: one of those who are known, or a new one.
+    """The person under each name in the file: one who is in the study, or a new one.
 
     same_person: whether the names of each group of `same_names` are one person; None refuses them.
     """
@@ -217,9 +221,30 @@ def persons_of(
     names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
     if absent := len(adjudicators - set(names)):
         faults.add(f"{counted(absent, 'name')} given with --adjudicator not found in any row")
+    groups = same_names(rows, everyone, name=name)
+    main_names = _main_names(groups, names, everyone, faults, same_person=same_person)
+    hint = None if same_person is not None or not faults.found else SAME_OR_NOT
+    persons = _persons_by_name(names, main_names, adjudicators, everyone, faults)
+    if not same_person:
+        doubled = Counter(person.assessor for person in persons.values())
+        for pseudonym in sorted(pseudonym for pseudonym, count in doubled.items() if count > 1):
+            faults.add(f"{pseudonym} has two names in the file")
+    faults.raise_if_any(hint=hint)
+    return persons
+
+
+def _main_names(
+    groups: Iterable[Mapping[str, str]],
+    names: Sequence[str],
+    everyone: Iterable[Assessor],
+    faults: Faults,
+    *,
+    same_person: bool | None,
+) -> dict[str, str]:
+    """The name that takes the place of each name of a group: the pseudonym in the study, or the first in `names`."""
     pseudonyms = {person.assessor for person in everyone}
     main_names: dict[str, str] = {}
-    for group in same_names(rows, everyone, name=name):
+    for group in groups:
         in_study = sorted(group.keys() & pseudonyms)
         if same_person is None:
             faults.add(f"{_in_words(group)} differ only in case, blanks or the form of letters")
@@ -227,32 +252,38 @@ def persons_of(
             faults.add(f"{_in_words(group)}: with --same-person this could be {' or '.join(in_study)}")
         elif same_person:
             main_names |= dict.fromkeys(group, in_study[0] if in_study else min(group, key=names.index))
+    return main_names
+
+
+def _persons_by_name(
+    names: Iterable[str],
+    main_names: Mapping[str, str],
+    adjudicators: Iterable[str],
+    everyone: Iterable[Assessor],
+    faults: Faults,
+) -> dict[str, Assessor]:
+    """The person under each name; people who are not in the study yet get the next free pseudonym."""
     settling = {main_names.get(alias, alias) for alias in adjudicators}
-    hint = None if same_person is not None or not faults.found else SAME_OR_NOT
-    known = {person.account or person.assessor: person for person in everyone}
-    known |= {person.assessor: person for person in everyone}
-    taken = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
+    members = {person.account or person.assessor: person for person in everyone}
+    members |= {person.assessor: person for person in everyone}
+    used = {person.assessor for person in everyone} | {alias for alias in names if PSEUDONYM.fullmatch(alias)}
     persons: dict[str, Assessor] = {}
     for alias in names:
         main = main_names.get(alias, alias)
         settles = main in settling
-        if main in known:
-            persons[alias] = known[main]
-            if settles and not known[main].adjudicator:
-                faults.add(f"{known[main].assessor}: an assessor in this study, an adjudicator by --adjudicator")
+        if main in members:
+            persons[alias] = members[main]
+            if settles and not members[main].adjudicator:
+                faults.add(f"{members[main].assessor}: an assessor in this study, an adjudicator by --adjudicator")
         elif main in persons:
             persons[alias] = persons[main]
         elif PSEUDONYM.fullmatch(alias):
             persons[alias] = Assessor(alias, None, settles)
         else:
             letter = "j" if settles else "a"
-            pseudonym = next(name for at in range(1, len(taken) + 2) if (name := f"{letter}{at}") not in taken)
-            taken.add(pseudonym)
+            pseudonym = next(name for number in count(1) if (name := f"{letter}{number}") not in used)
+            used.add(pseudonym)
             persons[alias] = Assessor(pseudonym, alias, settles)
-    for person in sorted({person.assessor for person in persons.values()}):
-        if not same_person and sum(known_person.assessor == person for known_person in persons.values()) > 1:
-            faults.add(f"{person} has two names in the file")
-    faults.raise_if_any(hint=hint)
     return persons
 
 
@@ -267,23 +298,23 @@ def with_sentences(
 ) -> Query:
     """The query with its facet's sentences, as far as its paper is among `papers` and, but for a whole abstract, was
     labelled: a screen here can emphasise them."""
-    whole = not settings.facets[query.facet]
+    judged_whole = not settings.facets[query.facet]
     blank = ("",) * len(papers[query.topic_id].sentences) if query.topic_id in papers else ()
-    own = blank if whole else labels.get(query.topic_id, ())
-    return replace(query, sentences=facet_sentences(own, query.facet, facets=settings.facets))
+    labels_of_paper = blank if judged_whole else labels.get(query.topic_id, ())
+    return replace(query, sentences=facet_sentences(labels_of_paper, query.facet, facets=settings.facets))
 
 
-def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
-    """What stands, and behind it, person by person, the new rows in the order of time, else of the file."""
-    there = {(assignment.asked, assignment.assessor) for assignment in standing}
+def plan_of(named_rows: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
+    """Assignments on record, followed by the new rows, person by person, in the order of time, else of the file."""
+    planned = {(assignment.asked, assignment.assessor) for assignment in standing}
     last = {assignment.assessor: assignment.position for assignment in sorted(standing, key=attrgetter("position"))}
     by_person: dict[str, list[FileJudgement]] = {}
     query_of: dict[str, str] = {}
-    for named in given:
+    for named in named_rows:
         query_of[named.row.query] = named.query.query_id
         # Several answers of one person to one pair were asked for once.
-        if not named.adjudicates and (named.asked, named.person) not in there:
-            there.add((named.asked, named.person))
+        if not named.adjudicates and (named.asked, named.person) not in planned:
+            planned.add((named.asked, named.person))
             by_person.setdefault(named.person, []).append(named.row)
     new: list[Assignment] = []
     for person, rows in sorted(by_person.items()):
@@ -296,22 +327,22 @@ def plan_of(given: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[
     return (*standing, *new)
 
 
-def check_once(given: Iterable[NamedRow], *, name: str) -> None:
+def check_once(rows: Iterable[NamedRow], *, name: str) -> None:
     """Raise InputError with each pair that one person has twice under two spellings of their name."""
     faults = Faults(name)
-    seen: dict[tuple[PairKey, str], int] = {}
-    for named in given:
-        earlier = seen.setdefault((named.asked, named.person), named.row.line)
+    line_of: dict[tuple[PairKey, str], int] = {}
+    for named in rows:
+        earlier = line_of.setdefault((named.asked, named.person), named.row.line)
         if earlier != named.row.line and not named.row.annotation:
             pair = f"{named.row.query} {named.row.document}"
             faults.add(f"{pair}: {named.person} judged the pair on line {earlier} already", line=named.row.line)
     faults.raise_if_any(hint="leave out one of the rows of each pair, or mark a repeated judgement with occasion 2")
 
 
-def check_adjudicated(given: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:
+def check_adjudicated(rows: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:
     faults = Faults(name)
     judged = {assignment.pair for assignment in plan}
-    for named in given:
+    for named in rows:
         if named.adjudicates and named.row.grade is None:
             faults.add("an adjudicator's row without a grade, expected the final one", line=named.row.line)
         if named.adjudicates and named.row.occasion > 1:

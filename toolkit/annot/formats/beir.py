@@ -22,7 +22,7 @@ SPLIT = "test"
 
 
 class BeirFiles(NamedTuple):
-    """The paths of what was written, below the folder given."""
+    """Paths of the files, below the folder given."""
 
     corpus: str
     queries: str
@@ -34,7 +34,7 @@ class BeirFiles(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """What the records of a collection have in their metadata, and whether all queries have a text."""
+    """Metadata of the records of a collection, and whether all queries have a text."""
 
     document: tuple[str, ...]
     query: tuple[str, ...]
@@ -42,7 +42,7 @@ class Fields(NamedTuple):
 
     @property
     def kinds(self) -> str:
-        """What the topics are: `papers`, `texts` or `both`."""
+        """Kind of the topics: `papers`, `texts` or `both`."""
         return "papers" if "paper_id" in self.query else "both" if "kind" in self.query else "texts"
 
 
@@ -54,32 +54,33 @@ def fields_of(
     texts: the topics that are texts, by id; any other topic is a paper. with_text: as in `write_beir`.
     """
     document = tuple(name for name in OF_DOCUMENTS if any(getattr(paper, name) is not None for paper in papers))
-    asked = [texts[query.topic_id] for query in queries if query.topic_id in texts]
-    if not asked:
-        own = ("paper_id", "facet") if with_text else ("paper_id", "facet", "sentences")
-        return Fields(document, own, with_text)
-    mixed, more = len(asked) < len(queries), any(topic.description or topic.narrative for topic in asked)
-    there = {
+    asked_topics = [texts[query.topic_id] for query in queries if query.topic_id in texts]
+    if not asked_topics:
+        own_fields = ("paper_id", "facet") if with_text else ("paper_id", "facet", "sentences")
+        return Fields(document, own_fields, with_text)
+    mixed = len(asked_topics) < len(queries)
+    has_more = any(topic.description or topic.narrative for topic in asked_topics)
+    present = {
         "topic_id": any(query.query_id != query.topic_id for query in queries),
         "kind": mixed,
         "facet": any(query.facet != WHOLE for query in queries),
         "paper_type": any(query.paper_type is not None for query in queries),
         "sentences": mixed and not with_text,
-        "title": mixed or more,
-        **dict.fromkeys(TEXTS, more),
+        "title": mixed or has_more,
+        **dict.fromkeys(TEXTS, has_more),
     }
-    named = tuple(name for name, has in there.items() if has)
+    named = tuple(name for name, has in present.items() if has)
     return Fields(document, named, with_text or not mixed)
 
 
 OF_DOCUMENTS = ("year", "part_of")
-"""What a document may have besides title and text; `part_of` is the document of which it is a passage."""
+"""Fields of a document in addition to title and text; `part_of` is the document of which it is a passage."""
 TEXTS = ("description", "narrative")
-"""What a topic may have besides its title."""
+"""Fields of a topic in addition to its title."""
 
 
 def beir_paths(folder: str, *, with_text: bool, worded: bool) -> BeirFiles:
-    """Where `write_beir` puts its files: `folder` is `""` or ends with `/`. worded: whether all queries have a text."""
+    """Paths of the files of `write_beir`: `folder` is `""` or ends with `/`. worded: all queries have a text."""
     corpus, queries = "" if with_text else "-ids", "" if worded else "-ids"
     texts = (f"corpus{corpus}.jsonl", f"queries{queries}.jsonl")
     grades = (f"qrels/{SPLIT}.tsv", f"qrels/{SPLIT}.jsonl", f"top_ranked/{SPLIT}.jsonl")
@@ -128,7 +129,7 @@ def write_beir(
             faults.add(f"query {query.query_id}: its {topic} {query.topic_id} has no pool")
     faults.raise_if_any(hint="draw it with `annot pool`")
 
-    def asked(query: Query) -> dict[str, Any]:
+    def query_record(query: Query) -> dict[str, Any]:
         paper = by_id.get(query.topic_id) if with_text else None
         if fields.kinds == "papers":
             return _of_paper(query, paper)
@@ -138,7 +139,7 @@ def write_beir(
     paths = beir_paths(folder, with_text=with_text, worded=fields.worded)
     lines = {
         paths.corpus: json_lines(_document(paper, fields, with_text) for _, paper in sorted(by_id.items())),
-        paths.queries: json_lines(map(asked, ordered)),
+        paths.queries: json_lines(map(query_record, ordered)),
         paths.qrels: "".join("\t".join(map(str, row)) + "\n" for row in [BEIR_COLUMNS, *grades]),
         paths.hub_qrels: json_lines(dict(zip(BEIR_COLUMNS, qrel, strict=True)) for qrel in grades),
         paths.top_ranked: json_lines(
@@ -153,8 +154,8 @@ def _document(paper: Paper, fields: Fields, with_text: bool) -> dict[str, Any]:
         return {"_id": paper.paper_id} | _metadata(
             {name: paper.part_of for name in fields.document if name == "part_of"}
         )
-    made = {"_id": paper.paper_id, "title": paper.title, "text": " ".join(paper.sentences)}
-    return made | _metadata({name: getattr(paper, name) for name in fields.document})
+    record = {"_id": paper.paper_id, "title": paper.title, "text": " ".join(paper.sentences)}
+    return record | _metadata({name: getattr(paper, name) for name in fields.document})
 
 
 def _of_paper(query: Query, paper: Paper | None) -> dict[str, Any]:
@@ -199,10 +200,10 @@ def dataset_id(name: str) -> str:
     >>> dataset_id("Demo Collection, 2nd")
     'demo-collection-2nd'
     """
-    found = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
-    if not found:
+    slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
+    if not slug:
         raise InputError(f"collection name {name!r}: no letter or digit (a-z, 0-9) in it", hint="set collection.name")
-    return found
+    return slug
 
 
 TYPES = {
@@ -211,7 +212,7 @@ TYPES = {
     "sentences": "Tuple[int, ...]",
     "year": "Optional[int]",
 }
-"""Of the fields that records have in their metadata."""
+"""Types of the fields that records have in their metadata."""
 
 
 def module_name(name: str) -> str:
@@ -250,8 +251,8 @@ def write_irds(
     of the records in the files.
     grades: the names of the grades from 0 upward. warning: what the qrels must not be used for, in its first lines.
     """
-    documents, asked = language_code(language), language_code(topic_language or language)
-    spoken = {"papers": {documents}, "texts": {asked}, "both": {documents, asked}}[fields.kinds]
+    documents, topic_code = language_code(language), language_code(topic_language or language)
+    spoken = {"papers": {documents}, "texts": {topic_code}, "both": {documents, topic_code}}[fields.kinds]
     constants = {
         "TITLE": title,
         "ID": dataset_id(name),
@@ -272,7 +273,7 @@ def write_irds(
         "types": TYPES,
         "warning": textwrap.fill(warning, 118),
         "constants": {constant: repr(value) for constant, value in constants.items()},
-        "queries_language": "LANGUAGE" if spoken == {documents} else repr(asked) if len(spoken) == 1 else "None",
+        "queries_language": "LANGUAGE" if spoken == {documents} else repr(topic_code) if len(spoken) == 1 else "None",
     }
     return render("irds.py.j2", values, overrides=None)
 

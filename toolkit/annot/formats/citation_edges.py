@@ -39,11 +39,11 @@ COLUMNS = "two columns"
 _CITING, _CITED = "citingcorpusid", "citedcorpusid"
 _HEADS = {"citing": 0, _CITING: 0, "from": 0, "source": 0, "cited": 1, _CITED: 1, "to": 1, "target": 1}
 _BETWEEN = (rb"\t", rb"[,;]", rb" ")
-"""What separates columns: a line with a tab is separated by tabs, whatever else is in it."""
+"""Separators of columns: a line with a tab is separated by tabs, whatever else it contains."""
 
 
 class Edges(NamedTuple):
-    """A block of citations, and what could not be read in it."""
+    """A block of citations, and its unreadable lines."""
 
     citing: Any
     """pyarrow array of strings, without nulls."""
@@ -51,33 +51,33 @@ class Edges(NamedTuple):
     places: int
     """Lines of the block."""
     broken: list[tuple[int, BrokenRecord]]
-    """With their places in the block, from 1; 0 if the place is not known."""
+    """Unreadable lines with their places in the block, from 1; 0 if the place is not known."""
     any_ids: bool
-    """Whether a paper may be named by any of its ids: one of Semantic Scholar's numbers is no PMID."""
+    """True if a paper may be named by any of its ids: one of Semantic Scholar's numbers is no PMID."""
 
 
 PapersOf = Callable[[Sequence[Sequence[str]]], Sequence[str]]
-"""Of several papers, each given by all ids that it is known by, the ids that they have."""
+"""Function from the known ids of each of several papers to its id in the corpus."""
 
 
 def edge_format(name: str) -> str:
-    """What kind of file it is, by its beginning. Raises InputError for a format of papers that has no citations."""
+    """Kind of the file, by its beginning. Raises InputError for a format of papers that has no citations."""
     piece = Piece(name, COLUMNS, 0, None)
-    record = next((one for _, one in islice(json_records(piece), 100) if isinstance(one, dict)), None)
+    record = next((parsed for _, parsed in islice(json_records(piece), 100) if isinstance(parsed, dict)), None)
     if record is not None:
         return SEMANTIC_SCHOLAR if _CITING in record else format_of(name, None)
     head = head_of(name)
-    told = next((form.name for form in FORMATS.values() if form is not CSV and form.told(head)), COLUMNS)
-    if told not in (COLUMNS, PUBMED.name, PARQUET.name):
+    expected = next((form.name for form in FORMATS.values() if form is not CSV and form.told(head)), COLUMNS)
+    if expected not in (COLUMNS, PUBMED.name, PARQUET.name):
         raise InputError(
-            f"{name}: papers in the format {told}, which has no citations",
+            f"{name}: papers in the format {expected}, which has no citations",
             hint="give a table with the columns citing and cited, or papers from PubMed or OpenAlex",
         )
-    return told
+    return expected
 
 
 def first_ids(several: Sequence[Sequence[str]]) -> list[str]:
-    """Of each paper the first id that it is known by."""
+    """First known id of each paper."""
     return [ids[0] for ids in several]
 
 
@@ -129,9 +129,9 @@ def _json_block(block: bytes) -> Edges:
             try:
                 record = json.loads(line)
                 pair = [record[name] for name in (_CITING, _CITED)]
-                if not all(isinstance(one, int | str) and not isinstance(one, bool) for one in pair):
+                if not all(isinstance(value, int | str) and not isinstance(value, bool) for value in pair):
                     raise TypeError
-                pairs.append([str(one) for one in pair])
+                pairs.append([str(value) for value in pair])
             except (ValueError, KeyError, TypeError, RecursionError):
                 fault = f"found {line[:60]!r}, expected {_CITING} and {_CITED}"
                 broken.append((place, BrokenRecord("no citation", (fault,), line.decode("utf-8", "replace"))))
@@ -139,20 +139,20 @@ def _json_block(block: bytes) -> Edges:
 
 
 def _column_block(name: str) -> Callable[[bytes], Edges]:
-    """How to read blocks of a table: its delimiter and columns are those of the first line that is not blank."""
+    """Reader of blocks of a table, with the delimiter and the columns of the first line that is not blank."""
     first = next((line for _, line in read_lines(Piece(name, COLUMNS, 0, None)) if line.strip()), b"")
     first = first or b"citing,cited"
     if (unicode := unicode_of_start(first)) != "utf-8":
         raise InputError(f"{name}: {unicode.upper()}, expected UTF-8", hint=SAVE_AS_UTF_8)
-    delimiter = next((found[0] for one in _BETWEEN if (found := re.search(one, first.strip()))), b",")
+    delimiter = next((separator[0] for pattern in _BETWEEN if (separator := re.search(pattern, first.strip()))), b",")
     heads = [head.strip().strip(b"\"'").decode("utf-8", "replace").lower() for head in first.split(delimiter)]
-    at = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
-    if len(at) < 2 and len(heads) != 2:
+    place_of = {_HEADS[head]: place for place, head in enumerate(heads) if head in _HEADS}
+    if len(place_of) < 2 and len(heads) != 2:
         raise InputError(
             f"{name}: {counted(len(heads), 'column')}, expected citing and cited", hint="name them in the first line"
         )
-    header = first if len(at) == 2 else None
-    places = (at[0], at[1]) if header else (0, 1)
+    header = first if len(place_of) == 2 else None
+    places = (place_of[0], place_of[1]) if header else (0, 1)
 
     def read(block: bytes) -> Edges:
         import pyarrow
@@ -190,8 +190,8 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
             pyarrow.compute.utf8_trim_whitespace(table[str(place)].combine_chunks()).fill_null("") for place in places
         ]
         good = pyarrow.compute.and_(*(pyarrow.compute.not_equal(column, "") for column in columns))
-        whole = not wrong and pyarrow.compute.all(good, min_count=0).as_py()
-        broken = [] if whole else list(_broken_rows(block, delimiter.decode(), len(heads), places))
+        complete = not wrong and pyarrow.compute.all(good, min_count=0).as_py()
+        broken = [] if complete else list(_broken_rows(block, delimiter.decode(), len(heads), places))
         broken += undecodable
         citing, cited = (column.filter(good) for column in columns)
         return Edges(citing, cited, lines, broken, any_ids=not {_CITING, _CITED} & {*heads})
@@ -202,12 +202,12 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
 def _only_utf_8(block: bytes) -> tuple[list[tuple[int, BrokenRecord]], bytes]:
     """The lines of a block that are not UTF-8, and the block with blank lines in their place."""
     broken, lines = [], block.split(b"\n")
-    for at, line in enumerate(lines):
+    for row, line in enumerate(lines):
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
-            broken.append((at + 1, BrokenRecord("not UTF-8", ("not UTF-8",), line.decode("utf-8", "replace"))))
-            lines[at] = b""
+            broken.append((row + 1, BrokenRecord("not UTF-8", ("not UTF-8",), line.decode("utf-8", "replace"))))
+            lines[row] = b""
     return broken, b"\n".join(lines)
 
 
@@ -228,9 +228,9 @@ def _broken_rows(
 def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
     form = format_named(piece.format)
     records = form.records(piece)
-    before = 0
+    lines_before = 0
     while some := list(islice(records, PAPERS_AT_ONCE)):
-        found: list[tuple[Sequence[str], Sequence[str]]] = []
+        edges_read: list[tuple[Sequence[str], Sequence[str]]] = []
         broken = []
         for place, record in some:
             if record is None:
@@ -238,32 +238,32 @@ def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
             try:
                 if not isinstance(record, BrokenRecord):
                     fields = form.paper(record)
-                    own = not form.bibliographic or not fields.keys().isdisjoint(IDS)
-                    found.append(_of_own(fields) if own else _of_library(fields))
+                    own_ids = not form.bibliographic or not fields.keys().isdisjoint(IDS)
+                    edges_read.append(_of_own(fields) if own_ids else _of_library(fields))
                     continue
             except InputError as error:
                 record = BrokenRecord("no citation", error.faults, json.dumps(record, default=str))
-            broken.append((place - before, record))
-        named = papers_of([ids for ids, _ in found])
-        pairs = [(citing, one) for citing, (_, cited) in zip(named, found, strict=True) for one in cited]
-        yield Edges(*_columns(pairs), some[-1][0] - before, broken, any_ids=form.bibliographic)
-        before = some[-1][0]
+            broken.append((place - lines_before, record))
+        named = papers_of([ids for ids, _ in edges_read])
+        pairs = [(citing, cited_id) for citing, (_, cited) in zip(named, edges_read, strict=True) for cited_id in cited]
+        yield Edges(*_columns(pairs), some[-1][0] - lines_before, broken, any_ids=form.bibliographic)
+        lines_before = some[-1][0]
 
 
 def _of_own(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
-    """The id of a paper, and what it cites, as they stand in the file."""
+    """Id of a paper and its citations, as in the file."""
     citing = next((fields[name] for name in IDS if fields.get(name) is not None), None)
     cited = fields.get("citations") or fields.get("outbound_citations") or []
     if citing is None or not isinstance(cited, list):
         raise InputError("no citation", faults=("found no id, or citations that are not a list",))
-    return (str(citing),), [str(one) for one in cited]
+    return (str(citing),), [str(cited_id) for cited_id in cited]
 
 
 def _of_library(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
-    """Every id that the paper is known by, with its kind and without, and what it cites, with the kinds."""
-    known = identified(fields, ID_KINDS)
+    """Every id of the paper, with its kind and without, and its citations, with their kinds."""
+    ids = identified(fields, ID_KINDS)
     without = (normalised_id(kind, fields.get(kind)) for kind in ID_KINDS)
-    return (*known.ids, *filter(None, without), known.record["paper_id"]), known.cites
+    return (*ids.ids, *filter(None, without), ids.record["paper_id"]), ids.cites
 
 
 def _columns(pairs: list[Any]) -> tuple[Any, Any]:
@@ -275,7 +275,7 @@ def _columns(pairs: list[Any]) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A sentence of a paper, and what it cites."""
+    """A sentence of a paper, and its citations."""
 
     text: str
     cited: tuple[str, ...]

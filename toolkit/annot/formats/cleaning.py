@@ -92,21 +92,21 @@ def math_text(element: ElementTree.Element) -> str:
     parts = [math_text(child) for child in element]
     if not parts:
         return "" if name.startswith("annotation") else (element.text or "").strip()
-    first, *others = parts
+    first, *following = parts
     match name:
         case "semantics":
             return first
         case "msup":
-            return first + "".join(map(raised, others))
+            return first + "".join(map(raised, following))
         case "msub":
-            return first + "".join(map(lowered, others))
+            return first + "".join(map(lowered, following))
         case "msubsup" if len(parts) == 3:
             return first + lowered(parts[1]) + raised(parts[2])
         case "mfrac" if len(parts) == 2:
             return "/".join(part if len(part) < 2 or part.isalnum() else f"({part})" for part in parts)
         case "msqrt":
-            whole = "".join(parts)
-            return f"√{whole}" if len(whole) == 1 else f"√({whole})"
+            text = "".join(parts)
+            return f"√{text}" if len(text) == 1 else f"√({text})"
     return "".join(parts)
 
 
@@ -200,7 +200,7 @@ _ABSTRACT = re.compile(
 
 
 def is_retracted(record: Mapping[str, Any], paper: Paper) -> bool:
-    """Tell whether the paper was retracted or withdrawn. record: what its source says is in `retracted`."""
+    """Test whether the paper was retracted or withdrawn. record: its field `retracted` comes from the source."""
     title = paper.title.lower()
     named = ("retract" in title or "withdrawn" in title) and _TITLE.search(paper.title)
     return bool(record.get("retracted") or named or (paper.sentences and _ABSTRACT.match(paper.sentences[0])))
@@ -214,8 +214,8 @@ def is_retracted(record: Mapping[str, Any], paper: Paper) -> bool:
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _AMPERSANDS = re.compile("&(?:amp;)+")
 DEEPEST = 10
-"""Entities and tags are taken out of one another so many times; deeper ones are nobody's text, and cost as much again
-for each time."""
+"""Rounds of taking entities and tags out of one another; deeper ones are in no real text, and each round costs as much.
+"""
 _MISREAD_UTF8 = re.compile("[\u00c2-\u00f4][\u0080-\u00bf]{1,3}")
 _C1 = re.compile("[\u0080-\u009f]")
 _CONTROL_NAME = re.compile(
@@ -230,7 +230,7 @@ _INLINE_TAG = re.compile(
     r"|xref|jats:[a-z-]+|mml:[a-z-]+)" + _ATTRIBUTES
 )
 _MARKUP = re.compile("&[#A-Za-z]|<[/a-z<]")
-"""How an entity or a tag begins: `p < 0.05` and `A & B` have neither."""
+"""Beginning of an entity or a tag: `p < 0.05` and `A & B` have neither."""
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # Soft hyphen, zero-width space, invisible operators, byte order mark, and marks and overrides of direction. The
 # zero-width joiners stay: in Persian and in the scripts of India they are spelling.
@@ -273,13 +273,13 @@ def clean(text: str) -> str:
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'
     """
-    passes, before = 0, None
-    while text != before and not _is_plain(text):
-        before = text
+    passes, previous = 0, None
+    while text != previous and not _is_plain(text):
+        previous = text
         for _, step in _STEPS:
             text = step(text)
-        passes += text != before
-        if passes == DEEPEST and text != before:
+        passes += text != previous
+        if passes == DEEPEST and text != previous:
             text = re.sub("[&<]", " ", text)
     return text.strip(" ")
 
@@ -292,7 +292,7 @@ def clean_all(texts: Sequence[str]) -> list[str]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing but the white space at the ends can need cleaning."""
+    """True if only the white space at the ends can need cleaning."""
     if not text.isprintable() or "  " in text or _may_have(text, "&") or _may_have(text, "<"):
         return False
     if text.isascii():
@@ -304,12 +304,12 @@ def _is_plain(text: str) -> bool:
 
 
 def _may_have(text: str, sign: str) -> bool:
-    """Whether an entity or a tag may begin at one of these signs, which few texts have."""
-    at = text.find(sign)
-    while at >= 0:
-        if _MARKUP.match(text, at):
+    """True if an entity or a tag may begin at one of these signs, which few texts have."""
+    place = text.find(sign)
+    while place >= 0:
+        if _MARKUP.match(text, place):
             return True
-        at = text.find(sign, at + 1)
+        place = text.find(sign, place + 1)
     return False
 
 
@@ -319,7 +319,7 @@ def without_direction(text: str) -> str:
 
 
 class Way(StrEnum):
-    """What was wrong with a text, as people are told."""
+    """Ways in which a text was cleaned, in the words of messages."""
 
     TAGS = "tags"
     ENTITIES = "entities"
@@ -330,17 +330,17 @@ class Way(StrEnum):
 
 
 def ways(text: str) -> frozenset[Way]:
-    """In which ways `clean` changes `text`; white space that is left of a tag or an entity is not one of them."""
-    found = {Way.SPACES} if text != " ".join(text.split()) else set()
+    """Ways in which `clean` changes `text`; white space to the left of a tag or an entity is not one of them."""
+    used = {Way.SPACES} if text != " ".join(text.split()) else set()
     for _ in range(DEEPEST):
-        before = text
+        previous = text
         for way, step in _STEPS:
             if (after := step(text)) != text and way != Way.SPACES:
-                found.add(way)
+                used.add(way)
             text = after
-        if text == before:
+        if text == previous:
             break
-    return frozenset(found)
+    return frozenset(used)
 
 
 def _without_entities(text: str) -> str:
@@ -388,12 +388,12 @@ _STEPS: tuple[tuple[Way, Callable[[str], str]], ...] = (
 
 
 def _with_few_marks(match: re.Match[str]) -> str:
-    kept, marks = [], 0
+    parts, marks = [], 0
     for char in match[0]:
         marks = marks + 1 if unicodedata.combining(char) else 0
         if marks <= MOST_MARKS:
-            kept.append(char)
-    return "".join(kept)
+            parts.append(char)
+    return "".join(parts)
 
 
 def _read_again(match: re.Match[str]) -> str:
@@ -414,7 +414,7 @@ def _from_windows_1252(match: re.Match[str]) -> str:
 
 
 class CleanedPaper(NamedTuple):
-    """A paper of which a text is not what its source has."""
+    """A paper with a text that differs from its source."""
 
     paper_id: str
     ways: tuple[str, ...]
@@ -424,13 +424,13 @@ class CleanedPaper(NamedTuple):
     after: Mapping[str, Any]
     """The same, the abstract as a list of sentences."""
     notices: tuple[tuple[str, str], ...] = ()
-    """What was cut of the abstract, as (name of the rule, notice)."""
+    """Notices that were cut from the abstract, as (name of the rule, notice)."""
 
     @property
     def other_number(self) -> bool:
-        """Whether the abstract came as sentences, and has another number of them now."""
-        given = self.before.get("abstract", "")
-        return not isinstance(given, str) and len(given) != len(self.after["abstract"])
+        """True if the abstract came as sentences and now has another number of them."""
+        abstract = self.before.get("abstract", "")
+        return not isinstance(abstract, str) and len(abstract) != len(self.after["abstract"])
 
 
 def cleaned(
@@ -441,28 +441,28 @@ def cleaned(
     also: Collection[Way],
     notices: tuple[tuple[str, str], ...] = (),
 ) -> CleanedPaper | None:
-    """What was changed of a paper, each text given as it came and as it is now; None if nothing was.
+    """Changes to the texts of a paper, each given as it came and as it is now; None if there are none.
 
     An abstract that came as one string is cut into sentences: line ends and white space between these are no change.
     also: ways that the texts do not show by themselves. notices: those that were cut.
     """
     came, sentences = abstract
-    whole = isinstance(came, str)
+    is_string = isinstance(came, str)
     raw = [line.strip() for line in came.splitlines() if line.strip()] if isinstance(came, str) else list(came)
-    changed = " ".join(raw) != " ".join(sentences) if whole else raw != list(sentences)
-    found = set(also)
+    changed = " ".join(raw) != " ".join(sentences) if is_string else raw != list(sentences)
+    used = set(also)
     for text in raw if changed else ():
-        found |= ways(text)
+        used |= ways(text)
     if title[0] != title[1]:
-        found |= ways(title[0])
-    if not found and not notices:
+        used |= ways(title[0])
+    if not used and not notices:
         return None
-    before: dict[str, Any] = {"title": title[0]} if title[0] != title[1] else {}
-    after: dict[str, Any] = {"title": title[1]} if before else {}
+    came_fields: dict[str, Any] = {"title": title[0]} if title[0] != title[1] else {}
+    after: dict[str, Any] = {"title": title[1]} if came_fields else {}
     if changed:
-        before["abstract"], after["abstract"] = came, list(sentences)
+        came_fields["abstract"], after["abstract"] = came, list(sentences)
     rules = dict.fromkeys(rule for rule, _ in notices)
-    return CleanedPaper(paper_id, (*(way.value for way in Way if way in found), *rules), before, after, notices)
+    return CleanedPaper(paper_id, (*(way.value for way in Way if way in used), *rules), came_fields, after, notices)
 
 
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"
@@ -470,7 +470,7 @@ PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "othe
 
 @dataclass(frozen=True, slots=True)
 class CleanedCounts:
-    """How many papers were cleaned."""
+    """Number of papers that were cleaned."""
 
     papers: int
     titles: int
@@ -478,7 +478,7 @@ class CleanedCounts:
     other_number: int
     """Papers that have another number of sentences than their source."""
     ways: tuple[tuple[str, int], ...]
-    """What was wrong, or by which rule a notice was cut, and in how many papers."""
+    """Number of papers by kind of change, or by the rule that cut a notice."""
 
 
 def counts_of(counted: Mapping[str, int]) -> CleanedCounts:
@@ -489,10 +489,10 @@ def counts_of(counted: Mapping[str, int]) -> CleanedCounts:
     return CleanedCounts(papers, titles, abstracts, other, ways_found)
 
 
-def kinds(one: CleanedPaper) -> tuple[str, ...]:
-    """What a changed paper is counted under."""
-    texts = [name for name, key in ((TITLES, "title"), (ABSTRACTS, "abstract")) if key in one.before]
-    return (PAPERS, *texts, *one.ways, *([OTHER_NUMBER] if one.other_number else []))
+def kinds(paper: CleanedPaper) -> tuple[str, ...]:
+    """Kinds under which a changed paper is counted."""
+    texts = [name for name, key in ((TITLES, "title"), (ABSTRACTS, "abstract")) if key in paper.before]
+    return (PAPERS, *texts, *paper.ways, *([OTHER_NUMBER] if paper.other_number else []))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -512,10 +512,8 @@ TELLING = 30
 
 
 def work_text(title: str, year: object, abstract: str) -> str:
-    """What two records of one paper have in common: title and year, and for a short title the abstract too, as
-    editorials and book reviews share titles; "" without a title. A sign of Chinese, Japanese or Korean says as much as
-    three letters.
-    """
+    """Key that two records of one paper share: title and year, and for a short title the abstract too, as editorials
+    and book reviews share titles; "" without a title. A sign of Chinese, Japanese or Korean counts as three letters."""
     name = normalised_title(title)
     if not name:
         return ""
@@ -524,7 +522,7 @@ def work_text(title: str, year: object, abstract: str) -> str:
 
 
 def folded_id(name: str) -> str:
-    """An id without what people do not see: case, Unicode form, ligatures.
+    """An id without invisible differences: case, Unicode form, ligatures.
 
     >>> folded_id("De\ufb01ne-\xe9") == folded_id("define-E\u0301")
     True
@@ -536,7 +534,7 @@ def folded_id(name: str) -> str:
 
 @lru_cache(maxsize=1 << 11)
 def normalised_title(title: str) -> str:
-    """`title` without what differs between two records of one paper: case, form of characters, all but letters and
+    """`title` without differences between two records of one paper: case, form of characters, all but letters and
     digits. Empty for a title without any; such titles are never taken for the same.
 
     >>> normalised_title('All You Need is"Love"') == normalised_title("All you need is “love”.")
@@ -569,13 +567,13 @@ class IdentifiedRecord(NamedTuple):
     """A record with the id of its paper."""
 
     record: dict[str, Any]
-    """In the fields that `paper_lines.read_papers` knows."""
+    """Record with the fields that `paper_records.read_papers` knows."""
     ids: tuple[str, ...]
-    """With their kinds, in the order of `GLOBAL`; a citation key is none of them."""
+    """Ids with their kinds, in the order of `GLOBAL`; a citation key is none of them."""
     cites: tuple[str, ...]
     """The cited works, each once: an id with its kind, or several ids of one work with blanks between them."""
     made: bool
-    """Whether the id of the paper was made."""
+    """True if the id of the paper was made."""
 
 
 def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> IdentifiedRecord:
@@ -584,25 +582,25 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
     A record without any id gets one made from its title and year (and abstract, if the title is short), the same on
     every machine. Raises InputError for one without a title, too.
     """
-    found: dict[IdKind, str] = {}
+    ids_by_kind: dict[IdKind, str] = {}
     for kind in ID_KINDS:
-        if (raw := record.get(kind)) is not None and (one := normalised_id(kind, raw)):
-            found[kind] = one
-    paper_id = next((found[kind] for kind in (*order, *ID_KINDS) if kind in found), None)
-    made = paper_id is None
+        if (raw := record.get(kind)) is not None and (paper_id_of_kind := normalised_id(kind, raw)):
+            ids_by_kind[kind] = paper_id_of_kind
+    paper_id = next((ids_by_kind[kind] for kind in (*order, *ID_KINDS) if kind in ids_by_kind), None)
+    no_id = paper_id is None
     if paper_id is None:
         paper_id = _made_id(record)
     fields = {name: value for name, value in record.items() if name not in _IN_PLACE}
     cited = map(_cited, record.get("cited") or ())
-    ids = tuple([f"{kind}:{found[kind]}" for kind in GLOBAL if kind in found])
-    return IdentifiedRecord({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(filter(None, cited))), made)
+    ids = tuple([f"{kind}:{ids_by_kind[kind]}" for kind in GLOBAL if kind in ids_by_kind])
+    return IdentifiedRecord({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(filter(None, cited))), no_id)
 
 
-def _cited(given: Any) -> str:
+def _cited(reference: Any) -> str:
     """One cited work: `(kind, raw)`, or several of these if it has several ids."""
-    if isinstance(given[0], str):
-        return typed(*given) or ""
-    return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in given))))
+    if isinstance(reference[0], str):
+        return typed(*reference) or ""
+    return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in reference))))
 
 
 def typed(kind: IdKind, raw: object) -> str | None:
@@ -614,8 +612,8 @@ def typed(kind: IdKind, raw: object) -> str | None:
     # A work may cite hundreds of others, whose ids are nearly all so.
     if kind == "openalex" and isinstance(raw, str) and _PLAIN_WORK.fullmatch(raw):
         return f"openalex:{raw}"
-    one = normalised_id(kind, raw)
-    return one and f"{kind}:{one}"
+    text = normalised_id(kind, raw)
+    return text and f"{kind}:{text}"
 
 
 def normalised_id(kind: IdKind, raw: object) -> str | None:
@@ -625,35 +623,35 @@ def normalised_id(kind: IdKind, raw: object) -> str | None:
     text = str(raw).strip()
     if not text.isprintable():
         text = "".join(char if char.isprintable() else " " if char.isspace() else "" for char in text).strip()
-    one = _NORMAL[kind](text) if text and len(text) <= 4 * LONGEST else None
-    return one if one and len(one) <= LONGEST else None
+    normal = _NORMAL[kind](text) if text and len(text) <= 4 * LONGEST else None
+    return normal if normal and len(normal) <= LONGEST else None
 
 
 def _doi(text: str) -> str | None:
-    if found := _PLAIN_DOI.fullmatch(text):
-        return found.group(1)
+    if match := _PLAIN_DOI.fullmatch(text):
+        return match.group(1)
     text = html.unescape(text)
     if _URL.match(text):
         text = text.partition("?")[0].partition("#")[0]
     if "%" in text:
         text = unquote(text)
-    found = _DOI.search(text.replace("\\", ""))
-    if found is None:
+    match = _DOI.search(text.replace("\\", ""))
+    if match is None:
         return None
-    doi = found.group().lower()
+    doi = match.group().lower()
     while (last := doi[-1]) in ".,;:'\"" or (last in _PAIRS and doi.count(last) > doi.count(_PAIRS[last])):
         doi = doi[:-1]
     return "".join(char for char in doi if char.isprintable() and not char.isspace()) if "/" in doi[:-1] else None
 
 
 def _pmid(text: str) -> str | None:
-    found = _PMID.fullmatch(text)
-    return found and found.group(1)
+    match = _PMID.fullmatch(text)
+    return match and match.group(1)
 
 
 def _openalex(text: str) -> str | None:
-    found = _PLAIN_WORK.fullmatch(text) or _OPENALEX.fullmatch(text)
-    return found and f"W{found.group(1)}"
+    match = _PLAIN_WORK.fullmatch(text) or _OPENALEX.fullmatch(text)
+    return match and f"W{match.group(1)}"
 
 
 def _key(text: str) -> str | None:

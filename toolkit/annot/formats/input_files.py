@@ -58,7 +58,7 @@ _XZ_MEMORY = 1 << 28
 
 
 def is_gzip(path: Path) -> bool:
-    """Whether the file is compressed, whatever its name."""
+    """True if the file is compressed, whatever its name."""
     with path.open("rb") as file:
         return file.read(2) == _GZIP
 
@@ -127,19 +127,19 @@ def parquet_file(path: Path) -> ParquetFile:
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: not a Parquet file: {error}") from None
     groups = range(file.metadata.num_row_groups)
-    if sum(file.metadata.row_group(at).total_byte_size for at in groups) > most_of(path.stat().st_size):
+    if sum(file.metadata.row_group(group).total_byte_size for group in groups) > most_of(path.stat().st_size):
         raise too_much(str(path), expected="a table")
     return file
 
 
 def content_of(path: Path, *, expected: str, most: int | None = None) -> bytes:
-    """The bytes of a file that is read whole, decompressed.
+    """Bytes of a whole file, decompressed.
 
     expected: what it was to hold, in words. Raises InputError if there is no file, and for more than `most` bytes.
     """
     if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise InputError(f"{path}: {found}, expected {expected}")
+        problem = "a folder" if path.is_dir() else "no such file"
+        raise InputError(f"{path}: {problem}, expected {expected}")
     with opened(path) as file:
         data = file.read() if most is None else file.read(most + 1)
     if most is not None and len(data) > most:
@@ -172,12 +172,13 @@ class UnreadEncoding(ValueError):
 
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'<>]*)["']""")
 _LETTERS = bytes(range(0x20, 0x7E)).replace(b"\\", b"").replace(b"~", b"") + b"\t\n\r"
-"""What is in the tags of XML, and is the same in every encoding that a declaration can name. A backslash is not, in
+"""Characters in the tags of XML that are the same in every encoding that a declaration can name. A backslash is not, in
 Japan and Korea: Shift_JIS has a yen sign there."""
 _NO_TEXT = {"idna", "unicode_escape", "raw_unicode_escape"}
-"""What Python has among its encodings, and no file of text is in."""
+"""Encodings of Python that no file of text has."""
 _WIDER = {"gb2312": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949"}
-"""What files hold that declare the first: browsers read the second, too (https://encoding.spec.whatwg.org/#names-and-labels)."""
+"""Encodings that files have in place of those that they declare; browsers read them so, too
+(https://encoding.spec.whatwg.org/#names-and-labels)."""
 
 
 def unicode_of_start(start: bytes) -> str:
@@ -204,12 +205,12 @@ def encoding_of_start(start: bytes) -> str:
         return unicode
     label = declared[1].decode("ascii", "replace")
     try:
-        known = codecs.lookup(label).name
+        codec = codecs.lookup(label).name
         # Whoever could read the declaration has read no UTF-16, whatever it says.
-        if known.startswith(("utf-16", "utf-32")):
+        if codec.startswith(("utf-16", "utf-32")):
             return "utf-8"
-        if known.replace("-", "_") not in _NO_TEXT and _LETTERS.decode(known) == _LETTERS.decode("ascii"):
-            return _WIDER.get(known, known)
+        if codec.replace("-", "_") not in _NO_TEXT and _LETTERS.decode(codec) == _LETTERS.decode("ascii"):
+            return _WIDER.get(codec, codec)
     except (LookupError, ValueError):
         pass
     raise UnreadEncoding(f"declares the encoding {label!r}, expected UTF-8 or another encoding of text")
@@ -244,7 +245,7 @@ def _encoding_of(path: Path, _changed: int, _size: int) -> str:
 
 
 def broken_bytes(text: str) -> int:
-    """How many bytes were not UTF-8 in a text decoded with `surrogateescape`."""
+    """Number of bytes that were not UTF-8 in a text decoded with `surrogateescape`."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -318,7 +319,7 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 AS_JSON = "backslashreplace"
-"""How a lone surrogate, which UTF-8 does not have, is written: as the JSON it came in has it."""
+"""Form in which a lone surrogate, which UTF-8 does not have, is written: that of the JSON it came in."""
 _TELLING_DECODER = json.JSONDecoder(parse_constant=str)
 
 
@@ -343,7 +344,7 @@ def read_objects(
 
 
 class Strict(BaseModel):
-    """What takes no value of another type, though it could be turned into one of its own."""
+    """Model that takes no value of another type, though it could be turned into one of its own."""
 
     model_config = ConfigDict(strict=True)
 
@@ -373,7 +374,7 @@ def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def in_words(error: ValidationError) -> list[str]:
-    """Each fault that a pydantic model found: the place, what was found, what was expected; entries count from 1."""
+    """Faults of a pydantic model: place, found and expected value; entries count from 1."""
     faults = []
     for fault in error.errors(include_url=False):
         *parents, last = fault["loc"] or ("",)
@@ -381,8 +382,8 @@ def in_words(error: ValidationError) -> list[str]:
         if fault["type"] == "missing" and isinstance(last, int):
             problem = f"found {fault['input']!r:.60}, expected more entries"
         elif fault["type"] == "missing":
-            found = near(str(last), [key for key in fault["input"] if key != last], others="found")
-            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {found}"
+            close_to_key = near(str(last), [key for key in fault["input"] if key != last], others="found")
+            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {close_to_key}"
         elif fault["type"] == "extra_forbidden":
             problem = f"found {fault['input']!r:.60}, expected no such field"
         elif fault["type"] == "value_error":
@@ -410,7 +411,7 @@ class CsvTable(NamedTuple):
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file: UTF-8, UTF-16 or UTF-32 as its first bytes tell, else Windows-1252.
+    """Text of a file: UTF-8, UTF-16 or UTF-32 as its first bytes show, else Windows-1252.
 
     The last is what Excel's plain "CSV" holds on a western system. Only text for people can be garbled by a wrong
     guess: ids are looked up or compared.
@@ -422,11 +423,11 @@ def decoded(data: bytes) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable:
+def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) -> CsvTable:
     """The rows that are not empty, by the headings of the first.
 
-    Comma, semicolon or tab between the cells, whichever gives the header most columns that are `known` (as `plain` has
-    them); any line ends; a first line `sep=;` is passed over. What is no CSV, known headings that occur twice, and
+    Comma, semicolon or tab between the cells, whichever gives the header most of `known_headings` (spelled as by
+    `plain`); any line ends; a first line `sep=;` is passed over. What is no CSV, known headings that occur twice, and
     cells beyond the header are faults.
     """
     lines = list(io.StringIO(text, newline=""))
@@ -437,7 +438,9 @@ def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable
         return CsvTable(0, (), [])
 
     def known_columns(separator: str) -> int:
-        return len({cell for cell in next(csv.reader([lines[start]], delimiter=separator)) if plain(cell) in known})
+        return len(
+            {cell for cell in next(csv.reader([lines[start]], delimiter=separator)) if plain(cell) in known_headings}
+        )
 
     reader = csv.reader(lines[start:], delimiter=max(SEPARATORS, key=known_columns), strict=True)
     line = start + 1
@@ -445,7 +448,9 @@ def read_table(text: str, faults: Faults, *, known: Collection[str]) -> CsvTable
     rows = []
     try:
         headings = [cell.strip() for cell in next(reader)]
-        for heading in sorted({cell for cell in headings if headings.count(cell) > 1 and plain(cell) in known}):
+        for heading in sorted(
+            {cell for cell in headings if headings.count(cell) > 1 and plain(cell) in known_headings}
+        ):
             faults.add(f"column {heading!r} occurs {headings.count(heading)} times", line=line)
         line = start + reader.line_num + 1
         for cells in reader:
@@ -469,23 +474,23 @@ def read_columns(
     The `columns` must be there; an `optional` one that is not there has empty cells. Where another is nearly called so,
     that is a fault.
     """
-    found = read_table(decoded(data), faults, known=(*columns, *optional))
-    headings = {plain(heading): heading for heading in found.headings}
+    csv_table = read_table(decoded(data), faults, known_headings=(*columns, *optional))
+    headings = {plain(heading): heading for heading in csv_table.headings}
     missing = [column for column in columns if column not in headings]
     for column in missing:
-        faults.add(f"found no column {column!r}", line=found.line)
+        faults.add(f"found no column {column!r}", line=csv_table.line)
     unread = [heading for heading in headings if heading not in (*columns, *optional)]
     for column in optional:
         if column not in headings and (close := difflib.get_close_matches(column, unread)):
             missing.append(column)
-            faults.add(f"found column {headings[close[0]]!r}: did you mean {column!r}?", line=found.line)
+            faults.add(f"found column {headings[close[0]]!r}: did you mean {column!r}?", line=csv_table.line)
     if missing:
         return []
-    there = [*columns, *(column for column in optional if column in headings)]
+    wanted_columns = [*columns, *(column for column in optional if column in headings)]
     absent = dict.fromkeys((column for column in optional if column not in headings), "")
     return [
-        (line, {column: unguarded(cells[headings[column]]).strip() for column in there} | absent)
-        for line, cells in found.rows
+        (line, {column: unguarded(cells[headings[column]]).strip() for column in wanted_columns} | absent)
+        for line, cells in csv_table.rows
     ]
 
 
@@ -556,7 +561,7 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
     query, empty id and pair that is listed twice.
     """
     faults = Faults(name)
-    found: dict[tuple[str, str], GoldLine] = {}
+    lines_by_pair: dict[tuple[str, str], GoldLine] = {}
     for line, cells in read_columns(data, faults, columns=GOLD_COLUMNS):
         query_id, doc_id, grade = cells["query_id"], cells["doc_id"], cells["grade"]
         if query_id not in queries:
@@ -565,27 +570,27 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
             faults.add("doc_id is empty", line=line)
         if grade not in map(str, grades):
             faults.add(f"grade: found {grade!r}, expected one of {', '.join(map(str, grades))}", line=line)
-        elif (query_id, doc_id) in found:
+        elif (query_id, doc_id) in lines_by_pair:
             faults.add(f"{query_id} {doc_id}: given twice", line=line)
         else:
-            found[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
+            lines_by_pair[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
     hint = "columns query_id, doc_id, grade and why; `annot train gold` without a file draws some"
-    faults.raise_if_any(hint=hint, found=found, nothing="found no gold pair")
-    return tuple(found.values())
+    faults.raise_if_any(hint=hint, found=lines_by_pair, nothing="found no gold pair")
+    return tuple(lines_by_pair.values())
 
 
 RETURNED_COLUMNS = ("query_id", "doc_id", "to", "why")
 
 
 class ReturnedLine(NamedTuple):
-    """A row: a pair, the assessor it goes back to, and what they read."""
+    """A row: a pair, the assessor it goes back to, and the note for them."""
 
     query_id: str
     doc_id: str
     assessor: str
     why: str
     line: int | None = None
-    """Where it stands in the file; None if it comes from no file."""
+    """Line in the file; None if it comes from no file."""
 
 
 def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
@@ -595,43 +600,43 @@ def read_returned_lines(data: bytes, *, name: str) -> tuple[ReturnedLine, ...]:
     an assessor again.
     """
     faults = Faults(name)
-    found: dict[tuple[str, str, str], ReturnedLine] = {}
+    lines_by_answer: dict[tuple[str, str, str], ReturnedLine] = {}
     for line, cells in read_columns(data, faults, columns=RETURNED_COLUMNS):
         row = ReturnedLine(cells["query_id"], cells["doc_id"], cells["to"], cells["why"], line)
-        if row[:3] in found:
+        if row[:3] in lines_by_answer:
             faults.add(f"{row.query_id} {row.doc_id} to {row.assessor}: given twice", line=line)
-        found[row[:3]] = row
+        lines_by_answer[row[:3]] = row
     hint = f"expected the columns {', '.join(RETURNED_COLUMNS)}, and a row for each pair"
-    faults.raise_if_any(hint=hint, found=found, nothing="found no pair")
-    return tuple(found.values())
+    faults.raise_if_any(hint=hint, found=lines_by_answer, nothing="found no pair")
+    return tuple(lines_by_answer.values())
 
 
 PLACE_COLUMNS = ("paper_id", "where")
 
 
 def write_full_texts(titles: Mapping[str, str], where: Mapping[str, str]) -> str:
-    """The table to fill in, with the title of each paper beside it; `where` of those that are known stays."""
+    """Table to fill in, with the title of each paper; known addresses stay in `where`."""
     rows = ((paper_id, where.get(paper_id, ""), title) for paper_id, title in sorted(titles.items()))
     return _with_tabs([(*PLACE_COLUMNS, "title"), *rows])
 
 
-def read_full_texts(data: bytes, *, name: str, wanted: Collection[str] | None) -> dict[str, str]:
-    """The place of the full text of each `wanted` paper, a link or the name of a file; None: of those that have one.
+def read_full_texts(data: bytes, *, name: str, ids: Collection[str] | None) -> dict[str, str]:
+    """The link or file name of the full text of each paper in `ids`; of every paper in the file if `ids` is None.
 
     Tabs, commas or semicolons between cells. Raises InputError with every paper without a place and every paper with
     two different ones.
     """
     faults = Faults(name)
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for line, cells in read_columns(data, faults, columns=PLACE_COLUMNS):
         paper_id, where = cells["paper_id"], cells["where"]
-        if where and found.setdefault(paper_id, where) != where:
-            faults.add(f"paper {paper_id!r} has two addresses: {found[paper_id]} and {where}", line=line)
+        if where and texts.setdefault(paper_id, where) != where:
+            faults.add(f"paper {paper_id!r} has two addresses: {texts[paper_id]} and {where}", line=line)
     if not faults.found:
-        for paper_id in sorted(set(wanted or ()) - set(found)):
+        for paper_id in sorted(set(ids or ()) - set(texts)):
             faults.add(f"paper {paper_id!r}: found no address of its full text")
     faults.raise_if_any(hint="write a link (https://...) or the name of a file into the column `where` of each paper")
-    return found if wanted is None else {paper_id: found[paper_id] for paper_id in wanted}
+    return texts if ids is None else {paper_id: texts[paper_id] for paper_id in ids}
 
 
 SHEET = "errors.csv"
@@ -648,7 +653,7 @@ class ErrorRow(NamedTuple):
     note: str
     facet: str
     grade: int | None
-    """None if no system gets the pair wrong any more; what the lead said of it stays."""
+    """None if no system gets the pair wrong any more; the lead's note on it stays."""
     irrelevant_near_the_top: str
     """`system (rank), ...`"""
     relevant_far_down: str
@@ -662,20 +667,20 @@ def write_error_sheet(rows: Iterable[ErrorRow], *, faceted: bool) -> str:
 
 
 def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """What the lead entered, (kind, note) by pair; rows without either are left out.
+    """Kinds and notes that the lead entered, (kind, note) by pair; rows without either are left out.
 
     Raises InputError with every fault: a missing column, a pair given twice, a kind that is not among `kinds`.
     """
     faults = Faults(name)
-    found: dict[tuple[str, str], tuple[str, str]] = {}
+    kind_of_pair: dict[tuple[str, str], tuple[str, str]] = {}
     for line, cells in read_columns(data, faults, columns=KEPT):
-        query_id, doc_id, given, note = (cells[column] for column in KEPT)
-        kind = next((known for known in kinds if known.casefold() == given.casefold()), given)
+        query_id, doc_id, kind_cell, note = (cells[column] for column in KEPT)
+        kind = next((known_kind for known_kind in kinds if known_kind.casefold() == kind_cell.casefold()), kind_cell)
         if kind and kind not in kinds:
-            faults.add(f"kind: found {given!r}, {near(given, kinds)}", line=line)
-        if (query_id, doc_id) in found:
+            faults.add(f"kind: found {kind_cell!r}, {near(kind_cell, kinds)}", line=line)
+        if (query_id, doc_id) in kind_of_pair:
             faults.add(f"document {doc_id!r} is listed twice for query {query_id!r}", line=line)
         if kind or note:
-            found[query_id, doc_id] = kind, note
+            kind_of_pair[query_id, doc_id] = kind, note
     faults.raise_if_any(hint="`evaluation.error_kinds` in annot.toml lists the kinds")
-    return found
+    return kind_of_pair

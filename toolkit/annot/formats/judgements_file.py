@@ -41,16 +41,16 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """The names under which each field is found when none is given; case, and hyphen or blank for `_`, do not matter."""
 SECOND_CHOICE = {"grade": ("score", "label")}
-"""Names that stand for the field only where none of `NAMES` does: a score may also be a ranking's, and a label the
-name of the grade."""
+"""Names of the field that count only if none of `NAMES` is there: a score may also be a ranking's, and a label the name
+of the grade."""
 REQUIRED = ("query", "document", "assessor", "grade")
 NO_GRADE = frozenset(("", "-", "na", "n/a", "none", "null"))
-"""How a judgement that has no grade is written, in any case. Not `nan`, which a calculation that went wrong leaves."""
+"""Spellings of a judgement without a grade, in any case. Not `nan`, which a calculation that went wrong leaves."""
 NOTHING = NO_GRADE | {"nan"}
-"""How no time and no seconds are written."""
+"""Spellings of a missing time and of missing seconds."""
 
 SHORTEST_MOMENT = 1e8
-"""A bare number from here on is a moment in Unix time (1973 in seconds): nobody takes three years over one pair."""
+"""Number from which a bare number is a moment in Unix time (1973 in seconds): no pair takes three years."""
 _MILLISECONDS = 1e11
 
 
@@ -73,13 +73,13 @@ class FileJudgement:
     row: Mapping[str, Any]
     """The row as it was read, by column."""
     annotation: str = ""
-    """What tells several judgements of one pair by one person apart; empty if there is only one."""
+    """Mark that distinguishes several judgements of one pair by one person; empty if there is only one."""
     cannot_judge: str | None = None
-    """Why there is no grade, where the file says so."""
+    """Reason why there is no grade, if the file gives one."""
     flags: tuple[str, ...] = ()
-    """Why it does not count."""
+    """Reasons why it does not count."""
     changed_at: str | None = None
-    """When it was last changed, as `judged_at`; None if the file does not say."""
+    """Time of the last change, as `judged_at`; None if the file does not have it."""
     account: str | None = None
     """The number of the assessor's account, if `assessor` is its address."""
 
@@ -105,28 +105,29 @@ def read_judgements(
         rows = list(read_objects(io.StringIO(text), faults, constants=True))
     else:
         named = [heading for names in (*NAMES.values(), *SECOND_CHOICE.values()) for heading in names]
-        rows = [*read_table(text, faults, known={plain(heading) for heading in [*columns.values(), *named]}).rows]
+        headings = {plain(heading) for heading in [*columns.values(), *named]}
+        rows = [*read_table(text, faults, known_headings=headings).rows]
     if not rows:
         if not faults.found:
             faults.add(_nothing_in(data, text))
         faults.raise_if_any()
-    before = len(faults.found)
+    faults_before = len(faults.found)
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
-    if len(faults.found) > before:
+    if len(faults.found) > faults_before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     judgements = [judgement for line, row in rows if (judgement := _judgement_of_row(line, row, fields, scale, faults))]
-    seen: dict[tuple[str, str, str, int], int] = {}
-    for one in judgements:
-        earlier = seen.setdefault((one.query, one.document, one.assessor, one.occasion), one.line)
-        if earlier != one.line:
-            problem = f"{one.query} {one.document}: this assessor judged the pair on line {earlier} already"
-            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=one.line)
+    line_of: dict[tuple[str, str, str, int], int] = {}
+    for read in judgements:
+        earlier = line_of.setdefault((read.query, read.document, read.assessor, read.occasion), read.line)
+        if earlier != read.line:
+            problem = f"{read.query} {read.document}: this assessor judged the pair on line {earlier} already"
+            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=read.line)
     faults.raise_if_any()
     return tuple(judgements)
 
 
 def _nothing_in(data: bytes, text: str) -> str:
-    """What a file without a judgement holds, so that a wrong file or a wrong encoding is seen."""
+    """Message on a file without a judgement, with the line that shows a wrong file or a wrong encoding."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), None)
     if first is None:
         return "found an empty file, expected judgements"
@@ -136,39 +137,44 @@ def _nothing_in(data: bytes, text: str) -> str:
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
-    """The column of each field that there is."""
+    """The column of each field that the file has."""
     fields: dict[str, str] = {}
     for field, names in NAMES.items():
-        taken = {column for other, column in columns.items() if other != field}
-        there = [heading for heading in dict.fromkeys(headings) if heading not in taken]
-        wanted = (columns[field],) if field in columns else names
-        found = _called(there, wanted)
-        if not found and field not in columns:
-            found = _called(there, SECOND_CHOICE.get(field, ()))
+        reserved = {column for other, column in columns.items() if other != field}
+        free = [heading for heading in dict.fromkeys(headings) if heading not in reserved]
+        expected = (columns[field],) if field in columns else names
+        matches = _called(free, expected)
+        if not matches and field not in columns:
+            matches = _called(free, SECOND_CHOICE.get(field, ()))
         # A name that is given exactly wins over one that only looks like it.
-        found = [heading for heading in found if heading == columns.get(field)] or found
-        if len(found) > 1:
-            faults.add(f"columns {' and '.join(map(repr, found))} could both be the {field}")
-        elif found:
-            fields[field] = found[0]
+        matches = [heading for heading in matches if heading == columns.get(field)] or matches
+        if len(matches) > 1:
+            faults.add(f"columns {' and '.join(map(repr, matches))} could both be the {field}")
+        elif matches:
+            fields[field] = matches[0]
         elif field in columns or field in REQUIRED:
-            others = {name for other, names in NAMES.items() if other != field for name in _called(there, names)}
-            unread = [heading for heading in there if heading not in others]
-            close = difflib.get_close_matches(wanted[0], unread)
-            expected = f"did you mean {close[0]!r}?" if close else f"expected one named {' or '.join(wanted)}"
-            faults.add(f"no column for the {field}; {expected}")
+            faults.add(_no_column(field, free, expected))
     return fields
 
 
+def _no_column(field: str, headings: Sequence[str], expected: Sequence[str]) -> str:
+    """The fault that no column has the field, with the heading that may be meant."""
+    of_others = {name for other, names in NAMES.items() if other != field for name in _called(headings, names)}
+    unread = [heading for heading in headings if heading not in of_others]
+    close = difflib.get_close_matches(expected[0], unread)
+    remedy = f"did you mean {close[0]!r}?" if close else f"expected one named {' or '.join(expected)}"
+    return f"no column for the {field}; {remedy}"
+
+
 def has_columns(headings: Sequence[str]) -> bool:
-    """Whether each field that is required is found among the headings, by its known names."""
+    """True if each required field is found among the headings, by its known names."""
     return all(_called(headings, (*NAMES[field], *SECOND_CHOICE.get(field, ()))) for field in REQUIRED)
 
 
 def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:
     """The headings that are one of the names."""
-    wanted = {plain(name) for name in names}
-    return [heading for heading in headings if plain(heading) in wanted]
+    plain_names = {plain(name) for name in names}
+    return [heading for heading in headings if plain(heading) in plain_names]
 
 
 def _judgement_of_row(
@@ -184,7 +190,7 @@ def _judgement_of_row(
         "seconds": _seconds,
         "occasion": _occasion,
     }
-    before = len(faults.found)
+    faults_before = len(faults.found)
     read: dict[str, Any] = {}
     for field, reader in readers.items():
         value = row.get(fields.get(field, ""), "")
@@ -192,12 +198,12 @@ def _judgement_of_row(
             read[field] = reader(value)
         except ValueError as error:
             faults.add(f"{field} {value!r}, {error}" if _text(value) else f"no {field}, {error}", line=line)
-    if len(faults.found) > before:
+    if len(faults.found) > faults_before:
         return None
     judged_at, took = read.pop("time")
-    given = read.pop("seconds")
+    time = read.pop("seconds")
     comment = _text(row.get(fields.get("comment", ""), "")) or None
-    seconds = took if given is None else given
+    seconds = took if time is None else time
     return FileJudgement(line=line, judged_at=judged_at, seconds=seconds, comment=comment, row=row, **read)
 
 
@@ -310,18 +316,18 @@ def write_judgements(
 _JUDGEMENT = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge")
 
 
-def judgement_record(judgement: Judgement, again: bool, **others: Any) -> dict[str, Any]:
+def judgement_record(judgement: Judgement, again: bool, **fields: Any) -> dict[str, Any]:
     """A judgement and `others` about it; again: whether it was given because the pair was returned."""
     returned = {"returned": True} if again else {}
-    return {name: getattr(judgement, name) for name in _JUDGEMENT} | others | returned
+    return {name: getattr(judgement, name) for name in _JUDGEMENT} | fields | returned
 
 
 NOBODY = "nobody can judge"
-"""The origin of what has no grade: no adjudicator could judge the pair."""
+"""Origin of a pair without a grade: no adjudicator could judge it."""
 
 
 def decided(decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication]) -> list[dict[str, Any]]:
-    """A record for each pair that has ended, by query and document.
+    """Record for each pair that is closed without a grade, by query and document.
 
     unjudgeable: of each pair that nobody can judge, what the last adjudicator said; its `grade` is None, and the reason
     is why.
@@ -329,8 +335,8 @@ def decided(decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication]) 
     names = ("query_id", "doc_id", "grade", "origin", "adjudicator", "reason")
     records = [{name: getattr(decision, name) for name in names} for decision in decisions]
     records += [
-        dict(zip(names, (said.query_id, said.doc_id, None, NOBODY, said.adjudicator, said.cannot_judge), strict=True))
-        for said in unjudgeable
+        dict(zip(names, (last.query_id, last.doc_id, None, NOBODY, last.adjudicator, last.cannot_judge), strict=True))
+        for last in unjudgeable
     ]
     return sorted(records, key=itemgetter("query_id", "doc_id"))
 
@@ -338,7 +344,7 @@ def decided(decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication]) 
 def write_decisions(
     decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication], *, comments: Mapping[tuple[str, str], str]
 ) -> str:
-    """What became of each pair, a line each, as `decided` has it.
+    """Outcome of each pair, a line each, in the form of `decided`.
 
     comments: what the adjudicator wrote of a pair besides the reason, by (query_id, doc_id).
     """
@@ -354,16 +360,16 @@ def _lines(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def pool_lines(pool: Pool) -> str:
-    """A pool as JSON lines: how it was drawn and what was added to it, then an entry a line in the order drawn.
+    """Pool as JSON lines: the draw and the additions, then an entry a line in the order drawn.
 
     Who added something, and when, is not told.
     """
-    told = asdict(pool)
-    entries, additions = told.pop("entries"), told.pop("additions")
+    record = asdict(pool)
+    entries, additions = record.pop("entries"), record.pop("additions")
     if additions:
         names = ("version", "method", "depth", "reason", "documents")
-        told["additions"] = [{name: addition[name] for name in names} for addition in additions]
-    return json_lines([told, *entries])
+        record["additions"] = [{name: addition[name] for name in names} for addition in additions]
+    return json_lines([record, *entries])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -378,12 +384,12 @@ def pool_lines(pool: Pool) -> str:
 SKIPPED = "skipped"
 """The flag of an annotation that the person cancelled."""
 GIVEN = ("choices", "rating", "number", "taxonomy")
-"""Under what a control keeps what was given with it."""
+"""Keys under which a control keeps its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportKeys:
-    """Where a judgement stands in the tasks and annotations of the export."""
+    """Keys of a judgement in the tasks and annotations of the export."""
 
     rating: str
     """The name of the control with which the grade was given."""
@@ -407,53 +413,53 @@ def read_export(
     Raises InputError with the task of every fault; no address is repeated in any.
     """
     faults = Faults(name)
-    wanted = {_plain(text): grade for text, grade in grades.items()}
-    wanted = {**{text.casefold(): grade for grade, text in enumerate(scale)}, **wanted}
-    wanted = {**{str(grade): grade for grade in range(len(scale))}, **wanted}
-    found = []
+    plain_grades = {_plain(text): grade for text, grade in grades.items()}
+    plain_grades = {**{text.casefold(): grade for grade, text in enumerate(scale)}, **plain_grades}
+    plain_grades = {**{str(grade): grade for grade in range(len(scale))}, **plain_grades}
+    judgements = []
     controls: dict[str, None] = {}
     for task, annotation in _annotations(data, faults):
         place = f"task {task.get('id', '?')}"
         controls.update(dict.fromkeys(item["from_name"] for item in _results(annotation)))
         try:
-            found.append(_judgement_of_annotation(task, annotation, keys, wanted, len(scale)))
+            judgements.append(_judgement_of_annotation(task, annotation, keys, plain_grades, len(scale)))
         except ValueError as error:
             faults.add(str(error), place=place)
     if controls and keys.rating not in controls:
         faults.add(f"no annotation has a control named {keys.rating!r}; {near(keys.rating, controls)}")
-    faults.raise_if_any(found=found, nothing="found no annotations")
-    addresses = {row.account: row.assessor for row in found if row.account is not None}
-    found = [
+    faults.raise_if_any(found=judgements, nothing="found no annotations")
+    addresses = {row.account: row.assessor for row in judgements if row.account is not None}
+    judgements = [
         replace(row, assessor=address, account=row.assessor)
         if (address := addresses.get(row.assessor)) is not None
         else row
-        for row in found
+        for row in judgements
     ]
-    return tuple(sorted(found, key=_place))
+    return tuple(sorted(judgements, key=_place))
 
 
 def _place(row: FileJudgement) -> tuple[str, int, int, str]:
     return row.changed_at or row.judged_at or "", row.line, len(row.annotation), row.annotation
 
 
-def grades_named(given: Sequence[str], scale: Sequence[str]) -> dict[str, int | None]:
-    """`Highly relevant=3` as what was given and its grade; `=none` says that the pair could not be judged.
+def grades_named(grade_names: Sequence[str], scale: Sequence[str]) -> dict[str, int | None]:
+    """Values and grades of arguments such as `Highly relevant=3`; `=none` means that the pair could not be judged.
 
     >>> grades_named(["Highly relevant=3", "Broken=none"], ["no", "a bit", "much", "all"])
     {'Highly relevant': 3, 'Broken': None}
     """
-    found: dict[str, int | None] = {}
-    for text in given:
+    grade_of: dict[str, int | None] = {}
+    for text in grade_names:
         value, sign, grade = text.rpartition("=")
         value, grade = value.strip(), grade.strip()
         if not sign or not value or not (grade.casefold() in NO_GRADE or grade in map(str, range(len(scale)))):
             raise InputError(f"--grade {text!r}: expected VALUE=GRADE, a grade from 0 to {len(scale) - 1} or none")
-        found[value] = None if grade.casefold() in NO_GRADE else int(grade)
-    return found
+        grade_of[value] = None if grade.casefold() in NO_GRADE else int(grade)
+    return grade_of
 
 
 def _annotations(data: bytes, faults: Faults) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each annotation with its task; what is no such export is a fault."""
+    """Each annotation with its task; anything that is no such export is a fault."""
     hint = "in Label Studio: Export, format JSON"
     try:
         tasks = json.loads(data, parse_constant=lambda _: None)
@@ -465,9 +471,9 @@ def _annotations(data: bytes, faults: Faults) -> Iterator[tuple[dict[str, Any], 
         raise InputError(f"{faults.name}: found {type(tasks).__name__}, expected a list of tasks", hint=hint)
     if any(isinstance(task, dict) and "annotation_id" in task and "annotations" not in task for task in tasks):
         raise InputError(f"{faults.name}: JSON-MIN, which leaves out skipped and revised annotations", hint=hint)
-    for at, task in enumerate(tasks, start=1):
+    for position, task in enumerate(tasks, start=1):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-            faults.add("no data, expected a task of Label Studio", place=f"entry {at}")
+            faults.add("no data, expected a task of Label Studio", place=f"entry {position}")
         elif not isinstance(task.get("annotations"), list):
             faults.add("no list of annotations", place=f"task {task.get('id', '?')}")
         else:
@@ -481,19 +487,19 @@ def _annotations(data: bytes, faults: Faults) -> Iterator[tuple[dict[str, Any], 
 def _judgement_of_annotation(
     task: Mapping[str, Any], annotation: Mapping[str, Any], keys: ExportKeys, grades: Mapping[str, int | None], n: int
 ) -> FileJudgement:
-    """Raises ValueError with what is wrong."""
+    """Judgement of an annotation. Raises ValueError with the fault."""
     number = annotation.get("id")
     if not isinstance(number, int) or isinstance(number, bool):
         raise ValueError("an annotation without a number (id)")
     cancelled = bool(annotation.get("was_cancelled"))
-    said = _given(annotation, keys.rating)
-    if len(said) > 1 and not cancelled:
-        raise ValueError(f"annotation {number}: {len(said)} values of {keys.rating!r}, expected one")
+    chosen = _given(annotation, keys.rating)
+    if len(chosen) > 1 and not cancelled:
+        raise ValueError(f"annotation {number}: {len(chosen)} values of {keys.rating!r}, expected one")
     grade = None
-    if said and not cancelled:
-        if (value := _plain(said[0])) not in grades:
+    if chosen and not cancelled:
+        if (value := _plain(chosen[0])) not in grades:
             raise ValueError(
-                f"annotation {number}: {said[0]!r:.60} is not a grade from 0 to {n - 1}; "
+                f"annotation {number}: {chosen[0]!r:.60} is not a grade from 0 to {n - 1}; "
                 'say which with --grade "VALUE=GRADE"'
             )
         grade = grades[value]
@@ -513,7 +519,7 @@ def _judgement_of_annotation(
         occasion=1,
         row=annotation,
         annotation=str(number),
-        cannot_judge=str(said[0]) if said and grade is None and not cancelled else None,
+        cannot_judge=str(chosen[0]) if chosen and grade is None and not cancelled else None,
         flags=(SKIPPED,) if cancelled else (),
         changed_at=changed_at,
         account=account,
@@ -554,21 +560,21 @@ def _moment(annotation: Mapping[str, Any], key: str, number: int) -> str | None:
 
 
 def _results(annotation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What was given with each control."""
-    found = annotation.get("result")
-    items = found if isinstance(found, list) else []
+    """Values of each control."""
+    results = annotation.get("result")
+    items = results if isinstance(results, list) else []
     return [item for item in items if isinstance(item, dict) and isinstance(item.get("from_name"), str)]
 
 
 def _given(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = GIVEN) -> list[Any]:
-    """What was given with one control."""
-    found: list[Any] = []
+    """Values of one control."""
+    values: list[Any] = []
     for item in _results(annotation):
         if item["from_name"] == control and isinstance(item.get("value"), dict):
             for kind in kinds:
                 value = item["value"].get(kind)
-                found += value if isinstance(value, list) else [] if value is None else [value]
-    return found
+                values += value if isinstance(value, list) else [] if value is None else [value]
+    return values
 
 
 def _plain(value: Any) -> str:
@@ -612,19 +618,20 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
             faults.add(f"found {json.dumps(entries)[:40]}, expected a list of entries with `pmid` and `response`")
             entries = []
     judgements: list[FileJudgement] = []
-    seen = Counter[str]()
+    counts = Counter[str]()
     for number, record in enumerate(entries, 1):
         place = f"entry {number}"
         if (entry := checked(_Seed.model_validate, record, faults, place=place)) is None:
             continue
-        seen[entry.pmid] += 1
+        counts[entry.pmid] += 1
         graded = [(doc_id, grade) for label, grade in GRADES.items() for doc_id in getattr(entry.response, label)]
         for doc_id, count in Counter(doc_id for doc_id, _ in graded).items():
             if count > 1:
                 faults.add(f"document {doc_id!r} occurs {count} times", place=place)
         judgements += (
             FileJudgement(
-                *(number, entry.pmid, doc_id, f"a{seen[entry.pmid]}", grade, None, None, None, 1), row={"entry": number}
+                *(number, entry.pmid, doc_id, f"a{counts[entry.pmid]}", grade, None, None, None, 1),
+                row={"entry": number},
             )
             for doc_id, grade in graded
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import compress
+from itertools import chain, compress
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, Field, ValidationError, model_validator
@@ -90,13 +90,13 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 def _split_paragraph(text: str) -> list[str]:
     sentences = []
-    start = seen = unclosed = 0
+    start = counted_to = unclosed = 0
     brackets = "(" in text
     for match in _stops(text):
         end = match.end()
         if brackets:
-            unclosed += text.count("(", seen, end) - text.count(")", seen, end)
-            seen = end
+            unclosed += text.count("(", counted_to, end) - text.count(")", counted_to, end)
+            counted_to = end
         following = match[1] or match[2]
         ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
         if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
@@ -107,36 +107,37 @@ def _split_paragraph(text: str) -> list[str]:
 
 
 def _stops(text: str) -> Iterator[re.Match[str]]:
-    """Where a sentence may end. A full stop, which is nearly all of it, is found faster than one of four signs."""
+    """Places where a sentence may end. A full stop alone, the usual case, is found faster than one of four signs."""
     if "!" in text or "?" in text or "…" in text:
         yield from _STOP.finditer(text)
         return
-    at = text.find(".")
-    while at >= 0:
-        if match := _STOP.match(text, at):
+    position = text.find(".")
+    while position >= 0:
+        if match := _STOP.match(text, position):
             yield match
-        at = text.find(".", match.end() if match else at + 1)
+        position = text.find(".", match.end() if match else position + 1)
 
 
 def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
-    """Whether the sentence from `start`, which runs up to and with `stop` at `end`, is whole before `following`."""
+    """Test whether the sentence from `start`, which runs up to and with `stop` at `end`, is complete."""
     if stop == "." and "A" <= following[0] <= "Z" and end - start > _LONGEST_MARK:
-        # Of nearly all: a word in small letters, a full stop, a capital.
-        before = text[text.rfind(" ", start, end) + 1 : end - 1]
-        if before.isalpha() and before.islower() and len(before) < _LONGEST_WORD and before not in _ABBREVIATED:
+        # The case of nearly all sentences: a word in small letters, a full stop, a capital.
+        word = text[text.rfind(" ", start, end) + 1 : end - 1]
+        if word.isalpha() and word.islower() and len(word) < _LONGEST_WORD and word not in _ABBREVIATED:
             return True
     if not _can_open(following):
         return False
     if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):
         return False
-    if stop != ".":
-        return True
+    return stop != "." or _full_stop_ends(text[max(start, end - _LONGEST_WORD) : end - 1], following)
+
+
+def _full_stop_ends(text: str, following: str) -> bool:
+    """Test whether a full stop after `text`, before a word that can open a sentence, ends one."""
     # Tokenised texts have a blank before the stop.
-    word = (text[max(start, end - _LONGEST_WORD) : end - 1].rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
+    word = (text.rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
     lowered = word.lower()
-    if lowered in _INSIDE:
-        return False
-    if following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit()):
+    if lowered in _INSIDE or (following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit())):
         return False
     if lowered in _DOUBTFUL or _SEVERAL_LETTERS.fullmatch(word):
         return _is_opener(following) and not _CITATION.match(following)
@@ -150,7 +151,7 @@ def _is_opener(word: str) -> bool:
 
 
 def _can_open(word: str) -> bool:
-    """Whether a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
+    """True if a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
     if "A" <= word[0] <= "Z" or word[0] in "“«•©†‡":
         return True
     bare = word.lstrip("\"'“‘«([{$`")
@@ -159,7 +160,7 @@ def _can_open(word: str) -> bool:
 
 
 def _closes_soon(rest: str) -> bool:
-    """Whether an open bracket closes in `rest`, the characters that follow."""
+    """True if an open bracket closes in `rest`, the characters that follow."""
     within, closing, _ = rest.partition(")")
     return bool(closing) and "(" not in within
 
@@ -183,60 +184,59 @@ def paper_of(
 
     `labels` has the length of the list `abstract`, or has one for each paragraph of one string. Each is one of
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
-    `Abstract.` at the beginning goes, and sentences of which nothing stays are left out with their labels; what that
-    changed is put into `changed`. Citations keep their order; repeated ones and the paper itself go.
+    `Abstract.` at the beginning goes, and empty sentences are left out with their labels; the changes are put into
+    `changed`. Citations keep their order; repeated ones and the paper itself go.
     A document that is part of itself is no passage.
     Raises InputError with a fault for each unknown label.
     """
-    known = None if labels is None else _known(labels, known_labels)
     heading = as_it_came = False
+    of_sentences = None if labels is None else _known(labels, known_labels)
     if isinstance(abstract, str):
-        given = PARAGRAPH.split(abstract)
-        paragraphs = [clean(paragraph) for paragraph in given]
-        as_it_came = paragraphs == given
+        came = PARAGRAPH.split(abstract)
+        paragraphs = [clean(paragraph) for paragraph in came]
+        as_it_came = paragraphs == came
         heading, paragraphs[0] = without_heading(paragraphs[0])
         parts = [split_sentences(paragraph) for paragraph in paragraphs]
-        sentences = [sentence for part in parts for sentence in part]
-        if known is not None:
-            known = [label for label, part in zip(known, parts, strict=True) for _ in part]
+        sentences = list(chain.from_iterable(parts))
+        if of_sentences is not None:
+            of_sentences = [label for label, part in zip(of_sentences, parts, strict=True) for _ in part]
     else:
         sentences = clean_all(abstract)
         if sentences:
             heading, sentences[0] = without_heading(sentences[0])
-        known = None if known is None else list(compress(known, sentences))
+        of_sentences = None if of_sentences is None else list(compress(of_sentences, sentences))
         sentences = list(filter(None, sentences))
-    cited = [other for other in dict.fromkeys(citations) if other != paper_id]
     read_title = clean(title)
     if changed is not None and (heading or not as_it_came or read_title != title):
         also = (Way.HEADING,) if heading else ()
-        found = cleaned(paper_id, (title, read_title), (abstract, sentences), also=also)
-        changed += [] if found is None else [found]
+        changes = cleaned(paper_id, (title, read_title), (abstract, sentences), also=also)
+        changed += [] if changes is None else [changes]
     return Paper(
         paper_id=paper_id,
         title=read_title,
         sentences=tuple(sentences),
         year=year,
-        labels=None if known is None else tuple(known),
-        citations=tuple(cited),
+        labels=None if of_sentences is None else tuple(of_sentences),
+        citations=tuple(cited for cited in dict.fromkeys(citations) if cited != paper_id),
         part_of=None if part_of == paper_id else part_of,
     )
 
 
 def without_heading(text: str) -> tuple[bool, str]:
-    """Whether there was one, and the text without it."""
+    """True and the text without its heading; False and the text if it has none."""
     heading = _HEADING.match(text)
     return (True, text[heading.end() :]) if heading else (False, text)
 
 
-def _known(labels: Sequence[str], known: Collection[str]) -> list[str]:
-    ours = [label if label in known else label.removesuffix("_label") for label in labels]
-    unknown = dict.fromkeys(label for label in ours if label not in known)
+def _known(labels: Sequence[str], known_labels: Collection[str]) -> list[str]:
+    bare = [label if label in known_labels else label.removesuffix("_label") for label in labels]
+    unknown = dict.fromkeys(label for label in bare if label not in known_labels)
     if unknown:
         raise InputError(
             "unknown sentence label",
-            faults=[f"unknown sentence label {label!r}: {near(label, known)}" for label in unknown],
+            faults=[f"unknown sentence label {label!r}: {near(label, known_labels)}" for label in unknown],
         )
-    return ours
+    return bare
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -303,8 +303,8 @@ def document_of_record(
     """
     if (parts := _plain_parts(record)) is not None:
         paper_id, title, abstract, year, labels = parts
-        more: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
-        return paper_of(paper_id, title, abstract, year=year, labels=labels, **more)
+        options: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
+        return paper_of(paper_id, title, abstract, year=year, labels=labels, **options)
     if noted is not None:
         record = _usable(record, noted)
     try:
@@ -318,7 +318,7 @@ paper_of_record = partial(document_of_record, titled=True)
 
 
 MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
-"""How programs write that a cell has no value, in any case: R, pandas, Python, spreadsheets."""
+"""Spellings of an empty cell, in any case, by R, pandas, Python and spreadsheets."""
 _A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?=(?:\d{4})?(?!\d))")
 """A year, alone or in a date such as `2001-05-03` or `20010503`."""
 
@@ -337,9 +337,9 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     fields = dict(record)
     year = _digits(record.get("year"))
     if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
-        known = year_in([year])
-        fields["year"] = int(known) if known else None
-        if not known and str(year).strip().lower() not in MISSING:
+        known_year = year_in([year])
+        fields["year"] = int(known_year) if known_year else None
+        if not known_year and str(year).strip().lower() not in MISSING:
             noted.append(("a year that cannot be used was left out", str(year)))
     for name in ("citations", "outbound_citations"):
         cited = record.get(name)
@@ -369,14 +369,19 @@ def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str | list[str], 
     year = _digits(record.get("year"))
     if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
         return None
-    if labels is not None and not (
-        isinstance(labels, list)
-        and all(isinstance(label, str) for label in labels)
-        and abstract
-        and len(labels) == len(PARAGRAPH.split(abstract))
-    ):
+    if labels is not None and not _labels_paragraphs(labels, abstract):
         return None
     return paper_id, title, abstract or [], year, labels
+
+
+def _labels_paragraphs(labels: object, abstract: str) -> bool:
+    """Test for a list with one label for each paragraph of the abstract."""
+    return (
+        isinstance(labels, list)
+        and all(isinstance(label, str) for label in labels)
+        and bool(abstract)
+        and len(labels) == len(PARAGRAPH.split(abstract))
+    )
 
 
 def _in_general(error: ValidationError) -> str:
@@ -431,11 +436,11 @@ class _DocumentLine(Strict):
     @classmethod
     def _without_null(cls, record: dict[str, Any]) -> dict[str, Any]:
         empty = {"title": "", "abstract": []}
-        known = {name: value for name, value in record.items() if value is not None and name != "text"}
-        known |= {name: value for name, value in empty.items() if name in record and not record[name]}
-        if isinstance(known.get("abstract"), str):
-            known |= {"text": known["abstract"], "abstract": []}
-        return known
+        values = {name: value for name, value in record.items() if value is not None and name != "text"}
+        values |= {name: value for name, value in empty.items() if name in record and not record[name]}
+        if isinstance(values.get("abstract"), str):
+            values |= {"text": values["abstract"], "abstract": []}
+        return values
 
     @model_validator(mode="after")
     def _one_label_a_paragraph(self) -> _DocumentLine:

@@ -51,9 +51,9 @@ class Record(NamedTuple):
 
     line: int
     values: Mapping[str, Any]
-    """By the plain name of the field."""
+    """Values by the plain name of the field."""
     more: Mapping[str, Any] = {}
-    """What else there is of it, such as BEIR's metadata: nothing of it is the id."""
+    """Other values of the topic, such as BEIR's metadata; none of them is the id."""
 
 
 class GivenTopic(NamedTuple):
@@ -77,23 +77,23 @@ class TopicFile:
 def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicFile:
     """The topics that the records are. Raises InputError with every fault, those that reading the records found too."""
     read = list(records)
-    own = dict.fromkeys(name for one in read for name, value in one.values.items() if value not in (None, ""))
-    fields = _fields(own, dict.fromkeys(name for one in read for name in one.more))
+    named = dict.fromkeys(name for record in read for name, value in record.values.items() if value not in (None, ""))
+    fields = _fields(named, dict.fromkeys(name for record in read for name in record.more))
     if read:
-        _check_fields(fields, own, faults, line=read[0].line)
+        _check_fields(fields, named, faults, line=read[0].line)
     topics: dict[str, GivenTopic] = {}
-    for one in read if {"topic_id", "title"} <= fields.keys() else ():
-        if topic := _topic(one, fields, faults):
+    for record in read if {"topic_id", "title"} <= fields.keys() else ():
+        if topic := _topic(record, fields, faults):
             if topic.topic_id in topics:
                 first = topics[topic.topic_id].line
-                faults.add(f"topic {topic.topic_id!r} is listed twice, first on line {first}", line=one.line)
-            topics[topic.topic_id] = GivenTopic(one.line, topic)
+                faults.add(f"topic {topic.topic_id!r} is listed twice, first on line {first}", line=record.line)
+            topics[topic.topic_id] = GivenTopic(record.line, topic)
     faults.raise_if_any(hint="nothing was added", found=topics, nothing="found no topic")
     return TopicFile(form, fields, tuple(topics.values()))
 
 
 def id_fault(topic_id: str) -> str:
-    """What is wrong with the id of a topic, which files of runs and qrels have to carry; "" for nothing."""
+    """Fault of a topic's id, which files of runs and qrels have to carry; "" if there is none."""
     if topic_id.isprintable() and not re.search(r"[\s/\\]", topic_id) and 0 < len(topic_id) <= LONGEST_ID:
         return ""
     return f"{topic_id[:SHOWN]!r}: expected no space, no slash and nothing that cannot be printed"
@@ -104,56 +104,63 @@ def tidy(text: str) -> str:
     return "\n\n".join(filter(None, map(clean, re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")))))
 
 
-def _fields(own: Collection[str], more: Iterable[str]) -> dict[str, str]:
-    """The name in the file of each field of a topic; own: those that may be its id."""
-    found: dict[str, str] = {}
-    anywhere = {*own, *more}
+def _fields(id_names: Collection[str], other_names: Iterable[str]) -> dict[str, str]:
+    """The name in the file of each field of a topic; id_names: names that may be those of its id."""
+    fields: dict[str, str] = {}
+    anywhere = {*id_names, *other_names}
     names = {"topic_id": IDS, "title": TITLES, "description": DESCRIPTIONS, "narrative": NARRATIVES}
-    for name, known in names.items():
-        there = own if name == "topic_id" else anywhere
-        if first := next((one for one in known if one in there and one not in found.values()), None):
-            found[name] = first
-    return found
+    for name, usual_names in names.items():
+        present = id_names if name == "topic_id" else anywhere
+        usual = [heading for heading in usual_names if heading in present and heading not in fields.values()]
+        if usual:
+            fields[name] = usual[0]
+    return fields
 
 
 def _check_fields(fields: Mapping[str, str], having: Collection[str], faults: Faults, *, line: int) -> None:
-    for what, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
+    for noun, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
         if name not in fields:
             among = f" among {', '.join(having)}" if having else ""
-            faults.add(f"found no {what}{among}; expected one of {', '.join(names)}", line=line)
+            faults.add(f"found no {noun}{among}; expected one of {', '.join(names)}", line=line)
 
 
-def _topic(one: Record, fields: Mapping[str, str], faults: Faults) -> Topic | None:
-    before = len(faults.found)
-    topic_id = _id(one.values.get(fields["topic_id"]))
+def _topic(record: Record, fields: Mapping[str, str], faults: Faults) -> Topic | None:
+    faults_before = len(faults.found)
+    topic_id = _id(record.values.get(fields["topic_id"]))
     if problem := "no id" if topic_id is None else id_fault(topic_id):
-        faults.add(f"{fields['topic_id']}: {problem}", line=one.line)
+        faults.add(f"{fields['topic_id']}: {problem}", line=record.line)
+    texts = _texts(record, fields, topic_id, faults)
+    named = {name: texts.get(source, "") for name, source in fields.items() if name != "topic_id"}
+    if len(faults.found) == faults_before and not named["title"]:
+        faults.add(f"topic {topic_id}: {fields['title']}: found no words", line=record.line)
+    if len(faults.found) > faults_before or topic_id is None:
+        return None
+    # A text that another field has word for word is not kept twice: BEIR's `text` is a title or a description.
+    other_fields = texts.keys() - fields.values()
+    return Topic(
+        topic_id,
+        " ".join(named["title"].split()),
+        named.get("description") or None,
+        named.get("narrative") or None,
+        {name: text for name, text in texts.items() if name in other_fields and text not in ("", *named.values())},
+    )
+
+
+def _texts(record: Record, fields: Mapping[str, str], topic_id: str | None, faults: Faults) -> dict[str, str]:
+    """The text of each field but the id, by its name in the file."""
     texts: dict[str, str] = {}
-    for name, value in {**one.more, **one.values}.items():
+    for name, value in {**record.more, **record.values}.items():
         text = value if isinstance(value, str) else "" if value is None else _as_json(value)
         if name == fields["topic_id"]:
             continue
         if name in fields.values() and text and not isinstance(value, str):
-            faults.add(f"topic {topic_id}: {name}: found {text[:SHOWN]}, expected text", line=one.line)
+            faults.add(f"topic {topic_id}: {name}: found {text[:SHOWN]}, expected text", line=record.line)
         elif len(text) > LONGEST:
             problem = f"{len(text):,} characters, expected {LONGEST:,} at most"
-            faults.add(f"topic {topic_id}: {name}: {problem}", line=one.line)
+            faults.add(f"topic {topic_id}: {name}: {problem}", line=record.line)
         else:
             texts[name] = tidy(text)
-    said = {name: texts.get(source, "") for name, source in fields.items() if name != "topic_id"}
-    if len(faults.found) == before and not said["title"]:
-        faults.add(f"topic {topic_id}: {fields['title']}: found no words", line=one.line)
-    if len(faults.found) > before or topic_id is None:
-        return None
-    # What another field says word for word is not kept twice: BEIR's `text` is a title or a description.
-    others = texts.keys() - fields.values()
-    return Topic(
-        topic_id,
-        " ".join(said["title"].split()),
-        said.get("description") or None,
-        said.get("narrative") or None,
-        {name: text for name, text in texts.items() if name in others and text not in ("", *said.values())},
-    )
+    return texts
 
 
 def _id(value: Any) -> str | None:
@@ -198,7 +205,7 @@ _MARKUP = re.compile("<[^<>]*>")
 
 
 def is_sgml(text: str) -> bool:
-    """Whether the text has a topic in it as TREC's classic tracks write them."""
+    """True if the text has a topic in the form of TREC's classic tracks."""
     return bool(re.search(r"<top[\s>]", text, re.IGNORECASE))
 
 
@@ -214,8 +221,8 @@ def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
     for match in (*_TAG.finditer(text), None):
         between = text[place : match.start() if match else len(text)]
         if tag and topic is not None:
-            said = re.sub(rf"^\s*{LABELS[tag]}", "", between, flags=re.IGNORECASE)
-            topic[tag] = f"{topic[tag]}\n\n{said}" if tag in topic and tag not in _ONCE else said
+            text_of_tag = re.sub(rf"^\s*{LABELS[tag]}", "", between, flags=re.IGNORECASE)
+            topic[tag] = f"{topic[tag]}\n\n{text_of_tag}" if tag in topic and tag not in _ONCE else text_of_tag
         elif stray := _MARKUP.sub("", between).strip():
             faults.add(
                 f"found {stray.splitlines()[0][:SHOWN]!r} outside of every tag",
@@ -263,7 +270,7 @@ def xml_records(text: str, faults: Faults) -> Iterator[Record]:
 
 class _Reading:
     _line: int
-    """On which the topic begins that is being read."""
+    """Line on which the topic begins that is being read."""
     _values: dict[str, str]
 
     def __init__(self, faults: Faults) -> None:
@@ -302,15 +309,15 @@ class _Reading:
     def _end(self, _name: str) -> None:
         if len(self._open) == 2:
             # Between elements there is white space.
-            own = {name: text for name, text in self._values.items() if text.strip()}
-            self.records.append(Record(self._line, own))
+            texts = {name: text for name, text in self._values.items() if text.strip()}
+            self.records.append(Record(self._line, texts))
         self._open.pop()
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The files in which topics come, each read into topics with the lines on which they begin.
 #
-# What a file is is found by how it begins. Whatever the format, `fields.topics_of` makes the topics: one set of rules
+# The beginning of a file decides its format. Whatever the format, `fields.topics_of` makes the topics: one set of rules
 # for ids and texts.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -337,7 +344,7 @@ def given_topics(path: Path) -> bytes:
 
 
 def names_papers(path: Path) -> bool:
-    """Whether the file is a table of queries that are papers: a column paper_id or facet, and no id of topics."""
+    """True if the file is a table of queries that are papers: a column paper_id or facet, and no id of topics."""
     if not path.is_file():
         return False
     headings = headings_of(decoded(given_topics(path)))
@@ -372,13 +379,13 @@ def _records(text: str, faults: Faults) -> tuple[str, Iterator[Record]]:
 
 def _json_records(text: str, faults: Faults) -> Iterator[Record]:
     for line, record in read_objects(io.StringIO(text), faults):
-        found = {plain(name): value for name, value in record.items()}
-        metadata = found.pop("metadata", None)
-        yield Record(line, found, metadata if isinstance(metadata, dict) else {})
+        fields = {plain(name): value for name, value in record.items()}
+        metadata = fields.pop("metadata", None)
+        yield Record(line, fields, metadata if isinstance(metadata, dict) else {})
 
 
-def _unknown(found: str, faults: Faults) -> tuple[str, Iterator[Record]]:
-    faults.add(f"found {found}, expected {EXPECTED}")
+def _unknown(problem: str, faults: Faults) -> tuple[str, Iterator[Record]]:
+    faults.add(f"found {problem}, expected {EXPECTED}")
     faults.raise_if_any(
         hint="a table of topics has a header with topic_id and title; one of papers, paper_id and facet"
     )
@@ -386,7 +393,7 @@ def _unknown(found: str, faults: Faults) -> tuple[str, Iterator[Record]]:
 
 
 def text_of(data: bytes, faults: Faults) -> str:
-    """The text, in the encoding that its first bytes tell or that an XML declaration names.
+    """Text in the encoding that its first bytes show or that an XML declaration names.
 
     A byte of another encoding is not guessed at, as people judge what they read. Raises InputError with its place.
     """
@@ -399,12 +406,12 @@ def text_of(data: bytes, faults: Faults) -> str:
     try:
         text = data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        before, after = data[: error.start], data[error.start : error.start + SHOWN]
-        shown = before.rpartition(b"\n")[2][-SHOWN:] + after.splitlines()[0]
+        text_before, after = data[: error.start], data[error.start : error.start + SHOWN]
+        shown = text_before.rpartition(b"\n")[2][-SHOWN:] + after.splitlines()[0]
         faults.add(
             f"not {encoding.upper()}: byte 0x{after[0]:02X} at position {error.start}; "
             f"Windows-1252 would read {shown.decode('cp1252', 'replace').strip()!r}",
-            line=before.count(b"\n") + 1,
+            line=text_before.count(b"\n") + 1,
         )
         faults.raise_if_any(hint=SAVE_AS_UTF_8)
         raise AssertionError from None
@@ -426,13 +433,13 @@ def headings_of(text: str) -> set[str]:
 
 
 def has_header(text: str) -> bool:
-    """Whether the first line names fields of topics."""
+    """True if the first line names fields of topics."""
     return bool(headings_of(text) & KNOWN)
 
 
 def table_records(text: str, faults: Faults) -> Iterator[Record]:
     """The rows that are not empty; columns of any name."""
-    for line, cells in read_table(text, faults, known=KNOWN).rows:
+    for line, cells in read_table(text, faults, known_headings=KNOWN).rows:
         yield Record(line, {plain(heading): unguarded(cell) for heading, cell in cells.items() if heading})
 
 

@@ -81,7 +81,7 @@ def write_run(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> str:
 
 
 def run_lines(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> dict[str, str]:
-    """The lines of a run file by query id, in their order: what `write_run` puts together, and raises as it does."""
+    """Lines of a run file by query id, in their order: the parts of `write_run`, with the same errors."""
     faults = Faults(f"run {tag}")
     _check_id(tag, "tag", faults)
     scored = {query_id: list(documents) for query_id, documents in sorted(rankings.items())}
@@ -95,7 +95,7 @@ def run_lines(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> dict[
 
 
 def rankings_sha256(lines: Mapping[str, Mapping[str, str]], topic_id: str) -> str:
-    """The hash of what the pool of one topic was drawn from: its ranking by each method, as run files.
+    """Hash of the rankings from which the pool of one topic was drawn, by each method, as run files.
 
     lines: by method, then by topic, as `run_lines` has them.
     """
@@ -112,7 +112,8 @@ BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 def refuse_grades_of_models(lines: Iterable[str], *, name: str) -> None:
     """Raise InputError if lines of qrels name a model in their second column: they are not people's grades."""
     columns = (line.split() for line in lines)
-    models = sorted({one[1].removeprefix(MODEL_MARK) for one in columns if one[1:] and one[1].startswith(MODEL_MARK)})
+    marked = {row[1] for row in columns if row[1:] and row[1].startswith(MODEL_MARK)}
+    models = sorted(name.removeprefix(MODEL_MARK) for name in marked)
     if models:
         raise InputError(
             f"{name}: a model's grades ({', '.join(models)}), expected people's",
@@ -163,7 +164,7 @@ def _of_object(line: str) -> tuple[str, ...]:
 
 
 MODEL_MARK = "model="
-"""How the second column begins if a model gave the grades: no command accepts these as people's grades."""
+"""Beginning of the second column if a model gave the grades: no command accepts these as people's grades."""
 
 
 def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:
@@ -207,21 +208,21 @@ def _written(score: float) -> str:
 
 
 def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:
-    found = list(pairs)
-    different = set(found)
+    all_pairs = list(pairs)
+    different = set(all_pairs)
     ids = list(set(chain.from_iterable(different)))
-    if len(different) == len(found) and " ".join(ids).split() == ids:
+    if len(different) == len(all_pairs) and " ".join(ids).split() == ids:
         return
-    for (query_id, doc_id), count in Counter(found).items():
+    for (query_id, doc_id), count in Counter(all_pairs).items():
         _check_id(query_id, "query id", faults)
         _check_id(doc_id, f"query {query_id!r}: document id", faults)
         if count > 1:
             faults.add(f"query {query_id!r}: document {doc_id!r} is listed twice")
 
 
-def _check_id(text: str, what: str, faults: Faults) -> None:
+def _check_id(text: str, noun: str, faults: Faults) -> None:
     if text.split() != [text]:
-        faults.add(f"{what} {text!r}, expected one without white space")
+        faults.add(f"{noun} {text!r}, expected one without white space")
 
 
 QUERY_PAPERS_FILE, QUERY_TOPICS_FILE = "query_papers.tsv", "query_topics.tsv"
@@ -245,16 +246,16 @@ def read_query_topics(lines: Iterable[str], *, file: str, name: str) -> dict[str
     """The topic of each query, by its id. Raises InputError with every fault, with `name` and line."""
     faults = Faults(name)
     topics: dict[str, str] = {}
-    what = TOPIC_COLUMNS[file].removeprefix("query_").removesuffix("_id")
+    noun = TOPIC_COLUMNS[file].removeprefix("query_").removesuffix("_id")
     for number, line in numbered(lines, faults):
         cells = line.split("\t")
         if number == 1:
             if line != _header(file):
                 faults.add(f"found {line!r}, expected the header {_header(file)!r}", line=number)
         elif len(cells) != 2 or not all(cells):
-            faults.add(f"expected a query and its {what}, with a tab between", line=number)
+            faults.add(f"expected a query and its {noun}, with a tab between", line=number)
         elif topics.setdefault(cells[0], cells[1]) != cells[1]:
-            faults.add(f"{what} {cells[1]!r} of query {cells[0]}, expected {topics[cells[0]]!r} as above", line=number)
+            faults.add(f"{noun} {cells[1]!r} of query {cells[0]}, expected {topics[cells[0]]!r} as above", line=number)
     faults.raise_if_any()
     return topics
 
@@ -298,7 +299,7 @@ FIELDS = (
     *("schema-version", "run-version", "tag", "platform", "research goal", "implementation", "method", "actor", "data"),
     *("system", "seed", "software", "settings", "hashes", "hardware", "seconds"),
 )
-"""Of the metadata: those of ir_metadata 0.1, then what it has no place for."""
+"""Fields of the metadata: those of ir_metadata 0.1, then others for which it has no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,11 +309,11 @@ class SubmittedRun:
     form: str
     """`trec` or `csfcube`."""
     documents: dict[str, tuple[ScoredDoc, ...]]
-    """By query id (in a ranked pool by query paper), in the order of ranks; higher scores are better."""
+    """Rankings by query id (in a ranked pool by query paper), in the order of ranks; higher scores are better."""
     rising: tuple[str, ...] = ()
     """Queries whose scores only rise from rank to rank, as distances do."""
     metadata: dict[str, Any] = field(default_factory=dict)
-    """Of the file's own head."""
+    """Metadata in the head of the file itself."""
 
 
 def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
@@ -337,9 +338,9 @@ def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
 def read_metadata(text: str, *, name: str) -> dict[str, Any]:
     """The metadata in YAML, of which JSON is a part. Raises InputError with every field that is not known."""
     faults = Faults(name)
-    found = _metadata(text, faults)
+    metadata = _metadata(text, faults)
     faults.raise_if_any(hint="https://www.ir-metadata.org lists the fields")
-    return found
+    return metadata
 
 
 def higher_is_better(run: SubmittedRun, *, name: str, distances: bool) -> SubmittedRun:
@@ -368,8 +369,8 @@ def facet_in_name(file_name: str) -> str | None:
     >>> facet_in_name("test-pid2pool-csfcube-specter-method-ranked.json")
     'method'
     """
-    found = _RANKED_POOLS.fullmatch(file_name)
-    return found["facet"] if found else None
+    match = _RANKED_POOLS.fullmatch(file_name)
+    return match["facet"] if match else None
 
 
 def _trec(text: str, faults: Faults) -> SubmittedRun:
@@ -377,7 +378,7 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
     tags: set[str] = set()
     lines = list(numbered(text.splitlines(), faults))
     head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
-    for number, columns in run_columns((one for one in lines if not one[1].startswith("#")), faults):
+    for number, columns in run_columns((line for line in lines if not line[1].startswith("#")), faults):
         query_id, _, doc_id, rank, score, tag = columns
         if (value := score_of(score, faults, line=number)) is None:
             continue
@@ -387,7 +388,8 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
     if len(tags) > 1:
         faults.add(f"{len(tags)} tags ({', '.join(sorted(tags)[:3])}), expected one run per file")
     documents = {
-        query_id: tuple(doc for _, doc in sorted(of, key=lambda one: one[0])) for query_id, of in ranked.items()
+        query_id: tuple(doc for _, doc in sorted(ranked_docs, key=lambda pair: pair[0]))
+        for query_id, ranked_docs in ranked.items()
     }
     return SubmittedRun("trec", documents, tuple(_rising(documents)), _metadata("\n".join(head), faults))
 
@@ -401,24 +403,26 @@ def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
         return dict(pairs)
 
     try:
-        found = json.loads(text, object_pairs_hook=members)
+        pools = json.loads(text, object_pairs_hook=members)
     except (ValueError, RecursionError) as error:
         faults.add(json_problem(error), line=error.lineno if isinstance(error, json.JSONDecodeError) else None)
         return SubmittedRun("csfcube", {})
-    for query, rows in found.items():
-        kept = []
-        for at, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+    for query, rows in pools.items():
+        docs = []
+        for position, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
             match row:
                 case [str(doc_id), int() | float() as distance] if doc_id and math.isfinite(distance):
-                    kept.append(ScoredDoc(doc_id, -float(distance)))
+                    docs.append(ScoredDoc(doc_id, -float(distance)))
                 case _:
-                    faults.add(f"found {json.dumps(row)[:40]}, expected [candidate, distance]", place=f"{query}, {at}")
-        falling = next((at for at in range(1, len(kept)) if kept[at].score > kept[at - 1].score), None)
+                    faults.add(
+                        f"found {json.dumps(row)[:40]}, expected [candidate, distance]", place=f"{query}, {position}"
+                    )
+        falling = next((rank for rank in range(1, len(docs)) if docs[rank].score > docs[rank - 1].score), None)
         if falling is not None:
-            expected = f"distance {-kept[falling].score:g} after {-kept[falling - 1].score:g}, expected smallest first"
+            expected = f"distance {-docs[falling].score:g} after {-docs[falling - 1].score:g}, expected smallest first"
             faults.add(expected, place=f"{query}, {falling + 1}")
-        if kept:
-            documents[query] = tuple(kept)
+        if docs:
+            documents[query] = tuple(docs)
     return SubmittedRun("csfcube", documents)
 
 
@@ -430,27 +434,27 @@ def _rising(documents: dict[str, tuple[ScoredDoc, ...]]) -> Iterator[str]:
 
 
 def _metadata(text: str, faults: Faults) -> dict[str, Any]:
-    kept = [line for line in text.splitlines() if line.strip() not in ("ir_metadata.start", "ir_metadata.end")]
+    yaml_lines = [line for line in text.splitlines() if line.strip() not in ("ir_metadata.start", "ir_metadata.end")]
     try:
-        found = yaml.safe_load("\n".join(kept))
+        document = yaml.safe_load("\n".join(yaml_lines))
     except yaml.YAMLError as error:
         faults.add(f"metadata: not YAML: {' '.join(str(error).split())}")
         return {}
-    if found is None:
+    if document is None:
         return {}
-    if not isinstance(found, dict):
-        faults.add(f"metadata: found {str(found)[:40]!r}, expected fields and values")
+    if not isinstance(document, dict):
+        faults.add(f"metadata: found {str(document)[:40]!r}, expected fields and values")
         return {}
-    for key in found:
+    for key in document:
         if key not in FIELDS:
             faults.add(f"metadata: unknown field {key!r}; {near(str(key), FIELDS)}")
     # Through JSON, in which it is kept: a date becomes text.
-    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(document, default=str))
     return plain
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Which sentences a run matched, in `TAG.matches.jsonl` beside the run: `{"query_id", "doc_id", "matches"}` a line.
+# Sentences that a run matched, in `TAG.matches.jsonl` next to the run: `{"query_id", "doc_id", "matches"}` a line.
 #
 # Each match is `[query_sentence, doc_sentence, weight]`, with the similarity of the two behind it where it is known;
 # positions from 0 in the two abstracts.
@@ -489,30 +493,30 @@ class _Line(BaseModel):
 def read_matches(lines: Iterable[str], *, name: str) -> dict[tuple[str, str], tuple[Match, ...]]:
     """The matches of each (query_id, doc_id). Raises InputError with every fault, a pair given twice among them."""
     faults = Faults(name)
-    found: dict[tuple[str, str], tuple[Match, ...]] = {}
+    by_pair: dict[tuple[str, str], tuple[Match, ...]] = {}
     for number, line in read_models(lines, faults, _Line):
-        if (line.query_id, line.doc_id) in found:
+        if (line.query_id, line.doc_id) in by_pair:
             faults.add(f"document {line.doc_id!r} is listed twice for query {line.query_id!r}", line=number)
-        found[line.query_id, line.doc_id] = tuple(Match(*match) for match in line.matches)
+        by_pair[line.query_id, line.doc_id] = tuple(Match(*match) for match in line.matches)
     faults.raise_if_any()
-    return found
+    return by_pair
 
 
 def match_lines(matches: Matches) -> str:
     """The text of the file; figures of six decimals."""
     return "".join(
-        json.dumps({"query_id": query_id, "doc_id": doc_id, "matches": list(map(_rounded, found))}) + "\n"
+        json.dumps({"query_id": query_id, "doc_id": doc_id, "matches": list(map(_rounded, of_pair))}) + "\n"
         for query_id, documents in matches.items()
-        for doc_id, found in documents.items()
+        for doc_id, of_pair in documents.items()
     )
 
 
 def closest(matches: Iterable[Match]) -> tuple[Match, ...]:
-    """Of each sentence of the query the closest of the document, the first of several as close."""
-    found: dict[int, Match] = {}
+    """Closest sentence of the document for each sentence of the query, the first of several as close."""
+    best: dict[int, Match] = {}
     for match in sorted(matches, key=lambda match: (match.query_sentence, -match.weight, match.doc_sentence)):
-        found.setdefault(match.query_sentence, match)
-    return tuple(found.values())
+        best.setdefault(match.query_sentence, match)
+    return tuple(best.values())
 
 
 def _rounded(match: Match) -> list[float]:

@@ -34,10 +34,10 @@ class Block(NamedTuple):
 
 @dataclass
 class RowCounts:
-    """What a reading met beside the rows that it gave."""
+    """Counts of a reading in addition to the rows that it gave."""
 
     foreign: int = 0
-    """Rows of papers that nobody asked for."""
+    """Rows of papers that were not requested."""
     broken: int = 0
     """Rows that are none."""
     examples: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class RowCounts:
         if len(self.spaces) > 1:
             raise InputError(
                 "the files contain vectors of two spaces",
-                faults=[f"{at}: {one}" for one, at in self.spaces.items()],
+                faults=[f"{source}: {space}" for space, source in self.spaces.items()],
                 hint="import each of them separately",
             )
 
@@ -74,19 +74,19 @@ def read_npy(path: Path, ids: Sequence[str], papers: Collection[str], tally: Row
     except (ValueError, EOFError) as error:
         raise InputError(f"{path}: not a .npy file: {error}") from None
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
-        found = (
+        matrix_file = (
             f"{matrix.dtype} in {counted(matrix.ndim, 'dimension')}" if isinstance(matrix, np.ndarray) else "an archive"
         )
-        raise InputError(f"{path}: found {found}, expected floating-point numbers in 2")
+        raise InputError(f"{path}: found {matrix_file}, expected floating-point numbers in 2")
     if len(matrix) != len(ids):
         raise InputError(f"{path}: {len(matrix)} rows, expected {len(ids)}, one for each id")
     for start in range(0, len(matrix), ROWS):
         some = ids[start : start + ROWS]
-        keep = [at for at, paper_id in enumerate(some) if paper_id in papers]
+        keep = [row for row, paper_id in enumerate(some) if paper_id in papers]
         tally.foreign += len(some) - len(keep)
         if keep:
             yield Block(
-                [some[at] for at in keep], np.asarray(matrix[start : start + ROWS])[keep], f"{path}: row {start + 1}"
+                [some[row] for row in keep], np.asarray(matrix[start : start + ROWS])[keep], f"{path}: row {start + 1}"
             )
 
 
@@ -112,19 +112,19 @@ def read_parquet(
         where = f"{path}: row {start + 1}"
         start += len(batch)
         ids = batch.column(id_column).cast(pyarrow.string()).to_pylist()
-        keep = [at for at, paper_id in enumerate(ids) if paper_id in papers]
+        keep = [row for row, paper_id in enumerate(ids) if paper_id in papers]
         tally.foreign += len(ids) - len(keep)
         lists = batch.column(vector_column).take(pyarrow.array(keep, pyarrow.int64()))
-        for at in np.flatnonzero(lists.is_null().to_numpy(zero_copy_only=False))[::-1]:
-            tally.note(f"{where}: {ids[keep[at]]}: no vector")
-            del keep[at]
+        for row in np.flatnonzero(lists.is_null().to_numpy(zero_copy_only=False))[::-1]:
+            tally.note(f"{where}: {ids[keep[row]]}: no vector")
+            del keep[row]
         lists = lists.drop_null()
         widths = set(pyarrow.compute.list_value_length(lists).to_pylist())
         if len(widths) > 1:
             raise InputError(f"{where} and after: rows of {' and '.join(map(str, sorted(widths)))} numbers")
         if keep:
             numbers = lists.flatten().to_numpy(zero_copy_only=False)
-            yield Block([ids[at] for at in keep], numbers.reshape(len(keep), -1), where)
+            yield Block([ids[row] for row in keep], numbers.reshape(len(keep), -1), where)
 
 
 def _is_list(kind: Any) -> bool:
@@ -133,13 +133,13 @@ def _is_list(kind: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def _column(path: Path, names: Sequence[str], asked: str | None, usual: Sequence[str], option: str) -> str:
-    if asked is not None and asked not in names:
-        raise InputError(f"{path}: column {asked!r}: not found; {near(asked, names)}")
-    found = asked or next((name for name in usual if name in names), None)
-    if found is None:
+def _column(path: Path, names: Sequence[str], chosen: str | None, usual: Sequence[str], option: str) -> str:
+    if chosen is not None and chosen not in names:
+        raise InputError(f"{path}: column {chosen!r}: not found; {near(chosen, names)}")
+    column = chosen or next((name for name in usual if name in names), None)
+    if column is None:
         raise InputError(f"{path}: found columns {', '.join(names)}, expected {usual[0]!r}", hint=f"name it: {option}")
-    return found
+    return column
 
 
 SPACES = {"1": "semantic-scholar/specter_v1", "2": "allenai/specter2"}

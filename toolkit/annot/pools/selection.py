@@ -74,7 +74,7 @@ def read_sheet(
     Raises InputError with the line of every fault; `name` is the file in the messages.
     """
     faults = Faults(name)
-    sheet = read_table(decoded(data), faults, known=COLUMNS)
+    sheet = read_table(decoded(data), faults, known_headings=COLUMNS)
     headings = [plain(heading) for heading in sheet.headings]
     for column in _REQUIRED:
         if sheet.headings and column not in headings:

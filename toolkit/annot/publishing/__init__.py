@@ -1,4 +1,4 @@
-"""What is read outside: the reports, the page that shows the collection, the release with its datasheet.
+"""Pages and files for readers: the reports, the page that shows the collection, the release with its datasheet.
 
 Uses the rooms up to `judging`. Begin with `report`.
 """

@@ -11,11 +11,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from annot.base.records import Paper, Pool, Ranking, Topic
+from annot.base.records import Paper, Pool, Ranking, Topic, grouped
 from annot.base.templating import render
 from annot.formats.trec import Match, closest
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
-from annot.study.outcome import Outcome, Pair
+from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import write_file
 
@@ -44,7 +44,7 @@ _PLACES = {
     ".html": re.compile(rb'<nav class="pages".*?</nav>\n'),
     ".md": re.compile(rb"^\[//\]: # \(pages\)\n(?:.+\n)?", re.MULTILINE),
 }
-"""What `pages.html.j2` and `pages.md.j2` make."""
+"""Patterns of the output of `pages.html.j2` and `pages.md.j2`."""
 
 
 def linked(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -61,8 +61,10 @@ def with_links(content: bytes, name: str, files: Collection[str], *, above: str 
     place = _PLACES.get(kind)
     if place is None:
         return content
-    shown = [(one, title) for one, title in PAGES.items() if one in files and (one.endswith(kind) or one == CARD_FILE)]
-    values = {"page": name, "pages": shown if any(one != name for one, _ in shown) else (), "above": above}
+    shown = [
+        (file, title) for file, title in PAGES.items() if file in files and (file.endswith(kind) or file == CARD_FILE)
+    ]
+    values = {"page": name, "pages": shown if any(file != name for file, _ in shown) else (), "above": above}
     bar = render(f"pages{kind}.j2", values, overrides=None).encode()
     return place.sub(bar, content, count=1)
 
@@ -73,7 +75,7 @@ def pages_in(folder: Path) -> set[str]:
 
 
 def write_pages(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files, and bring the links of the pages beside them up to date; what holds already is not touched."""
+    """Write the files, and update the links of the other pages; a page whose links are right is not touched."""
     names = pages_in(folder) | files.keys()
     for name, text in files.items():
         write_file(folder / name, with_links(text.encode("utf-8"), name, names))
@@ -87,15 +89,15 @@ def write_pages(folder: Path, files: Mapping[str, str]) -> None:
 
 
 STANDINGS = ("not judged", "in dispute", "asked again", "nobody can judge")
-"""What a pair without a final grade is called; in the data it is -1 less its place here."""
+"""States of a pair without a final grade; in the data it is -1 less its position here."""
 NOT_DRAWN = "not drawn"
 """The last of them where a sample of the pools is judged."""
-NOT_JUDGED, IN_DISPUTE, ASKED_AGAIN, NOBODY_CAN_JUDGE = (-1 - at for at in range(len(STANDINGS)))
+NOT_JUDGED, IN_DISPUTE, ASKED_AGAIN, NOBODY_CAN_JUDGE = (-1 - number for number in range(len(STANDINGS)))
 
 
 @dataclass(frozen=True, slots=True)
 class BrowsedRun:
-    """What one run made of the queries."""
+    """Results of one run on the queries."""
 
     tag: str
     rankings: Mapping[str, Ranking]
@@ -106,7 +108,7 @@ class BrowsedRun:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Where the systems go wrong, and what kind of error the lead calls a pair."""
+    """Errors of the systems, and the kind of error that the lead gave to a pair."""
 
     cases: Sequence[ErrorCase]
     kinds: Mapping[Pair, str]
@@ -130,15 +132,9 @@ def page_data(
     facets = list(dict.fromkeys((*settings.facets, *(query.facet for query in snapshot.queries))))
     draws = [draw for pool in snapshot.pools.values() for entry in pool.entries for draw in (entry.drawn, *entry.also)]
     methods = list(dict.fromkeys(draw.method for draw in draws))
-    planned: dict[str, list[str]] = {}
-    for query_id, doc_id in sorted(snapshot.outcome.planned):
-        planned.setdefault(query_id, []).append(doc_id)
-    grades = _grades(snapshot.outcome)
-    standings: tuple[str, ...] = STANDINGS
-    if snapshot.sample is not None:
-        standings = (*STANDINGS, NOT_DRAWN)
-        left_out = (one.pair for one in snapshot.sample.pairs.values() if not one.drawn)
-        grades = dict.fromkeys(left_out, -len(standings)) | grades
+    planned = grouped(sorted(snapshot.outcome.planned))
+    standings = STANDINGS if snapshot.sample is None else (*STANDINGS, NOT_DRAWN)
+    grades = _grades(snapshot)
     disputed = {dispute.pair for dispute in snapshot.outcome.settlement.disputed}
     texts = snapshot.texts
     # By id and whether it is a text: one may be called as a document is.
@@ -182,7 +178,7 @@ def page_data(
 
 
 def _text(topic: Topic) -> list[tuple[str, str]]:
-    """What there is to read of a topic besides its title: what each part is called, and the part."""
+    """Texts of a topic in addition to its title, each with its heading."""
     parts = {"": topic.description, "Narrative": topic.narrative, **topic.fields}
     return [(name, part) for name, part in parts.items() if part]
 
@@ -198,16 +194,16 @@ def _ranked(system: BrowsedRun, query_id: str, doc_ids: Sequence[str]) -> dict[s
     ranking = system.rankings.get(query_id)
     if ranking is None:
         return None
-    at = {doc_id: position for position, doc_id in enumerate(doc_ids)}
-    ranks = [rank for rank, doc in enumerate(ranking, start=1) if doc.doc_id in at]
+    position_of = {doc_id: position for position, doc_id in enumerate(doc_ids)}
+    ranks = [rank for rank, doc in enumerate(ranking, start=1) if doc.doc_id in position_of]
     matches = {
-        at[doc_id]: [(*match[:2], float(f"{match.weight:.3g}")) for match in closest(found)]
-        for doc_id in at
-        if (found := system.matches.get((query_id, doc_id)))
+        position_of[doc_id]: [(*match[:2], float(f"{match.weight:.3g}")) for match in closest(of_pair)]
+        for doc_id in position_of
+        if (of_pair := system.matches.get((query_id, doc_id)))
     }
     value = system.values.get(query_id)
     return {
-        "order": [at[ranking[rank - 1].doc_id] for rank in ranks],
+        "order": [position_of[ranking[rank - 1].doc_id] for rank in ranks],
         **({"ranks": ranks} if ranks != list(range(1, len(ranks) + 1)) else {}),
         **({"outside": len(ranking) - len(ranks)} if len(ranks) < len(ranking) else {}),
         **({"matches": matches} if matches else {}),
@@ -215,9 +211,12 @@ def _ranked(system: BrowsedRun, query_id: str, doc_ids: Sequence[str]) -> dict[s
     }
 
 
-def _grades(outcome: Outcome) -> dict[Pair, int]:
-    """The final grade of each pair, or where it stands."""
+def _grades(snapshot: Snapshot) -> dict[Pair, int]:
+    """The final grade of each pair, or the number below 0 of its state."""
+    outcome, sample = snapshot.outcome, snapshot.sample
+    not_drawn = () if sample is None else (pair.pair for pair in sample.pairs.values() if not pair.drawn)
     return {
+        **dict.fromkeys(not_drawn, -1 - len(STANDINGS)),
         **{decision.pair: decision.grade for decision in outcome.decisions},
         **dict.fromkeys(outcome.open, IN_DISPUTE),
         **dict.fromkeys(outcome.waiting, ASKED_AGAIN),
@@ -234,17 +233,19 @@ def _judged(
     errors: Errors,
 ) -> dict[str, Any]:
     """The grades of a query, where its assessors differed, and the errors (near the top, far down) and their kinds."""
-    at = {doc_id: position for position, doc_id in enumerate(doc_ids)}
+    position_of = {doc_id: position for position, doc_id in enumerate(doc_ids)}
     cases: dict[str, list[list[int]]] = {system.tag: [[], []] for system in systems}
     for case in errors.cases:
-        if case.query_id == query_id and case.doc_id in at:
-            cases[case.run][case.error != NEAR_TOP].append(at[case.doc_id])
+        if case.query_id == query_id and case.doc_id in position_of:
+            cases[case.run][case.error != NEAR_TOP].append(position_of[case.doc_id])
     return {
         "grades": [grades.get((query_id, doc_id), NOT_JUDGED) for doc_id in doc_ids],
-        "disputed": [position for doc_id, position in at.items() if (query_id, doc_id) in disputed],
+        "disputed": [position for doc_id, position in position_of.items() if (query_id, doc_id) in disputed],
         "errors": list(cases.values()),
         "kinds": {
-            at[doc_id]: kind for (name, doc_id), kind in errors.kinds.items() if name == query_id and doc_id in at
+            position_of[doc_id]: kind
+            for (name, doc_id), kind in errors.kinds.items()
+            if name == query_id and doc_id in position_of
         },
     }
 
@@ -255,13 +256,13 @@ def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], 
     if paper is None:
         return [paper_id, "", None, [], []]
     of_sentences = [-1 if facet is None else facets.index(facet) for facet in facets_of] or [-1] * len(paper.sentences)
-    whole = () if paper.part_of is None else (paper.part_of,)
-    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *whole]
+    document = () if paper.part_of is None else (paper.part_of,)
+    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *document]
 
 
 def page(data: Mapping[str, Any], *, overrides: Path | None, sampled: bool = False, **values: object) -> str:
-    """The page. values: what `browse.html.j2` asks for beside the data; `overrides`: a folder whose file wins.
-    sampled: whether a sample of the pools is judged."""
+    """The page. values: variables of `browse.html.j2` in addition to the data; `overrides`: a folder whose file wins.
+    sampled: True if a sample of the pools is judged."""
     # Inside a script element nothing is an entity, and only "<" can end it.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return render("browse.html.j2", {"data": Markup(text), "sampled": sampled, **values}, overrides=overrides)

@@ -1,4 +1,5 @@
-"""A page for each person with what they decided so far: an assessor's grades, and an adjudicator's page for each query.
+"""Pages for each person with their own decisions so far: an assessor's grades, and an adjudicator's page for each
+query.
 
 They are in the folder of what can be made again, so they are in no backup and no release, and git ignores them.
 """
@@ -30,10 +31,10 @@ from annot.study.rushed import BESIDE, answers_of
 from annot.study.workspace import Workspace, write_file
 
 FOLDER = "people"
-"""Where the pages are, below `.annot/`: a folder for each person."""
+"""Folder of the pages, below `.annot/`, with a folder for each person."""
 TEMPLATE = "so-far.html.j2"
 Task = tuple[str, PairKey]
-"""The round of a task, and what it asks."""
+"""Round of a task, and the key of its pair."""
 Decided = Mapping[str, Sequence[Judgement | Adjudication]]
 """The answers or decisions on a page, by query."""
 
@@ -55,78 +56,84 @@ def write_pages(ws: Workspace, *, now: datetime) -> None:
 def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str, str, str]]:
     """Person, file and content of each page."""
     outcome, everyone = outcome_of(session, ws.settings), people.read_assessors(session)
-    everything, repeats = answers_of(session, outcome), set(outcome.repeats)
-    said = {(answer.pair, answer.assessor): answer for answer in outcome.current}
-    common = {
-        **_texts(ws, session, outcome),
-        "whole": WHOLE,
-        "now": now,
-        "grade": lambda answer: opinion_text(answer, ws.settings.scale.names),
-        "seen": lambda ruling: [said[ruling.pair, who] for who in ruling.shown if (ruling.pair, who) in said],
-    }
-    # Whose answers were imported never met Label Studio.
+    all_answers, repeats = answers_of(session, outcome), set(outcome.repeats)
+    common = {**_texts(ws, session, outcome), **_shown(ws, outcome), "whole": WHOLE, "now": now}
+    # People whose answers were imported have no tasks on Label Studio.
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
     for name, links in ((name, links) for name, links in present.items() if links):
-        own = [(round, answer) for round, answer in everything if answer.assessor == name]
+        answers = [(round, answer) for round, answer in all_answers if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
-        took: list[Judgement | Adjudication] = [*rulings, *(answer for _, answer in own)]
-        times = np.array([answer.lead_time for answer in took if answer.lead_time])
-        moments = [moment.astimezone(now.tzinfo) for answer in took if (moment := moment_of(answer.judged_at))]
-        values = {
-            **common,
-            "person": name,
-            "answers": len(took),
-            "today": sum(moment.date() == now.date() for moment in moments),
-            "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
-        }
-        if own:
-            answered = {(round, answer.asked) for round, answer in own}
+        values = {**common, "person": name, **_work(ws, [*rulings, *(answer for _, answer in answers)], now)}
+        if answers:
+            answered = {(round, answer.asked) for round, answer in answers}
             unfinished = _unfinished(session, name, outcome, sent=links.keys(), answered=answered)
-            judged = [answer for round, answer in own if round == "judge" and answer.query_id not in unfinished]
+            judged = [answer for round, answer in answers if round == "judge" and answer.query_id not in unfinished]
             values |= {"judge": True, "link": lambda answer, links=links: links.get(("judge", answer.asked))}
             yield name, "grades.html", _page(ws, values, _each_once(judged, repeats), everyone)
 
         def link(ruling: Adjudication, links: Mapping[Any, str] = links) -> str | None:
             return links.get(("adjudicate", PairKey(*ruling.pair, 1 + outcome.reopened.get(ruling.pair, 0))))
 
-        for query_id, several in grouped((ruling.query_id, ruling) for ruling in rulings).items():
-            text = _page(ws, {**values, "judge": False, "link": link}, {query_id: several}, everyone)
+        for query_id, of_query in grouped((ruling.query_id, ruling) for ruling in rulings).items():
+            text = _page(ws, {**values, "judge": False, "link": link}, {query_id: of_query}, everyone)
             yield name, f"decisions-{quote(query_id, safe='')[:150]}.html", text
+
+
+def _shown(ws: Workspace, outcome: Outcome) -> dict[str, Any]:
+    """Functions of the template: the words of an answer, and the answers that an adjudicator saw."""
+    current = {(answer.pair, answer.assessor): answer for answer in outcome.current}
+
+    def seen(ruling: Adjudication) -> list[Judgement]:
+        return [current[key] for assessor in ruling.shown if (key := (ruling.pair, assessor)) in current]
+
+    return {"grade": lambda answer: opinion_text(answer, ws.settings.scale.names), "seen": seen}
+
+
+def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datetime) -> dict[str, Any]:
+    """The number of a person's answers and rulings, those of today, and the hours that they took if that is known."""
+    times = np.array([answer.lead_time for answer in answers if answer.lead_time])
+    moments = [moment.astimezone(now.tzinfo) for answer in answers if (moment := moment_of(answer.judged_at))]
+    return {
+        "answers": len(answers),
+        "today": sum(moment.date() == now.date() for moment in moments),
+        "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
+    }
 
 
 def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:
     """The queries, and the titles of topics and documents, of the study whose `title` is there too."""
     queries = {query.query_id: query for query in read_queries(session)}
     titles = {name: topic.title for name, topic in read_topics(session).items()}
-    asked = {doc_id for _, doc_id in outcome.planned} | {query.topic_id for query in queries.values()}
-    asked |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
+    ids = {doc_id for _, doc_id in outcome.planned} | {query.topic_id for query in queries.values()}
+    ids |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
     if ws.has_corpus:
-        titles |= {paper_id: paper.title for paper_id, paper in find_papers(ws.corpus, asked).items()}
+        titles |= {paper_id: paper.title for paper_id, paper in find_papers(ws.corpus, ids).items()}
     return {"queries": queries, "titles": titles, "title": ws.settings.collection.title}
 
 
 def _links(session: Session, name: str) -> dict[Task, str]:
     """The address of each of a person's tasks on Label Studio."""
     return {
-        (project.round, asked): f"{project_url(project.url, project.remote_id)}?task={task}"
+        (project.round, pair_key): f"{project_url(project.url, project.remote_id)}?task={task}"
         for project in projects.read_projects(session)
         if project.assessor == name and project.remote_id is not None and project.url.startswith(("http:", "https:"))
-        for asked, task in projects.read_tasks(session, project.project).items()
+        for pair_key, task in projects.read_tasks(session, project.project).items()
     }
 
 
 def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task], answered: Set[Task]) -> set[str]:
-    """The queries of which a person has something to answer still, or may be asked something again.
+    """Queries of which a person still has something to answer, or may be asked something again.
 
     Hidden repeats and hidden gold are among it: whoever looks an earlier grade up does not judge a second time.
     sent: what the person was sent.
     """
     pending = (*outcome.progress.pending, *outcome.progress.pending_repeats)
-    tasks = {("judge", asked) for who, asked in pending if who == name} | {task for task in sent if task[0] == "judge"}
+    tasks = {("judge", pair_key) for assessor, pair_key in pending if assessor == name}
+    tasks |= {task for task in sent if task[0] == "judge"}
     tasks |= {("judge", PairKey(*pair)) for pair in projects.read_hidden(session).get(name, ())}
     tasks |= {(round, trial.asked) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
-    return waiting | {asked.query_id for _, asked in tasks - answered}
+    return waiting | {pair_key.query_id for _, pair_key in tasks - answered}
 
 
 def _each_once(judged: Sequence[Judgement], repeats: Set[Judgement]) -> Decided:
@@ -142,14 +149,15 @@ def _each_once(judged: Sequence[Judgement], repeats: Set[Judgement]) -> Decided:
 
 
 def _page(ws: Workspace, values: Mapping[str, object], decided: Decided, everyone: Sequence[Assessor]) -> str:
-    """The page, if it names nobody else outside of what papers and people wrote."""
-    others = [Secret("name", person.assessor) for person in everyone if person.assessor != values["person"]]
-    others += [Secret("e-mail", person.account) for person in everyone if person.account is not None]
-    bare, whole = (
+    """The page, if it names no other person except in the texts of papers and people."""
+    secrets = [Secret("name", person.assessor) for person in everyone if person.assessor != values["person"]]
+    secrets += [Secret("e-mail", person.account) for person in everyone if person.account is not None]
+    bare, full = (
         render(TEMPLATE, {**values, "decided": decided, "bare": bare}, overrides=ws.root / "templates")
         for bare in (True, False)
     )
-    if found := [leak for leak in leaks({TEMPLATE: bare.encode()}, others, allowed=()) if "a known" in leak.what]:
-        faults = [f"{values['person']}: line {leak.line} has {leak.what}, {leak.shown}" for leak in found]
+    all_leaks = leaks({TEMPLATE: bare.encode()}, secrets, allowed=())
+    if names_found := [leak for leak in all_leaks if "a known" in leak.what]:
+        faults = [f"{values['person']}: line {leak.line} has {leak.what}, {leak.shown}" for leak in names_found]
         raise LeakError("a page of grades so far would name others; no page was written", faults=faults)
-    return whole
+    return full

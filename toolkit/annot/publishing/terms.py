@@ -30,13 +30,13 @@ class Terms:
     """Under which terms the collection goes out."""
 
     with_text: bool
-    """Whether titles and abstracts are part of the release, or their ids only."""
+    """True if titles and abstracts are part of the release, False if their ids only."""
     licence: str
-    """Of the judgements: an SPDX identifier or a URL; empty while none is chosen."""
+    """Licence of the judgements: an SPDX identifier or a URL; empty while none is chosen."""
     text_licence: str
-    """Of titles and abstracts: an SPDX identifier, a URL, or words; empty if they are not released."""
+    """Licence of titles and abstracts: an SPDX identifier, a URL, or words; empty if they are not released."""
     topic_licence: str
-    """Of topics that are texts: an SPDX identifier, a URL, or words; empty if it is that of the judgements."""
+    """Licence of topics that are texts: an SPDX identifier, a URL, or words; empty if it is that of the judgements."""
     published: str
     """ISO 8601 date; empty if none is given: a release carries no other."""
 
@@ -58,7 +58,7 @@ def licence_named(name: str) -> Licence:
     """
     if re.fullmatch(r"https?://\S+", name):
         return Licence(name, name, "other")
-    spdx = next((known for known in HUB_NAMES if known.lower() == name.lower()), name)
+    spdx = next((hub_name for hub_name in HUB_NAMES if hub_name.lower() == name.lower()), name)
     if not re.fullmatch(r"[A-Za-z0-9.+-]+", spdx):
         raise InputError(f"licence {name!r}: expected an SPDX identifier such as CC-BY-4.0 (https://spdx.org) or a URL")
     if spdx == "CC0-1.0":
@@ -75,13 +75,13 @@ NEEDED = {
     "description": "two or three sentences",
     "url": "the address where the collection can be found",
 }
-"""What of `[collection]` a release cannot do without."""
+"""Entries of `[collection]` that a release needs."""
 
 
 def terms_of(
     collection: CollectionSettings, *, with_text: bool | None, licence: str | None, published: date | None
 ) -> tuple[Terms, tuple[str, ...]]:
-    """The terms as far as they are given, and what `[collection]` lacks for a release."""
+    """Terms as far as they are given, and the missing entries of `[collection]` for a release."""
     faults = []
     with_text = bool(collection.text_licence) if with_text is None else with_text
     name = licence or collection.licence
@@ -94,7 +94,9 @@ def terms_of(
             faults.append(error.message)
             name = ""
     faults += [
-        f"collection.{key}: empty, expected {what}" for key, what in NEEDED.items() if not getattr(collection, key)
+        f"collection.{key}: empty, expected {expected}"
+        for key, expected in NEEDED.items()
+        if not getattr(collection, key)
     ]
     if with_text and not collection.text_licence:
         faults.append("collection.text_licence: empty, expected the licence of the texts; or release with --ids-only")
@@ -110,8 +112,8 @@ def known_licence(words: str) -> Licence | None:
     >>> known_licence("with the publishers") is None
     True
     """
-    known = any(words.lower() == name.lower() for name in HUB_NAMES)
-    if known or _CREATIVE_COMMONS.fullmatch(words) or re.fullmatch(r"https?://\S+", words):
+    named = any(words.lower() == name.lower() for name in HUB_NAMES)
+    if named or _CREATIVE_COMMONS.fullmatch(words) or re.fullmatch(r"https?://\S+", words):
         return licence_named(words)
     return None
 

@@ -27,6 +27,7 @@ from annot.measuring.measured import (
     read_run_files,
 )
 from annot.measuring.study_analyses import assessor_effect_of
+from annot.publishing.report.notices import tell_untrue
 from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.sections import assessors
 from annot.publishing.report.sections.agreement import terminal
@@ -36,7 +37,6 @@ from annot.publishing.report.single_pages import meeting_page
 from annot.publishing.report.study_tables import Comment, comments_of
 from annot.publishing.report.tables import Table, sentences
 from annot.publishing.report.terminal import table_text, wrapped
-from annot.publishing.report.verdict import tell_untrue
 from annot.store import papers
 from annot.study.provenance import note
 from annot.study.snapshot import exported_qrels, read_snapshot
@@ -71,7 +71,7 @@ def measure(
 
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
-    tables = terminal(table, per_query=per_query, every=every)
+    tables = terminal(table, per_query=per_query, all_statistics=every)
     how = {"policy": in_words(table.missing, binary=table.binary), "bracketed": any(one.bracketed for one in tables)}
     method = sentences("agreement.terminal", table=table, **how)
     return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])
@@ -179,7 +179,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         titles=papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {},
         texts=snapshot.texts,
         query_papers=query_papers,
-        said=screens_of(snapshot, wanted, {pair.facet for pair in meeting.widest}),
+        screens=screens_of(snapshot, wanted, {pair.facet for pair in meeting.widest}),
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, markdown(made))

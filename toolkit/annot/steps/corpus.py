@@ -321,7 +321,7 @@ def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
 
 
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> Rejects:
-    found = Rejects(ws.settings.document_word, told=REPORTED, part_of=folders)
+    found = Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
     for name, error in unknown.items():
         found.leave_out(name, _in_short(error))
     return found
@@ -576,7 +576,7 @@ def _read(
 ) -> tuple[CitationsRead, Rejects]:
     if scratch is not None:
         scratch.mkdir()
-    rejects = Rejects("citation", told=REPORTED)
+    rejects = Rejects("citation", most_told=REPORTED)
     reader = EdgeReader(ws.corpus, *papers, scratch)
     citations = kept = 0
     for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):

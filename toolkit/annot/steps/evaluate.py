@@ -50,6 +50,7 @@ from annot.measuring.sampled_study import drawn_pairs
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
 from annot.publishing.report.figures import described
+from annot.publishing.report.notices import RESTS_ON, notices, tell_untrue
 from annot.publishing.report.pages import latex, markdown, page
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
 from annot.publishing.report.single_pages import certificate_page
@@ -57,7 +58,6 @@ from annot.publishing.report.single_pages import terminal as certificate_text
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Column, Document, Table, of_facet, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.publishing.report.verdict import RESTS_ON, notices, tell_untrue
 from annot.store import papers
 from annot.store.pools import read_pools, read_sample
 from annot.store.runs import StoredRun

@@ -351,4 +351,4 @@ def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> In
 
 def _read(path: Path, labels: Sequence[str] | None) -> tuple[LabelledAbstract, ...]:
     text = given_text(path, expected="labelled abstracts as JSON Lines")
-    return read_labelled(text.split("\n"), name=str(path), known=labels)
+    return read_labelled(text.split("\n"), name=str(path), known_labels=labels)

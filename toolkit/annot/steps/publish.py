@@ -48,6 +48,7 @@ from annot.publishing.release.prose import (
     read_answers,
 )
 from annot.publishing.release.released_files import bundle, check_folder, release_files, run_files, write_folder
+from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.pages import REPORT_FILE, report_files
 from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.side_by_side import (
@@ -58,7 +59,6 @@ from annot.publishing.report.side_by_side import (
 )
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
-from annot.publishing.report.verdict import RESTS_ON, notices
 from annot.publishing.terms import terms_of
 from annot.store import facet_labels, papers, trials
 from annot.store.people import Notice, record_notices

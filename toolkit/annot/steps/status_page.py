@@ -15,9 +15,9 @@ from annot.base.names import counted
 from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
 from annot.judging.states import remembered_findings
 from annot.publishing.browse_page import pages_in, with_links
+from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
 from annot.publishing.report.terminal import bar, share_done
-from annot.publishing.report.verdict import RESTS_ON, notices
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 
@@ -84,7 +84,7 @@ class StatusPage:
             days,
             said,
             now=now,
-            every=self._every,
+            seconds=self._every,
             papers=papers,
             trouble=trouble,
             overrides=ws.root / "templates",

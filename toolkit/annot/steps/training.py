@@ -356,4 +356,4 @@ def _places(texts: Path) -> dict[str, str]:
     """What is already in the table; a table that cannot be read is not overwritten."""
     if not texts.is_file():
         return {}
-    return read_full_texts(given_bytes(texts, expected="a table of full texts"), name=str(texts), wanted=None)
+    return read_full_texts(given_bytes(texts, expected="a table of full texts"), name=str(texts), ids=None)

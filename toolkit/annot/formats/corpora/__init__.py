@@ -48,21 +48,21 @@ def format_of(name: str, form: str | None) -> str:
     if not head.start.strip():
         return ANNOT.name
     refuse_unread(head)
-    if told := next((known for known in FORMATS.values() if known.told(head)), None):
-        return told.name
+    if by_content := next((known_form for known_form in FORMATS.values() if known_form.told(head)), None):
+        return by_content.name
     if head.record or head.start.lstrip().startswith((b"{", b"[")):
-        form = next(known.name for known in FORMATS.values() if known.fits(head.record))
+        form = next(known_form.name for known_form in FORMATS.values() if known_form.fits(head.record))
         return JSON.name if form == ANNOT.name and has_json_texts(Path(name)) else form
     plain_name = name.removesuffix(".gz")
-    if ending := next((known for known in FORMATS.values() if plain_name.endswith(known.endings or ("\0",))), None):
+    if ending := next((form for form in FORMATS.values() if plain_name.endswith(form.endings or ("\0",))), None):
         return ending.name
     raise unknown(head)
 
 
 def encoding_in(form: str, name: str) -> str:
     """The encoding of the text of a file in this format; "" if it is UTF-8, or no text of its own."""
-    found = encoding_of(Path(name)) if form in _TEXTS else UTF_8
-    return "" if found == UTF_8 else found
+    encoding = encoding_of(Path(name)) if form in _TEXTS else UTF_8
+    return "" if encoding == UTF_8 else encoding
 
 
 __all__ = ["FORMATS", "BrokenRecord", "Format", "Piece", "encoding_in", "format_named", "format_of"]

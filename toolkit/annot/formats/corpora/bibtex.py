@@ -20,7 +20,7 @@ from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, o
 from annot.formats.paper_records import year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What TeX says in a title or an abstract, in Unicode: accents, letters and signs, and maths on one line.
+# TeX of a title or an abstract as Unicode: accents, letters and signs, and maths on one line.
 #
 # The commands are those of LaTeX's kernel and of `textcomp`, `inputenc` and `fontenc` (LaTeX2e: An unofficial
 # reference manual, https://latexref.xyz, "Special insertions"), with what managers of references write in their
@@ -96,7 +96,7 @@ _SHAPES = _words(
     "ensuremath mathrm url path nolinkurl mkbibemph mkbibitalic mkbibbold textsuperscript textsubscript "
     "MakeUppercase MakeLowercase NoCaseChange nocase small"
 )
-"""Commands for the look or the link of what follows: only they and the braces are removed."""
+"""Commands for the look or the link of the following text: only they and the braces are removed."""
 _QUOTES = frozenset(("enquote", "mkbibquote"))
 _UNSEEN = frozenset(("href", "foreignlanguage", "textcolor", "noopsort", "hspace", "vspace", "label"))
 """Their first argument is not part of the text."""
@@ -131,20 +131,20 @@ def unicode_of(text: str, *, in_print: bool = True) -> str:
     reading = _Reading()
     quoted = "``" in text
     for token in _TOKEN.finditer(text):
-        found = token[0]
+        brace = token[0]
         match token.lastgroup:
             case "command":
                 reading.command(token["command"], before_brace=text.startswith("{", token.end()))
-            case "brace" if found == "{":
+            case "brace" if brace == "{":
                 reading.open()
             case "brace":
                 reading.close()
             case "maths":
-                reading.put(_PLAIN_MATHS.get(found, found))
-            case "print" if in_print and (quoted or found != "''"):
-                reading.put(_PRINT[found])
+                reading.put(_PLAIN_MATHS.get(brace, brace))
+            case "print" if in_print and (quoted or brace != "''"):
+                reading.put(_PRINT[brace])
             case _:
-                reading.text(found)
+                reading.text(brace)
     return reading.whole()
 
 
@@ -155,7 +155,7 @@ class _Reading:
         self._parts: list[str] = []
         self._waiting: list[str] = []
         self._groups: list[tuple[int, list[str]]] = []
-        """For each open brace: where in the parts it begins, and the commands whose argument it is."""
+        """Open braces: the position in the parts where each begins, and the commands whose argument it is."""
 
     def put(self, part: str) -> None:
         """A part of the text, the argument of the commands that wait."""
@@ -230,7 +230,7 @@ def _applied(command: str, argument: str) -> str:
 _DOCUMENT = re.compile(
     r"\\documentclass(?:[^\\]|\\(?!begin\{document\}|documentclass))*\\begin\{document\}|\\end\{document\}"
 )
-"""What Springer's abstracts have around each formula."""
+"""Markup around each formula in Springer's abstracts."""
 _MATHS = re.compile(
     rf"{_TOKEN.pattern.partition('|' + chr(92) * 2 + '(?P<command>')[0]}|\\\[([^$\[\]]{{1,2000}}+)\\\]", re.DOTALL
 )
@@ -257,22 +257,22 @@ def with_signs(text: str) -> str:
     return _MATHS.sub(_in_signs, _DOCUMENT.sub("", text))
 
 
-def _in_signs(found: re.Match[str]) -> str:
-    maths = found[0].strip("$") if found[0].startswith("$") else found[0][2:-2]
+def _in_signs(match: re.Match[str]) -> str:
+    maths = match[0].strip("$") if match[0].startswith("$") else match[0][2:-2]
     if not _MARKED.search(maths) and (
         _LETTERS.search(maths) or (maths[:1].isdigit() and not re.search("[=<>]", maths))
     ):
-        return maths if maths.replace(".", "").isdigit() else found[0]
-    before = None
-    while maths != before:
-        before = maths
+        return maths if maths.replace(".", "").isdigit() else match[0]
+    previous = None
+    while maths != previous:
+        previous = maths
         maths = _GROUP.sub(_group, _FRACTION.sub(lambda parts: f"{{{_over(parts[1])}/{_over(parts[2])}}}", maths))
     maths = _MARK.sub(lambda mark: _script(mark[1], mark[2]), _plain(maths))
     return " ".join(maths.replace("~", " ").split())
 
 
-def _group(found: re.Match[str]) -> str:
-    command, inner = found[1] or "", _plain(found[2])
+def _group(match: re.Match[str]) -> str:
+    command, inner = match[1] or "", _plain(match[2])
     name = command.lstrip("\\")
     if name in ("^", "_"):
         return _script(name, inner)
@@ -305,12 +305,12 @@ def _styled(char: str, alphabet: str) -> str:
 def _plain(text: str) -> str:
     """Commands without an argument as their signs, or as their names: `\\log`."""
 
-    def sign(found: re.Match[str]) -> str:
-        name = found[1] or found[3]
+    def sign(match: re.Match[str]) -> str:
+        name = match[1] or match[3]
         if name in _SIZES or name in _SHAPES or name.startswith("math"):
             return ""
-        known = _SIGNS.get(name, name)
-        return (name if known is None else known) + (" " if found[2] else "")
+        known_sign = _SIGNS.get(name, name)
+        return (name if known_sign is None else known_sign) + (" " if match[2] else "")
 
     return _BARE.sub(sign, text)
 
@@ -377,8 +377,8 @@ _OF_ONE_BYTE = re.compile(r"(?:cp|iso8859|mac|koi8)[\w-]*")
 class _Fault(Exception):
     """The entry cannot be read because of something at this place of the text."""
 
-    def __init__(self, at: int, words: str) -> None:
-        self.at, self.words = at, words
+    def __init__(self, position: int, words: str) -> None:
+        self.at, self.words = position, words
 
 
 class _Macros:
@@ -410,8 +410,9 @@ def records(piece: Piece) -> Records:
 @contextmanager
 def _text(path: Path) -> Iterator[TextIO]:
     with opened(path) as file:
-        said = _ENCODING.search(file.read(1 << 12))
-    if said and encoding_of(path) == WINDOWS_1252 and (encoding := _of_one_byte(said[1].decode("ascii", "replace"))):
+        declared = _ENCODING.search(file.read(1 << 12))
+    name = declared[1].decode("ascii", "replace") if declared else ""
+    if name and encoding_of(path) == WINDOWS_1252 and (encoding := _of_one_byte(name)):
         with opened(path) as file, io.TextIOWrapper(file, encoding, errors="replace") as text:
             yield text
     else:
@@ -438,7 +439,7 @@ def _parts(text: TextIO, name: str) -> Iterator[tuple[int, str]]:
                 f"{name}:{line}: an entry of more than {LONGEST_LINE} characters, expected many short ones",
                 hint="is the file in another format?",
             )
-        starts = [found.start() for found in _START.finditer(rest) if _begins(rest, found.start())]
+        starts = [match.start() for match in _START.finditer(rest) if _begins(rest, match.start())]
         first = starts[0] if starts else rest.rfind("\n") + 1
         line += rest.count("\n", 0, first)
         for start, stop in pairwise(starts):
@@ -449,28 +450,28 @@ def _parts(text: TextIO, name: str) -> Iterator[tuple[int, str]]:
         yield line, rest
 
 
-def _begins(text: str, at: int) -> bool:
-    """Whether an entry may begin here: at the beginning of a line, or after the end of another one."""
-    before = text[max(0, at - _INDENT) : at].rstrip(" \t")
-    return not before or before[-1] in "\n})"
+def _begins(text: str, position: int) -> bool:
+    """True if an entry may begin here: at the beginning of a line, or after the end of another one."""
+    indent = text[max(0, position - _INDENT) : position].rstrip(" \t")
+    return not indent or indent[-1] in "\n})"
 
 
 def _joined(parts: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The parts, several in one where an abstract has what looks like the beginning of an entry: the first has too few
-    closing braces, and the next as many too many, or not the shape of an entry."""
+    """Parts, several in one if an abstract has something like the beginning of an entry: the first has too few closing
+    braces, and the next as many too many, or not the shape of an entry."""
     line, first = next(parts, (0, ""))
-    held, depth = [first], _depth(first)
+    open_parts, depth = [first], _depth(first)
     for next_line, part in parts:
-        more = _depth(part)
-        inside = depth > 0 and not _NO_PAPER.match(held[0]) and (depth + more == 0 or not _SHAPE.match(part))
-        if inside and len(held) < _MOST_JOINED:
-            held.append(part)
-            depth += more
+        extra = _depth(part)
+        inside = depth > 0 and not _NO_PAPER.match(open_parts[0]) and (depth + extra == 0 or not _SHAPE.match(part))
+        if inside and len(open_parts) < _MOST_JOINED:
+            open_parts.append(part)
+            depth += extra
         else:
-            yield line, "".join(held)
-            line, held, depth = next_line, [part], more
+            yield line, "".join(open_parts)
+            line, open_parts, depth = next_line, [part], extra
     if line:
-        yield line, "".join(held)
+        yield line, "".join(open_parts)
 
 
 def _depth(part: str) -> int:
@@ -481,8 +482,8 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | BrokenRec
     """The entry of a part, if it is a paper's. Macros that it defines are added to the others."""
     head = _HEAD.match(part)
     if head is None:
-        found = part.partition("\n")[0].strip()
-        return BrokenRecord("not valid BibTeX", (f"{found}: no brace after the kind of entry (line {line})",), part)
+        fault = f"{part.partition(chr(10))[0].strip()}: no brace after the kind of entry (line {line})"
+        return BrokenRecord("not valid BibTeX", (fault,), part)
     try:
         entry = _entry(part, head, macros)
     except _Fault as fault:
@@ -498,8 +499,8 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | BrokenRec
     return None if entry["@"] in _NO_PAPERS else not_utf8(part) or entry
 
 
-def _named_brace(found: re.Match[str]) -> str:
-    return f"{found[1]}\\{'lbrace' if found[2] == '{' else 'rbrace'}{{}}"
+def _named_brace(match: re.Match[str]) -> str:
+    return f"{match[1]}\\{'lbrace' if match[2] == '{' else 'rbrace'}{{}}"
 
 
 def _entry(text: str, head: re.Match[str], macros: _Macros) -> dict[str, str]:
@@ -509,83 +510,83 @@ def _entry(text: str, head: re.Match[str], macros: _Macros) -> dict[str, str]:
     if kind in ("comment", "preamble"):
         return {"@": kind}
     closing = "}" if head[2] == "{" else ")"
-    at, key = head.end(), ""
-    if kind != "string" and (found := _KEY.match(text, at)):
-        at, key = found.end(), found[1]
+    position, key = head.end(), ""
+    if kind != "string" and (key_match := _KEY.match(text, position)):
+        position, key = key_match.end(), key_match[1]
     fields: dict[str, str] = {}
     while True:
-        at = _after(_BETWEEN, text, at)
-        if text.startswith(closing, at):
+        position = _after(_BETWEEN, text, position)
+        if text.startswith(closing, position):
             break
-        field = _FIELD.match(text, at)
-        if at == len(text):
+        field = _FIELD.match(text, position)
+        if position == len(text):
             raise _Fault(len(text.rstrip()), f"no {closing!r} before the next entry or the end")
         if field is None:
-            raise _Fault(at, f"found {_shown(text, at)}, expected a field or {closing!r}")
-        value, at = _value(text, field.end(), macros)
+            raise _Fault(position, f"found {_shown(text, position)}, expected a field or {closing!r}")
+        value, position = _value(text, field.end(), macros)
         name = field[1].lower()
         if kind == "string":
             macros.define(name, value)
         elif name in _READ:
             fields[name] = fields.get(name) or value
-    if _AFTER.match(text, at + 1):
-        raise _Fault(at, f"the entry ends here, but fields follow: {_shown(text, at + 1)}")
+    if _AFTER.match(text, position + 1):
+        raise _Fault(position, f"the entry ends here, but fields follow: {_shown(text, position + 1)}")
     return {**fields, "@": kind, "@key": key}
 
 
-def _value(text: str, at: int, macros: _Macros) -> tuple[str, int]:
+def _value(text: str, position: int, macros: _Macros) -> tuple[str, int]:
     """The value that begins here, and where it ends: texts in braces or quotation marks, numbers and macros, with `#`
     between them."""
     parts: list[str] = []
     size = 0
     while True:
-        start = at
-        if text.startswith("{", at):
-            at = _closed(text, at)
-            parts.append(text[start + 1 : at - 1])
-        elif text.startswith('"', at):
-            at = _quoted(text, at)
-            parts.append(text[start + 1 : at - 1])
-        elif word := _WORD.match(text, at):
-            at = word.end()
+        start = position
+        if text.startswith("{", position):
+            position = _closed(text, position)
+            parts.append(text[start + 1 : position - 1])
+        elif text.startswith('"', position):
+            position = _quoted(text, position)
+            parts.append(text[start + 1 : position - 1])
+        elif word := _WORD.match(text, position):
+            position = word.end()
             parts.append(macros.value(word[0]))
         size += len(parts[-1]) if parts else 0
         if len(parts) > 1 and size > _LONGEST_VALUE:
             raise _Fault(start, f"a value of more than {_LONGEST_VALUE} characters of macros")
-        if (between := _AND.match(text, at)) is None:
-            return parts[0] if len(parts) == 1 else "".join(parts), at
-        at = between.end()
+        if (between := _AND.match(text, position)) is None:
+            return parts[0] if len(parts) == 1 else "".join(parts), position
+        position = between.end()
 
 
-def _closed(text: str, at: int) -> int:
+def _closed(text: str, position: int) -> int:
     """The end of the group that opens here."""
     depth = 0
-    for brace in _BRACE.finditer(text, at):
+    for brace in _BRACE.finditer(text, position):
         depth += 1 if brace[0] == "{" else -1
         if depth == 0:
             return brace.end()
-    raise _Fault(at, f"this brace is not closed: {_shown(text, at)}")
+    raise _Fault(position, f"this brace is not closed: {_shown(text, position)}")
 
 
-def _quoted(text: str, at: int) -> int:
+def _quoted(text: str, position: int) -> int:
     """The end of the text in quotation marks that begins here; marks in braces are part of it."""
     depth = 0
-    for found in _IN_QUOTES.finditer(text, at + 1):
-        if found[0] == '"' and depth == 0:
-            return found.end()
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
+    for match in _IN_QUOTES.finditer(text, position + 1):
+        if match[0] == '"' and depth == 0:
+            return match.end()
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
         if depth < 0:
             break
-    raise _Fault(at, f"this quotation mark is not closed: {_shown(text, at)}")
+    raise _Fault(position, f"this quotation mark is not closed: {_shown(text, position)}")
 
 
-def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
 
 
-def _shown(text: str, at: int) -> str:
-    return repr(" ".join(text[at : at + 60].split())[:40])
+def _shown(text: str, position: int) -> str:
+    return repr(" ".join(text[position : position + 60].split())[:40])
 
 
 def paper(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -606,15 +607,15 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _doi(record: Mapping[str, Any]) -> str | None:
-    if found := _id(record.get("doi", "")):
-        return found
+    if doi := _id(record.get("doi", "")):
+        return doi
     links = (_DOI_LINK.search(_id(record.get(name, ""))) for name in _LINKS)
     return next((unquote(link[1]) for link in links if link), None)
 
 
 def _pmid(record: Mapping[str, Any]) -> str | None:
-    if found := _id(record.get("pmid", "")):
-        return found
+    if pmid := _id(record.get("pmid", "")):
+        return pmid
     if record.get("eprinttype", record.get("archiveprefix", "")).lower() == "pubmed":
         return _id(record.get("eprint", "")) or None
     note = _PMID.search(record.get("note", ""))
@@ -628,7 +629,7 @@ def _id(text: str) -> str:
 
 def _told(head: Head) -> bool:
     start = head.start.replace(b"\0", b"").lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16).lstrip().decode("latin-1")
-    begins = (found.start() for found in _START.finditer(start) if _begins(start, found.start()))
+    begins = (match.start() for match in _START.finditer(start) if _begins(start, match.start()))
     return start[:1] not in ("{", "[") and _SHAPE.match(start, next(begins, 0)) is not None
 
 

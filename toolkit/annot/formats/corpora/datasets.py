@@ -39,15 +39,15 @@ _MISSING = 100
 
 
 def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The work's fields, or those of a record with its id that a person made.
+    """Fields of the work, or of a record with its id that a person made.
 
     Raises InputError for what is no work, or has an abstract that is none.
     """
     ids = record["ids"] if isinstance(record.get("ids"), dict) else {}
-    given = record.get("id") or ids.get("openalex")
-    work = _work(given)
-    if work is None and given is not None:
-        raise InputError("no work", faults=(f"id: found {given!r:.60}, expected a work, such as W2741809807",))
+    work_id = record.get("id") or ids.get("openalex")
+    work = _work(work_id)
+    if work is None and work_id is not None:
+        raise InputError("no work", faults=(f"id: found {work_id!r:.60}, expected a work, such as W2741809807",))
     if work == DELETED:
         raise InputError("a deleted work", faults=(f"id: found {DELETED}, which OpenAlex gave to all deleted works",))
     cited = record.get("referenced_works")
@@ -60,7 +60,7 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "abstract": _abstract(record),
         "year": record.get("publication_year") or str(record.get("publication_date") or "")[:4] or record.get("year"),
         **({"retracted": True} if record.get("is_retracted") is True else {}),
-        "cited": [("openalex", one) for one in works if one is not None and one != DELETED],
+        "cited": [("openalex", work) for work in works if work is not None and work != DELETED],
     }
 
 
@@ -72,13 +72,13 @@ def _works(cited: list[Any]) -> Sequence[str | None]:
         text = ""
     if _ADDRESSES.fullmatch(text) and text.count("\n") == len(cited) - 1:
         return text.replace(_ADDRESS, "").split("\n")
-    return [_work(one) for one in cited]
+    return [_work(reference) for reference in cited]
 
 
-def _work(given: object) -> str | None:
+def _work(work: object) -> str | None:
     """The id of a work without the address before it; None for anything else."""
-    found = _ENTITY.fullmatch(given) if isinstance(given, str) else None
-    return f"W{found[2]}" if found and found[1] in "Ww" else None
+    match = _ENTITY.fullmatch(work) if isinstance(work, str) else None
+    return f"W{match[2]}" if match and match[1] in "Ww" else None
 
 
 def _abstract(record: Mapping[str, Any]) -> str | None:
@@ -98,17 +98,17 @@ def turned_back(index: object, *, name: str) -> str | None:
     'to be or not to be'
     """
     try:
-        found = json.loads(index) if isinstance(index, str) else index
+        inverted = json.loads(index) if isinstance(index, str) else index
     except (ValueError, RecursionError):
         raise _unusable(name, "text that is not JSON") from None
-    if isinstance(found, dict) and isinstance(found.get("InvertedIndex"), dict):
-        found = found["InvertedIndex"]
-    if not isinstance(found, dict):
-        raise _unusable(name, f"{found!r:.40}")
-    if (text := _plain_text(found)) is not None:
+    if isinstance(inverted, dict) and isinstance(inverted.get("InvertedIndex"), dict):
+        inverted = inverted["InvertedIndex"]
+    if not isinstance(inverted, dict):
+        raise _unusable(name, f"{inverted!r:.40}")
+    if (text := _plain_text(inverted)) is not None:
         return text
     words: dict[int, str] = {}
-    for word, places in found.items():
+    for word, places in inverted.items():
         for place in places if isinstance(places, list) else [places]:
             if type(place) is not int or place < 0:
                 raise _unusable(name, f"{word!r:.40} at position {place!r:.40}")
@@ -123,7 +123,7 @@ def _plain_text(index: Mapping[str, Any]) -> str | None:
     if {*map(type, index.values())} != {list}:
         return None
     try:
-        words = {place: word for word, of in index.items() for place in of}
+        words = {place: word for word, places in index.items() for place in places}
     except TypeError:
         return None
     count = len(words)
@@ -135,13 +135,13 @@ def _plain_text(index: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _unusable(name: str, found: str) -> InputError:
-    return InputError(f"{name} cannot be used", faults=(f"{name}: found {found}, expected words with positions",))
+def _unusable(name: str, problem: str) -> InputError:
+    return InputError(f"{name} cannot be used", faults=(f"{name}: found {problem}, expected words with positions",))
 
 
 def _openalex_fits(record: Mapping[str, Any]) -> bool:
-    given = record.get("id")
-    return (isinstance(given, str) and "openalex.org/" in given) or any(name in record for name in _ABSTRACTS)
+    work_id = record.get("id")
+    return (isinstance(work_id, str) and "openalex.org/" in work_id) or any(name in record for name in _ABSTRACTS)
 
 
 OPENALEX = Format("openalex", paper=openalex_paper, fits=_openalex_fits, bibliographic=True)
@@ -161,7 +161,7 @@ OPENALEX = Format("openalex", paper=openalex_paper, fits=_openalex_fits, bibliog
 
 
 SHARE_BYTES = 1 << 28
-"""What the text of one share comes to, about; its tables take several times as much memory while they are joined."""
+"""Characters of text in one share, roughly; its tables take several times as much memory while they are joined."""
 MOST_SHARES = 256
 """So many files are open at once."""
 _GZIP_RATIO = 4
@@ -177,7 +177,7 @@ class Spread(NamedTuple):
     lines: int
     rows: int
     broken: tuple[tuple[int, BrokenRecord], ...]
-    """With their lines."""
+    """Broken records with their lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +242,9 @@ def joined(piece: Piece) -> Records:
     rows = pyarrow.parquet.read_table(piece.path)
     papers = rows.filter(pyarrow.compute.is_valid(rows["title"])).drop_columns(["abstract"])
     abstracts = rows.filter(pyarrow.compute.is_null(rows["title"])).select(["corpusid", "abstract"])
-    whole = papers.join(abstracts, "corpusid", join_type="left outer").sort_by("place")
+    joined_table = papers.join(abstracts, "corpusid", join_type="left outer").sort_by("place")
     places = count(1)
-    for batch in whole.to_batches(_ROWS):
+    for batch in joined_table.to_batches(_ROWS):
         for row in batch.to_pylist():
             yield next(places), row
     alone = abstracts.join(papers.select(["corpusid"]), "corpusid", join_type="left anti").sort_by("corpusid")
@@ -269,7 +269,7 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any] | BrokenRecord:
 
 
 def _semantic_scholar_fits(value: Any, kind: type) -> bool:
-    """Whether a column can hold the value; a bool is no number, and numbers have 64 bits there."""
+    """True if a column can hold the value; a bool is no number, and numbers have 64 bits there."""
     return type(value) is kind and not (isinstance(value, int) and value.bit_length() > 63)
 
 
@@ -311,8 +311,8 @@ def s2orc_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return record
 
 
-def _by_places(record: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
-    text, annotations = whole.get("text") or "", whole.get("annotations") or {}
+def _by_places(record: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    text, annotations = fields.get("text") or "", fields.get("annotations") or {}
     entries = _places(annotations, "bib_entry") or _places(annotations, "bibentry")
     cited = [(entry.get("attributes") or {}).get("matched_paper_id") for entry in entries]
     title = record.get("title") or " ".join(_spans(text, annotations, "title"))
@@ -331,8 +331,8 @@ def _spans(text: str, annotations: Mapping[str, Any], kind: str) -> list[str]:
 
 def _places(annotations: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     """The places of one kind: a list, or a JSON text that holds one."""
-    found = annotations.get(kind) or []
-    return json.loads(found) if isinstance(found, str) else found
+    spans = annotations.get(kind) or []
+    return json.loads(spans) if isinstance(spans, str) else spans
 
 
 def _fits_s2orc(record: Mapping[str, Any]) -> bool:
@@ -359,7 +359,7 @@ def arxiv_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     first = versions[0] if isinstance(versions, list) and versions else None
     dates = [first.get("created") if isinstance(first, dict) else None, record.get("update_date")]
     named = {"id": "paper_id", "title": "title", "abstract": "abstract"}
-    fields = {ours: record[theirs] for theirs, ours in named.items() if theirs in record}
+    fields = {name: record[source] for source, name in named.items() if source in record}
     for name in ("title", "abstract"):
         if isinstance(text := fields.get(name), str):
             fields[name] = unicode_of(text)
@@ -415,23 +415,23 @@ def _full_texts(row: Mapping[str, str], folder: Path) -> list[Path]:
 
 
 def cord19_paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The paper of a row, with what its full texts add, or of a full text."""
+    """Paper of a row, with the parts that its full texts add, or of a full text."""
     if FULL_TEXTS not in record:
         return _of_full_text(record)
     row = paper_of_row({name: value for name, value in record.items() if name != FULL_TEXTS})
     texts = record[FULL_TEXTS]
-    abstracts = (one["abstract"] for one in texts if one["abstract"])
+    abstracts = (text["abstract"] for text in texts if text["abstract"])
     return {
         **row,
         "abstract": row.get("abstract") or next(abstracts, None),
-        "cited": [cited for one in texts for cited in one["cited"]],
+        "cited": [cited for text in texts for cited in text["cited"]],
     }
 
 
 def _of_full_text(record: Mapping[str, Any]) -> dict[str, Any]:
     """The paragraphs of its abstract are those that say something."""
     metadata, abstract = record.get("metadata"), record.get("abstract")
-    paragraphs = [str(one.get("text") or "") for one in _objects(abstract)]
+    paragraphs = [str(part.get("text") or "") for part in _objects(abstract)]
     return {
         "key": record.get("paper_id"),
         "title": (metadata.get("title") if isinstance(metadata, dict) else None) or None,
@@ -445,14 +445,14 @@ def _cited(record: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
     entries = record.get("bib_entries")
     for entry in _objects(list(entries.values()) if isinstance(entries, dict) else entries):
         ids = entry.get("other_ids")
-        given = [(ours, ids.get(theirs)) for theirs, ours in _CITED.items()] if isinstance(ids, dict) else []
-        each = [(kind, one) for kind, ids in given for one in (ids if isinstance(ids, list) else [ids])]
-        if known := tuple((kind, one) for kind, one in each if isinstance(one, str)):
-            yield known
+        ids_by_kind = [(name, ids.get(source)) for source, name in _CITED.items()] if isinstance(ids, dict) else []
+        typed_ids = [(kind, value) for kind, ids in ids_by_kind for value in (ids if isinstance(ids, list) else [ids])]
+        if texts := tuple((kind, value) for kind, value in typed_ids if isinstance(value, str)):
+            yield texts
 
 
 def _objects(several: object) -> list[dict[str, Any]]:
-    return [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+    return [value for value in several if isinstance(value, dict)] if isinstance(several, list) else []
 
 
 def _cord19_fits(record: Mapping[str, Any]) -> bool:

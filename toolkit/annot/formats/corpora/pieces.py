@@ -49,7 +49,7 @@ class NotJson(ValueError):
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(reason)
         self.text = text
-        """From the last value on, as far as it was read."""
+        """Value that was being read at the end, as far as it was read."""
 
 
 def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
@@ -68,7 +68,7 @@ def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
 
 
 def is_json_text(file: IO[bytes], longest: int) -> bool:
-    """Whether a file that begins so has JSON texts over several lines, or of several records, not a record a line.
+    """True if a file with this beginning has JSON texts over several lines, or of several records, not a record a line.
 
     A broken line at the beginning of JSON Lines makes no text of them: only what text alone can have tells it.
     """
@@ -104,39 +104,42 @@ def _is_page(value: dict[str, Any]) -> bool:
 
 
 def _is_by_id(value: dict[str, Any]) -> bool:
-    return bool(value) and all(isinstance(one, dict) for one in value.values())
+    return bool(value) and all(isinstance(entry, dict) for entry in value.values())
 
 
 def _of_object(text: _JsonText) -> Iterator[Entry]:
     """The records of a page, those that an object has by their ids, or the object."""
-    held: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     by_id = page = False
     for name in text.names():
         if by_id:
             yield text.value()
-        elif name == "results" and text.peek() == "[" and not _OF_A_RECORD & held.keys():
+        elif name == "results" and text.peek() == "[" and not _OF_A_RECORD & entries.keys():
             page = True
             yield from text.items()
         else:
-            held[name] = text.value()
-            text.check_length(sum(len(raw) for _, raw in held.values()))
-            by_id = len(held) == _HELD and not page and _is_by_id(_values(held))
+            entries[name] = text.value()
+            text.check_length(sum(len(raw) for _, raw in entries.values()))
+            by_id = len(entries) == _HELD and not page and _is_by_id(_values(entries))
             if by_id:
-                yield from held.values()
+                yield from entries.values()
     if by_id or page:
         return
-    if _is_by_id(_values(held)):
-        yield from held.values()
+    if _is_by_id(_values(entries)):
+        yield from entries.values()
     else:
-        yield _values(held), "{" + ", ".join(f"{json.dumps(name)}: {raw}" for name, (_, raw) in held.items()) + "}"
+        yield (
+            _values(entries),
+            "{" + ", ".join(f"{json.dumps(name)}: {raw}" for name, (_, raw) in entries.items()) + "}",
+        )
 
 
-def _values(held: Mapping[str, Entry]) -> dict[str, Any]:
-    return {name: value for name, (value, _) in held.items()}
+def _values(entries: Mapping[str, Entry]) -> dict[str, Any]:
+    return {name: value for name, (value, _) in entries.items()}
 
 
 class _JsonText:
-    """The text of a file, of which memory holds what is being read."""
+    """Text of a file; memory holds only the part that is being read."""
 
     def __init__(self, file: IO[bytes], longest: int) -> None:
         start = file.read(_BLOCK)
@@ -150,10 +153,10 @@ class _JsonText:
         """Read on; as much again as is held, so that a long value costs no more than its length."""
         if self._ended:
             return False
-        before = self._text[: self._at]
-        if lines := before.count("\n"):
+        read_text = self._text[: self._at]
+        if lines := read_text.count("\n"):
             self._line, self._column = self._line + lines, 1
-        self._column += len(before) - (before.rfind("\n") + 1)
+        self._column += len(read_text) - (read_text.rfind("\n") + 1)
         block = self._file.read(max(_BLOCK, len(self._text) - self._at))
         self._ended = not block
         self._text, self._at = self._text[self._at :] + self._decoder.decode(block, not block), 0
@@ -162,19 +165,19 @@ class _JsonText:
     def peek(self) -> str:
         """The next character that is not white space; none at the end."""
         while True:
-            if found := _SPACE.match(self._text, self._at):
-                self._at = found.end()
+            if match := _SPACE.match(self._text, self._at):
+                self._at = match.end()
             if self._at < len(self._text) or not self._more():
                 return self._text[self._at : self._at + 1]
 
     def _take(self, *expected: str) -> str:
-        if (found := self.peek()) not in expected or not found:
-            raise self._fault(f"Expecting {' or '.join(map(repr, expected))}", self._at, ends=not found)
+        if (character := self.peek()) not in expected or not character:
+            raise self._fault(f"Expecting {' or '.join(map(repr, expected))}", self._at, ends=not character)
         self._at += 1
-        return found
+        return character
 
     def items(self) -> Iterator[Entry]:
-        """What the list that begins here has."""
+        """Values of the list that begins here."""
         self._take("[")
         if self.peek() == "]":
             self._take("]")
@@ -190,8 +193,8 @@ class _JsonText:
             self._take("}")
             return
         while True:
-            if (found := self.peek()) != '"':
-                raise self._fault("Expecting property name enclosed in double quotes", self._at, ends=not found)
+            if (character := self.peek()) != '"':
+                raise self._fault("Expecting property name enclosed in double quotes", self._at, ends=not character)
             name = self.value()[0]
             self._take(":")
             yield name
@@ -222,16 +225,16 @@ class _JsonText:
         if characters > self._longest + 2 * _BLOCK:
             raise self._fault(f"a record of more than {self._longest} characters", self._at)
 
-    def _fault(self, reason: str, at: int, *, ends: bool = False) -> NotJson:
-        before = self._text[:at]
-        line = self._line + before.count("\n")
-        column = at - before.rfind("\n") if "\n" in before else self._column + at
+    def _fault(self, reason: str, position: int, *, ends: bool = False) -> NotJson:
+        text_before = self._text[:position]
+        line = self._line + text_before.count("\n")
+        column = position - text_before.rfind("\n") if "\n" in text_before else self._column + position
         where = f"line {line}, column {column}" + ("; the file ends before this is closed" if ends else "")
         return NotJson(f"not valid JSON: {reason} at {where}", self._text[self._at : self._at + _SHOWN_OF_JSON])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What an importer is (`Form`): the pieces into which the files of a corpus are cut, and the records of one piece.
+# An importer (`Form`): the pieces into which the files of a corpus are cut, and the records of one piece.
 #
 # A piece is small enough to be one shard of work, and says all that another process needs to read it.
 # ----------------------------------------------------------------------------------------------------------------------
@@ -279,7 +282,7 @@ Records = Iterator[tuple[int, dict[str, Any] | BrokenRecord | None]]
 
 
 def cut_lines(name: str) -> list[tuple[int, int | None]]:
-    """Where the pieces of a file of lines begin and end; a compressed file is one piece, and one of JSON texts."""
+    """Pieces of a file of lines; a compressed file is one piece, and so is one of JSON texts."""
     path = Path(name)
     size = path.stat().st_size
     if size <= PIECE_BYTES or is_gzip(path) or has_json_texts(path):
@@ -290,8 +293,8 @@ def cut_lines(name: str) -> list[tuple[int, int | None]]:
 
 def json_records(piece: Piece) -> Records:
     """The JSON objects of the piece, one a line or in one text over all lines; NaN and infinity are read as null."""
-    whole = piece.start == 0 and piece.stop is None
-    return _of_text(piece) if whole and has_json_texts(Path(piece.path)) else _of_lines(piece)
+    is_whole = piece.start == 0 and piece.stop is None
+    return _of_text(piece) if is_whole and has_json_texts(Path(piece.path)) else _of_lines(piece)
 
 
 def first_object(name: str) -> Mapping[str, Any]:
@@ -301,7 +304,7 @@ def first_object(name: str) -> Mapping[str, Any]:
 
 
 def has_json_texts(path: Path) -> bool:
-    """Whether the file has JSON texts over several lines, or of several records, if it is JSON."""
+    """True if a JSON file has texts over several lines, or of several records."""
     with opened(path) as file:
         return is_json_text(file, LONGEST_LINE)
 
@@ -388,7 +391,7 @@ def _line(file: IO[bytes], path: str, place: int) -> bytes:
 
 
 class Head(NamedTuple):
-    """How a file begins, which decides its format."""
+    """Beginning of a file, which decides its format."""
 
     name: str
     start: bytes
@@ -405,29 +408,29 @@ class Format:
     paper: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record
     """A record in the fields that `paper_lines.read_papers` knows."""
     fits: Callable[[Mapping[str, Any]], bool] = lambda _record: False
-    """Whether a JSON record, the first of a file, is of this format."""
+    """Test on the first JSON record of a file: True if it is of this format."""
     records: Callable[[Piece], Records] = json_records
     cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
     told: Callable[[Head], object] = lambda _head: False
-    """Whether a file that begins so is of this format, if it is not JSON."""
+    """Test on the beginning of a file that is not JSON: True if it is of this format."""
     endings: tuple[str, ...] = ()
-    """Of the names of files, compressed or not, that are of this format if their beginning tells no other."""
+    """Endings of file names, compressed or not, that are of this format if their beginning decides nothing else."""
     bibliographic: bool = False
-    """Whether its records are those of a library or a database, whose ids there are several of: `paper` gives `doi`,
+    """True if its records are those of a library or a database, which have several kinds of ids: `paper` gives `doi`,
     `pmid`, `openalex` and `key` in place of `paper_id`. A record for which it gives `paper_id` (a row of a table with
-    ids of its own) is none."""
+    ids of its own) is not one of these."""
     published: bool = False
-    """Whether its texts are those of a published collection, which stay as they are."""
+    """True if its texts are those of a published collection, which are never changed."""
     sheet: Callable[[str], str] = lambda _name: ""
     """The name of the sheet that is read of a workbook with several; "" for any other file."""
     brings: Callable[[str], Path | None] = lambda _name: None
     """The folder whose files belong to the records of this one, and are not read by themselves."""
     by_name: bool = False
-    """Whether it reads datasets by name instead of files."""
+    """True if it reads datasets by name instead of files."""
 
 
 def in_one_piece(_name: str) -> list[tuple[int, int | None]]:
-    """How to cut a file that has to be read from its beginning."""
+    """Function that cuts a file which has to be read from its beginning."""
     return [(0, None)]
 
 
@@ -461,15 +464,15 @@ def head_of(name: str) -> Head:
 def unknown(head: Head) -> InputError:
     """The error for a file whose beginning fits no format."""
     if b"\0" in head.start:
-        what = f"not text; it begins with the bytes {head.start[:8].hex(' ')}"
+        content = f"not text; it begins with the bytes {head.start[:8].hex(' ')}"
     elif root := _ROOT.match(head.start):
-        what = f"XML of an unknown kind: its root is <{root[1].decode('utf-8', 'replace')}>"
+        content = f"XML of an unknown kind: its root is <{root[1].decode('utf-8', 'replace')}>"
     else:
         lines = filter(None, map(str.strip, head.start.decode("utf-8", "replace").splitlines()))
         line = next(lines, "")
-        what = f"begins with {line[:_SHOWN_OF_HEAD]!r}{' ...' if len(line) > _SHOWN_OF_HEAD else ''}"
+        content = f"begins with {line[:_SHOWN_OF_HEAD]!r}{' ...' if len(line) > _SHOWN_OF_HEAD else ''}"
     return InputError(
-        f"{head.name}: {what}, expected papers in one of the formats of --format",
+        f"{head.name}: {content}, expected papers in one of the formats of --format",
         hint="`annot corpus add --help` lists the formats; if the file is in one of them, name it with --format",
     )
 
@@ -490,7 +493,7 @@ class Unread(NamedTuple):
 
 
 def _xml_of(names: bytes, also: bytes = b"") -> bytes:
-    """What XML with a root of one of these names, in any namespace, begins with; also: what has to come after it."""
+    """Beginning of XML with a root of one of these names, in any namespace; also: text that has to follow it."""
     return PROLOG + rb"<(?:\w+:)?(?:" + names + rb")[\s>](?=.*" + also + rb")"
 
 
@@ -535,7 +538,7 @@ UNREAD = (
 
 
 class UnreadError(InputError):
-    """Raised for a file of a kind that is known and not read; the hint says what to do with it."""
+    """Raised for a file of a known kind that cannot be read; the hint gives the remedy."""
 
 
 def refuse_unread(head: Head) -> None:

@@ -85,8 +85,8 @@ class SectionLabels:
     def of(cls, names: Sequence[str], lines: Mapping[str, Sequence[str]], *, faceted: bool) -> SectionLabels:
         """Make those of a study with these labels. lines: the headings of each that the study names."""
         usual = USUAL if {*names} == USUAL.keys() else {}
-        both = [*usual.items(), *lines.items()]
-        return cls({plain_heading(heading): label for label, named in both for heading in named}, faceted)
+        all_headings = [*usual.items(), *lines.items()]
+        return cls({plain_heading(heading): label for label, named in all_headings for heading in named}, faceted)
 
     def applied(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Headings]:
         """The record with its `sections` as one abstract, and the headings that it was labelled by.
@@ -98,8 +98,8 @@ class SectionLabels:
         fields = {name: value for name, value in record.items() if name != "sections"}
         parts = [(name, category, text.strip()) for name, category, text in record["sections"] if text.strip()]
         if not self.faceted:
-            whole = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
-            return fields | {"abstract": "\n\n".join(whole)}, ()
+            texts = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
+            return fields | {"abstract": "\n\n".join(texts)}, ()
         headings = [
             SectionHeading(plain_heading(name) or NO_HEADING, self._label(name, category))
             for name, category, _ in parts
@@ -159,15 +159,15 @@ class HeadingCount:
                 self._count(heading, 1)
 
     def remember(self, facts: Mapping[str, Any]) -> None:
-        """Count what was counted before; nothing if no abstract was structured."""
+        """Count the headings of an earlier count; nothing if no abstract was structured."""
         self._papers += facts.get("papers", 0)
         self._unlabelled += facts.get("unlabelled", 0)
         for name, label, papers in facts.get("headings", ()):
             self._count(SectionHeading(name, label), papers)
 
     def _count(self, heading: SectionHeading, papers: int) -> None:
-        known = heading in self._counts or len(self._counts) < MOST_HEADINGS
-        self._counts[heading if known else SectionHeading(OTHERS, heading.label)] += papers
+        is_counted = heading in self._counts or len(self._counts) < MOST_HEADINGS
+        self._counts[heading if is_counted else SectionHeading(OTHERS, heading.label)] += papers
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ _BESIDE = re.compile(
     "A|AND|AT|CLINICAL|DATA|FOR|FUTURE|IN|KEY|MAIN|MAJOR|OF|ON|OR|OUR|OVERALL|POTENTIAL|PRACTICE|PRIMARY|PRINCIPAL"
     "|RECENT|RESEARCH|REVIEW|REVIEWERS|SECONDARY|STATISTICAL|STUDY|SYSTEMATIC|THE|THIS|TO|TRIAL"
 )
-"""Words of headings beside those of a category."""
+"""Words of headings in addition to those of a category."""
 _SENTENCE_END = re.compile(r"[.!?][)\]\"'”’]{0,2},?\s*\Z|\n\s*\Z")
 """Ovid has a comma after each part but the last."""
 _LONGEST = 80
@@ -244,7 +244,7 @@ def parts_of(abstract: str) -> list[tuple[str, str, str]]:
 
 
 def _category_of(heading: str, earlier: str) -> str | None:
-    """The category of what may be a heading, None if it is none; earlier: the characters before it.
+    """Category of a possible heading, None if it is none; earlier: the characters before it.
 
     If the words have several categories, it is the last, as NLM has it for `BACKGROUND AND AIMS`, but results go before
     all others.
@@ -285,7 +285,7 @@ class ReadableRecord(NamedTuple):
 
 
 def readable(record: Mapping[str, Any]) -> ReadableRecord:
-    """The record with texts for people; the same record if nothing is to be done."""
+    """The record with texts for people; the same record if there is nothing to do."""
     if any(map(record.get, _AS_THEY_CAME)):
         return ReadableRecord(record)
     fields: dict[str, Any] = {}
@@ -296,13 +296,10 @@ def readable(record: Mapping[str, Any]) -> ReadableRecord:
         fields["title"] = _shown(title, ways)
     if sections:
         cut = [without_notices(_shown(text, ways)) for _, _, text in sections]
-        notices = tuple(notice for _, several in cut for notice in several)
+        notices = tuple(notice for _, of_section in cut for notice in of_section)
         fields["sections"] = [(*part[:2], text) for part, (text, _) in zip(sections, cut, strict=True)]
     elif isinstance(abstract, str) and abstract:
-        shown = _shown(_HEADING.sub(_in_line, abstract) if "</" in abstract else abstract, ways)
-        had_heading, shown = without_heading(shown)
-        ways |= {Way.HEADING} if had_heading else set()
-        fields["abstract"], notices = without_notices(shown)
+        fields["abstract"], notices = _readable_abstract(abstract, ways)
         if parts := parts_of(fields["abstract"]):
             fields["sections"] = parts
     elif isinstance(abstract, list) and any("$" in sentence for sentence in abstract if isinstance(sentence, str)):
@@ -311,6 +308,14 @@ def readable(record: Mapping[str, Any]) -> ReadableRecord:
     if all(record.get(name) == value for name, value in fields.items()):
         return ReadableRecord(record)
     return ReadableRecord({**record, **fields}, frozenset(ways), notices)
+
+
+def _readable_abstract(abstract: str, ways: set[Way]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The abstract for people, without the notices that come second."""
+    text = _shown(_HEADING.sub(_in_line, abstract) if "</" in abstract else abstract, ways)
+    had_heading, text = without_heading(text)
+    ways |= {Way.HEADING} if had_heading else set()
+    return without_notices(text)
 
 
 def _shown(text: str, ways: set[Way]) -> str:

@@ -44,18 +44,18 @@ FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
 
 def document(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record in the fields that `paper_lines.read_papers` knows, as far as it has them."""
-    found = dict(record)
-    own = next((name for name in IDS if record.get(name) is not None), None)
-    if own is not None:
-        found["paper_id"] = found.pop(own)
+    fields = dict(record)
+    id_name = next((name for name in IDS if record.get(name) is not None), None)
+    if id_name is not None:
+        fields["paper_id"] = fields.pop(id_name)
     texts = [name for name in TEXTS if name in record]
     if texts and "abstract" not in record:
-        found["abstract"] = found.pop([*filter(record.get, texts), *texts][0])
+        fields["abstract"] = fields.pop([*filter(record.get, texts), *texts][0])
     if not record.get("part_of"):
-        names = _WITH_PASSAGE_ID if own == "passage_id" else WHOLES
-        wholes = [record[name] for name in names if name != own and _is_id(record.get(name))]
-        found |= {"part_of": wholes[0] if wholes else None} if wholes or "part_of" in found else {}
-    return found
+        names = _WITH_PASSAGE_ID if id_name == "passage_id" else WHOLES
+        wholes = [record[name] for name in names if name != id_name and _is_id(record.get(name))]
+        fields |= {"part_of": wholes[0] if wholes else None} if wholes or "part_of" in fields else {}
+    return fields
 
 
 def _is_id(value: object) -> bool:
@@ -68,7 +68,7 @@ JSON = Format("json", paper=document)
 
 
 def plain_paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Only what BEIR has: id, title, text, and what else is known of the document as its metadata."""
+    """Record with BEIR's fields only: id, title, text, and the rest of the document as its metadata."""
     names = ["_id", "title", "text", "part_of", *WHOLES, *["metadata"] * isinstance(record.get("metadata"), dict)]
     return document({"title": None, "text": None} | {name: record[name] for name in names if name in record})
 
@@ -77,15 +77,15 @@ BEIR = Format("beir", paper=plain_paper, published=True, fits=lambda record: "_i
 
 
 SHOWN = 200
-"""Characters of what ir_datasets says."""
+"""Characters that are shown of a message of ir_datasets."""
 
 
 def irds_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The abstract is the document's `abstract`, or else its `text` or `body`; a document without a title has an empty
     one, and the filters of the corpus count it."""
     texts = [record[name] for name in ("abstract", "text", "body") if record.get(name)]
-    own = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLES) if name in record}
-    return document({"title": None} | own | {"abstract": texts[0] if texts else None})
+    fields = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLES) if name in record}
+    return document({"title": None} | fields | {"abstract": texts[0] if texts else None})
 
 
 def irds_cut(name: str) -> list[tuple[int, int | None]]:
@@ -98,8 +98,8 @@ def irds_cut(name: str) -> list[tuple[int, int | None]]:
 def irds_records(piece: Piece) -> Records:
     """The documents, in the dataset's order."""
     with downloading(piece.path):
-        for number, one in enumerate(dataset_named(piece.path).docs_iter(), start=1):
-            yield number, one._asdict()
+        for number, row in enumerate(dataset_named(piece.path).docs_iter(), start=1):
+            yield number, row._asdict()
 
 
 def dataset_named(name: str) -> Any:
@@ -195,19 +195,21 @@ def meaning(header: tuple[str, ...]) -> dict[str, str]:
     """
     if {"TI", "AB"} <= {*header}:
         return {name: TAGS[name] for name in header if name in TAGS}
-    found = {name: name for name in header if name in COLUMNS}
     plain = {_plain_name(name): name for name in reversed(header)}
-    if not has_own_ids(found):
-        found |= {plain[one]: own for own in IDS if (one := _plain_name(own)) in plain}
-    if not has_own_ids(found):
-        # There, `citations` are the number of papers that cite this one.
-        found = {name: field for name, field in found.items() if field not in _LISTED}
-    for field, names in (_NAMES if has_own_ids(found) else _NAMES | _ID_NAMES).items():
+    fields = {name: name for name in header if name in COLUMNS}
+    if not has_own_ids(fields):
+        fields |= {plain[name]: kind for kind in IDS if (name := _plain_name(kind)) in plain}
+    names_by_field = _NAMES
+    if not has_own_ids(fields):
+        names_by_field = _NAMES | _ID_NAMES
+        # In a table without ids of its own, `citations` are the number of papers that cite this one.
+        fields = {name: field for name, field in fields.items() if field not in _LISTED}
+    for field, names in names_by_field.items():
         column = next((plain[name] for name in names if name in plain), None)
-        there = {*found.values()}
-        if column and field not in there and not (field == "abstract" and there & {*TEXTS}):
-            found[column] = field
-    return found
+        present = {*fields.values()}
+        if column and field not in present and not (field == "abstract" and present & {*TEXTS}):
+            fields[column] = field
+    return fields
 
 
 def _plain_name(name: str) -> str:
@@ -215,20 +217,20 @@ def _plain_name(name: str) -> str:
 
 
 def has_own_ids(fields: Mapping[str, str]) -> bool:
-    """Whether the dataset has ids of its own."""
+    """True if the dataset has ids of its own."""
     return any(field in IDS for field in fields.values())
 
 
 def unusable(header: Sequence[str]) -> str:
-    """Why a table with this header has no papers; "" where it may have."""
+    """Reason why a table with this header has no papers; "" if it may have some."""
     if any("\0" in name for name in header):
         return "columns: found NUL characters, expected text; save the file as UTF-8"
     if twice := sorted({name for name in header if name in COLUMNS and header.count(name) > 1}):
         return f"columns: found {', '.join(twice)} twice, expected each once"
-    found = meaning(tuple(header))
-    if header and not found:
+    fields = meaning(tuple(header))
+    if header and not fields:
         return f"columns: found {', '.join(header):.80}, expected an id and a text among them"
-    if header and not has_own_ids(found) and not {"abstract", *TEXTS} & {*found.values()}:
+    if header and not has_own_ids(fields) and not {"abstract", *TEXTS} & {*fields.values()}:
         return f"columns: found {', '.join(header):.80}, expected an abstract among them"
     return ""
 
@@ -239,20 +241,21 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     pandas writes them, or in a date.
     """
     names = meaning(tuple(record))
-    own = has_own_ids(names)
+    own_ids = has_own_ids(names)
     fields = {field: _without_missing(record[name]) for name, field in names.items()}
     if "year" in fields:
         # What is no year is counted as one that was left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):
-            fields[name] = [one for one in _BETWEEN.split(cell) if one]
-    if not own:
+            fields[name] = [cited for cited in _BETWEEN.split(cell) if cited]
+    if not own_ids:
         fields |= {kind: _text(fields[kind]) for kind in _ID_NAMES if kind in fields}
         if fields.get("abstract") == _NO_ABSTRACT:
             fields["abstract"] = None
-    said = (str(record[name]).lower() for name in record if _plain_name(name) in _RETRACTED)
-    return document(fields) | ({"retracted": True} if any("retract" in text or text == "true" for text in said) else {})
+    retraction = (str(record[name]).lower() for name in record if _plain_name(name) in _RETRACTED)
+    retracted = any("retract" in text or text == "true" for text in retraction)
+    return document(fields) | ({"retracted": True} if retracted else {})
 
 
 def _without_missing(cell: Any) -> Any:
@@ -281,8 +284,8 @@ def csv_rows(piece: Piece) -> Records:
     csv.field_size_limit(_LONGEST_CELL)
     with text_of(Path(piece.path), newline="") as text:
         lines = _Lines(text)
-        delimiter, before = _dialect(lines.ahead(HEADER_WITHIN), piece.path)
-        for _ in range(before):
+        delimiter, lines_before = _dialect(lines.ahead(HEADER_WITHIN), piece.path)
+        for _ in range(lines_before):
             next(lines)
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         header: list[str] | None = None
@@ -330,7 +333,7 @@ class _Lines:
         self._taken: list[str] = []
         self._size = 0
         self.number = 0
-        """Of the line taken last."""
+        """Number of the line taken last."""
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -353,7 +356,7 @@ class _Lines:
         return [*self._back]
 
     def forget(self) -> None:
-        """From here on, the lines taken so far cannot be given back."""
+        """Keep all lines from here on: those taken so far cannot be given back."""
         self._taken.clear()
         self._size = 0
 
@@ -371,14 +374,17 @@ def _dialect(lines: Sequence[str], name: str) -> tuple[str, int]:
     The header is the first line that is not blank, or, where no cell of that means anything, the first line of which
     two do. The delimiter is the one with most such cells.
     """
-    if lines and (told := _SEP.fullmatch(lines[0])):
-        return told[1], 1
+    if lines and (match := _SEP.fullmatch(lines[0])):
+        return match[1], 1
     delimiters = "\t,;|" if name.removesuffix(".gz").endswith((".tsv", ".tab")) else DELIMITERS
-    known = [max((_known(line, one), -at, one) for at, one in enumerate(delimiters)) for line in lines]
-    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
-    if known and not known[first][0]:
-        first = next((at for at, (count, _, _) in enumerate(known) if count > 1), first)
-    return known[first][2] if known else delimiters[0], first
+    counts = [
+        max((_known(line, delimiter), -index, delimiter) for index, delimiter in enumerate(delimiters))
+        for line in lines
+    ]
+    first = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    if counts and not counts[first][0]:
+        first = next((index for index, (count, _, _) in enumerate(counts) if count > 1), first)
+    return counts[first][2] if counts else delimiters[0], first
 
 
 def _known(line: str, delimiter: str) -> int:
@@ -405,15 +411,15 @@ def _alone(line: str, delimiter: str, columns: int) -> list[str]:
 
 
 def _has_known_columns(head: Head) -> bool:
-    """Whether one of the first lines has the names of two known columns."""
+    """True if one of the first lines has the names of two known columns."""
     lines = head.start.decode("utf-8", "replace").splitlines(keepends=True)[:HEADER_WITHIN]
-    delimiter, before = _dialect(lines, head.name)
-    return before < len(lines) and _known(lines[before], delimiter) > 1
+    delimiter, lines_before = _dialect(lines, head.name)
+    return lines_before < len(lines) and _known(lines[lines_before], delimiter) > 1
 
 
 def row_groups(name: str) -> list[tuple[int, int | None]]:
     """One piece for each group of rows. Raises InputError if the file is not Parquet."""
-    return [(at, at + 1) for at in range(parquet_file(Path(name)).metadata.num_row_groups)] or [(0, 0)]
+    return [(group, group + 1) for group in range(parquet_file(Path(name)).metadata.num_row_groups)] or [(0, 0)]
 
 
 def parquet_rows(piece: Piece) -> Records:
@@ -472,13 +478,13 @@ def records(piece: Piece) -> Records:
     """The rows below the header, by those of its names that mean something; places are the numbers of rows in the
     sheet."""
     with _opened(piece.path) as workbook:
-        found = workbook.papers()
-        if isinstance(found, BrokenRecord):
-            yield 1, found
+        papers_sheet = workbook.papers()
+        if isinstance(papers_sheet, BrokenRecord):
+            yield 1, papers_sheet
             return
-        sheet, header = found
+        sheet, header = papers_sheet
         names = meaning(tuple(header.cells.values()))
-        columns = {at: name for at, name in header.cells.items() if name in names}
+        columns = {column: name for column, name in header.cells.items() if name in names}
         years = [name for name, field in names.items() if field == "year"]
         last = header.number
         for row in workbook.rows(sheet, columns):
@@ -487,7 +493,7 @@ def records(piece: Piece) -> Records:
                 yield last, row
             elif row.number > header.number:
                 last = row.number
-                record = {name: row.cells.get(at, "") for at, name in columns.items()}
+                record = {name: row.cells.get(column, "") for column, name in columns.items()}
                 record |= {name: _DATE.sub(r"\1", record[name]) for name in years}
                 yield last, record if any(record.values()) else None
 
@@ -497,8 +503,8 @@ def sheet_read(path: str) -> str:
     with _opened(path) as workbook:
         if len(workbook.sheets) == 1:
             return ""
-        found = workbook.papers()
-        return "" if isinstance(found, BrokenRecord) else found[0]
+        sheet = workbook.papers()
+        return "" if isinstance(sheet, BrokenRecord) else sheet[0]
 
 
 @contextmanager
@@ -581,7 +587,7 @@ class _Workbook:
         from openpyxl.utils import get_column_letter
         from openpyxl.worksheet._reader import WorkSheetParser
 
-        letters = {get_column_letter(at): at for at in columns}
+        letters = {get_column_letter(column): column for column in columns}
         # Without formats of dates: openpyxl warns of numbers that are none.
         parser = WorkSheetParser(None, self._strings, epoch=self._epoch)
         for part in self._part(self.sheets[sheet], depth=2):
@@ -676,20 +682,20 @@ class _Strings:
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def _plain_cell(text: ElementTree.Element) -> str:
-    """A text, which is whole, or in runs of one style each; what else is there says how to pronounce it."""
+    """Text of a string, in one part or in runs of one style each; other parts give its pronunciation."""
     return "".join(run.text or "" for path in (_TEXT, _RUN) for run in text.iterfind(path))
 
 
 def _is_workbook(head: Head) -> bool:
-    """Whether the file is a zip archive of Office's that is not known to be of another of its programs."""
-    others = (b"word/", b"ppt/")
+    """True if the file is a zip archive of Office that is not known to belong to another of its programs."""
+    other_formats = (b"word/", b"ppt/")
     return head.start.startswith(b"PK\3\4") and (
         b"xl/" in head.start
-        or (b"[Content_Types].xml" in head.start and not any(other in head.start for other in others))
+        or (b"[Content_Types].xml" in head.start and not any(other in head.start for other in other_formats))
     )
 
 

@@ -69,8 +69,8 @@ def tagged_records(
     passed = ""
     with text_of(Path(piece.path)) as lines:
         for number, line in enumerate(lines_in(lines), start=1):
-            whole = begins(line, block)
-            if (whole and block) or (line[:1] in _E and block and ends(line)):
+            complete = begins(line, block)
+            if (complete and block) or (line[:1] in _E and block and ends(line)):
                 if record := _record(block, length, values):
                     read += 1
                     yield first, record
@@ -79,9 +79,9 @@ def tagged_records(
                 length += len(line)
                 if length <= LONGEST_RECORD:
                     block.append(line)
-            elif not whole:
+            elif not complete:
                 passed = passed or line[:_SHOWN].strip()
-            if whole:
+            if complete:
                 block, first, length = [line], number, len(line)
     if block and (record := _record(block, length, values)):
         yield first, record
@@ -286,8 +286,10 @@ def _medline_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         [text for tag in tags for text in record.get(tag, ()) if text]
         for tags in (_MEDLINE_TITLES, _MEDLINE_DATES, ("LID", "AID"))
     )
-    others = (_OF_OTHERS.sub("", text, count=1) for text in record.get("OAB", ()))
-    abstracts = (text for text in (*record.get("AB", ()), *others) if text and not _AT_THE_PUBLISHER.fullmatch(text))
+    other_abstracts = (_OF_OTHERS.sub("", text, count=1) for text in record.get("OAB", ()))
+    abstracts = (
+        text for text in (*record.get("AB", ()), *other_abstracts) if text and not _AT_THE_PUBLISHER.fullmatch(text)
+    )
     return {
         "title": next(iter(titles), None),
         "abstract": next(abstracts, None),

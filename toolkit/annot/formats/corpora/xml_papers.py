@@ -98,24 +98,24 @@ def fed(feed: Callable[[bytes | str], object], source: IO[bytes], name: str) -> 
 
 
 def _decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
-    """The text of the pieces. Raises NotXml at a byte that is not in the encoding; what is before it comes first."""
+    """Text of the pieces. Raises NotXml at a byte that is not in the encoding, after the text before it."""
     decoder, place = codecs.getincrementaldecoder(encoding)(), 0
     for piece in chain(pieces, [b""]):
         try:
             yield decoder.decode(piece, not piece)
         except UnicodeDecodeError as error:
             # The decoder holds back the beginning of a character that goes on in the next piece.
-            before = error.start - len(error.object) + len(piece)
+            offset = error.start - len(error.object) + len(piece)
             with suppress(UnicodeError):
-                yield decoder.decode(piece[: max(before, 0)])
+                yield decoder.decode(piece[: max(offset, 0)])
             byte = error.object[error.start]
-            fault = f"not {error.encoding.upper()}: byte 0x{byte:02X} at position {place + before}"
+            fault = f"not {error.encoding.upper()}: byte 0x{byte:02X} at position {place + offset}"
             raise NotXml(fault) from None
         place += len(piece)
 
 
 def marked_text(element: ElementTree.Element) -> str:
-    """The text of an element and of all in it. Raised and lowered text keeps its tags, and formulas are told apart, for
+    """Text of an element with all its parts. Raised and lowered text keeps its tags, and formulas are marked, for
     `cleaning.clean`; an element nested too deeply has its text alone."""
     try:
         return _marked(element)
@@ -201,45 +201,45 @@ _SETS = ("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet")
 _ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())
 _RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
 _NO_TITLE = ("", "[Not Available].", "[In Process Citation]")
-"""In place of a title that has not been translated, or not entered yet."""
+"""Marks of a title that has not been translated, or not entered yet."""
 _NO_HEADING = ("UNLABELLED", "UNASSIGNED")
 _RETRACTED = "Retracted Publication"
 _KINDS = {"pubmed": "pmid", "doi": "doi"}
 
 
 def records(piece: Piece) -> Records:
-    """The articles and books of the file; what it says of deleted ones is left out."""
-    for number, found in enumerate(xml_records(Path(piece.path), depth=1), start=1):
-        if isinstance(found, BrokenRecord):
-            yield number, found
+    """Articles and books of the file; its list of deleted ones is left out."""
+    for number, element in enumerate(xml_records(Path(piece.path), depth=1), start=1):
+        if isinstance(element, BrokenRecord):
+            yield number, element
             return
-        root, tag = found.around[0].tag, found.element.tag
+        root, tag = element.around[0].tag, element.element.tag
         if root not in _SETS:
             fault = f"found the XML of {root!r}, expected {' or '.join(_SETS)}"
             yield number, BrokenRecord("not the XML of PubMed", (fault,), "")
             return
-        yield number, _paper(found.element) if tag in _RECORDS else None
+        yield number, _paper(element.element) if tag in _RECORDS else None
 
 
 def _paper(record: Element) -> dict[str, Any]:
     """The fields of a record, whichever of the three it is."""
     book = record.find("BookDocument")
     citation = record if record.tag == "MedlineCitation" else record.find("MedlineCitation")
-    own = citation if book is None else book
+    numbered = citation if book is None else book
     article = citation.find("Article") if citation is not None else book
     data = record.find("PubmedData" if book is None else "PubmedBookData")
     none = Element("none")
-    own, article, data = (none if part is None else part for part in (own, article, data))
+    numbered, article, data = (none if part is None else part for part in (numbered, article, data))
     parts = article.findall("Abstract/AbstractText")
-    others = own.findall("OtherAbstract") if not any(map(_text, parts)) else []
-    others.sort(key=lambda other: other.get("Language", "eng") != "eng")
+    abstracts = numbered.findall("OtherAbstract") if not any(map(_text, parts)) else []
+    abstracts.sort(key=lambda other: other.get("Language", "eng") != "eng")
     return {
         "title": _title(article),
-        **_abstract(others[0].findall("AbstractText") if others else parts),
+        **_abstract(abstracts[0].findall("AbstractText") if abstracts else parts),
         "year": _year(article, data),
-        "pmid": own.findtext("PMID"),
-        "doi": _doi(own, article, data),
-        "cited": list(_cited(own, data)),
+        "pmid": numbered.findtext("PMID"),
+        "doi": _doi(numbered, article, data),
+        "cited": list(_cited(numbered, data)),
         **({"retracted": True} if _RETRACTED in map(_text, article.iter("PublicationType")) else {}),
     }
 
@@ -275,28 +275,28 @@ def _year(article: Element, data: Element) -> str | None:
     return year_in(" ".join(date.itertext()) for date in dates if date is not None)
 
 
-def _doi(own: Element, article: Element, data: Element) -> str | None:
+def _doi(record: Element, article: Element, data: Element) -> str | None:
     """The ids in the record's own list, not in a reference's."""
-    for ids in (data.find("ArticleIdList"), own.find("ArticleIdList")):
-        for one in () if ids is None else ids:
-            if one.get("IdType") == "doi" and _text(one):
-                return _text(one)
+    for ids in (data.find("ArticleIdList"), record.find("ArticleIdList")):
+        for article_id in () if ids is None else ids:
+            if article_id.get("IdType") == "doi" and _text(article_id):
+                return _text(article_id)
     places = article.findall("ELocationID[@EIdType='doi']")
     return next((_text(place) for place in places if place.get("ValidYN") != "N"), None)
 
 
-def _cited(own: Element, data: Element) -> Iterator[tuple[tuple[str, str], ...]]:
+def _cited(record: Element, data: Element) -> Iterator[tuple[tuple[str, str], ...]]:
     """The ids of each work that the lists of references name, which may be in one another; before 2019, citations were
     corrections."""
-    for part in (data, own):
+    for part in (data, record):
         for references in part.findall("ReferenceList"):
             for reference in references.iter("Reference"):
-                ids = [(_KINDS.get(one.get("IdType", "")), one.text) for one in reference.iter("ArticleId")]
-                if known := tuple((kind, text.strip()) for kind, text in ids if kind and text):
-                    yield known
-    for one in own.findall("CommentsCorrectionsList/CommentsCorrections"):
-        if one.get("RefType") == "Cites":
-            yield (("pmid", one.findtext("PMID", "").strip()),)
+                ids = [(_KINDS.get(element.get("IdType", "")), element.text) for element in reference.iter("ArticleId")]
+                if typed_ids := tuple((kind, text.strip()) for kind, text in ids if kind and text):
+                    yield typed_ids
+    for comment in record.findall("CommentsCorrectionsList/CommentsCorrections"):
+        if comment.get("RefType") == "Cites":
+            yield (("pmid", comment.findtext("PMID", "").strip()),)
 
 
 PUBMED = Format(
@@ -322,15 +322,15 @@ def anthology_id(collection: str, volume: str, number: str) -> str:
 def acl_records(piece: Piece) -> Records:
     """The papers of the file, without front matter; the year is that of their volume."""
     number, year = 0, None
-    for found in xml_records(Path(piece.path), depth=2):
-        if isinstance(found, BrokenRecord):
-            yield number + 1, found
-        elif found.element.tag == "meta":
-            year = found.element.findtext("year")
-        elif found.element.tag == "paper":
+    for entry in xml_records(Path(piece.path), depth=2):
+        if isinstance(entry, BrokenRecord):
+            yield number + 1, entry
+        elif entry.element.tag == "meta":
+            year = entry.element.findtext("year")
+        elif entry.element.tag == "paper":
             number += 1
-            collection, volume = (element.get("id", "") for element in found.around)
-            yield number, _acl_paper(found.element, collection, volume, year)
+            collection, volume = (element.get("id", "") for element in entry.around)
+            yield number, _acl_paper(entry.element, collection, volume, year)
 
 
 def _acl_paper(
@@ -342,7 +342,7 @@ def _acl_paper(
     except ValueError:
         fault = f"collection {collection!r}, volume {volume!r}, paper {number!r}: no id can be made"
         return BrokenRecord("no id", (fault,), ElementTree.tostring(element, "unicode"))
-    texts = {tag: marked_text(found) for tag in ("title", "abstract") if (found := element.find(tag)) is not None}
+    texts = {tag: marked_text(child) for tag in ("title", "abstract") if (child := element.find(tag)) is not None}
     return {"paper_id": paper_id, "title": None, "abstract": None, "year": year} | texts
 
 

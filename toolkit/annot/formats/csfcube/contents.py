@@ -63,7 +63,7 @@ Line = tuple[int, str]
 
 
 class RatedPair(NamedTuple):
-    """A candidate, its adjudicated grade, and what each assessor gave; None if no rating was left (-1)."""
+    """A candidate, its adjudicated grade, and the rating of each assessor; None if no rating was left (-1)."""
 
     doc_id: str
     grade: int
@@ -78,7 +78,7 @@ class ReadableFile:
     papers: dict[str, Paper]
     """Every paper with its text, the query's too (where the query is a candidate as well, the query's own)."""
     pairs: dict[str, RatedPair]
-    """By candidate."""
+    """Pairs by candidate."""
     sources: dict[str, tuple[str, ...]]
     """The methods that had each candidate; the first one drew it."""
 
@@ -88,7 +88,7 @@ def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., 
 
     paper: `paper_text.paper_of` with its rules.
     """
-    before = len(faults.found)
+    faults_before = len(faults.found)
     blocks: list[list[Line]] = []
     for number, line in numbered(lines, faults):
         if not blocks or line == _PAPER_RULE:
@@ -98,18 +98,18 @@ def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., 
     pairs: dict[str, RatedPair] = {}
     sources: dict[str, tuple[str, ...]] = {}
     for position, block in enumerate(blocks):
-        found = _fields_of(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
-        if found is None:
+        fields = _fields_of(block, _CANDIDATE_HEAD if position else _QUERY_HEAD, faults)
+        if fields is None:
             continue
-        doc_id = found["paper_id"]
+        doc_id = fields["paper_id"]
         try:
             papers.append(
                 paper(
                     doc_id,
-                    found["title"],
-                    [sentence["text"] for sentence in found["sentences"]],
-                    year=None if found["year"] == "None" else int(found["year"]),
-                    labels=[sentence["label"] for sentence in found["sentences"]],
+                    fields["title"],
+                    [sentence["text"] for sentence in fields["sentences"]],
+                    year=None if fields["year"] == "None" else int(fields["year"]),
+                    labels=[sentence["label"] for sentence in fields["sentences"]],
                     citations=(),
                 )
             )
@@ -119,28 +119,28 @@ def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., 
         if position:
             if doc_id in pairs:
                 faults.add(f"candidate {doc_id} is listed twice", line=block[0][0])
-            pairs[doc_id] = _pair(found, block, faults)
-            sources[doc_id] = tuple(found["sources"].split(" - "))
+            pairs[doc_id] = _pair(fields, block, faults)
+            sources[doc_id] = tuple(fields["sources"].split(" - "))
     if not blocks:
         faults.add("found no paper")
-    if len(faults.found) > before:
+    if len(faults.found) > faults_before:
         return None
-    return ReadableFile(papers[0], {one.paper_id: one for one in reversed(papers)}, pairs, sources)
+    return ReadableFile(papers[0], {paper.paper_id: paper for paper in reversed(papers)}, pairs, sources)
 
 
 def _fields_of(block: list[Line], head: Sequence[tuple[re.Pattern[str], str]], faults: Faults) -> dict[str, Any] | None:
-    """What the lines of one paper say, by the names in the patterns, and its `sentences`; None with faults."""
+    """Fields of the lines of one paper, by the names in the patterns, and its `sentences`; None with faults."""
     if len(block) < len(head):
         faults.add(f"{len(block)} lines for one paper, expected at least {len(head)}", line=block[-1][0])
         return None
-    before = len(faults.found)
-    found: dict[str, Any] = {}
+    faults_before = len(faults.found)
+    fields: dict[str, Any] = {}
     for line, (pattern, expected) in zip(block, head, strict=False):
-        found |= _match(pattern, line, expected, faults)
-    opening = [(block[len(head) - 1][0], found["abstract"])] if found.get("abstract") else []
+        fields |= _match(pattern, line, expected, faults)
+    opening = [(block[len(head) - 1][0], fields["abstract"])] if fields.get("abstract") else []
     lines = [*opening, *block[len(head) :]]
-    found["sentences"] = [_match(_SENTENCE, line, "'<label>: <sentence>'", faults) for line in lines]
-    return found if len(faults.found) == before else None
+    fields["sentences"] = [_match(_SENTENCE, line, "'<label>: <sentence>'", faults) for line in lines]
+    return fields if len(faults.found) == faults_before else None
 
 
 def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) -> dict[str, str]:
@@ -151,18 +151,20 @@ def _match(pattern: re.Pattern[str], line: Line, expected: str, faults: Faults) 
     return match.groupdict()
 
 
-def _pair(found: dict[str, Any], block: list[Line], faults: Faults) -> RatedPair:
-    word = found["grade"]
+def _pair(fields: dict[str, Any], block: list[Line], faults: Faults) -> RatedPair:
+    word = fields["grade"]
     if word not in GRADE_WORDS:
         faults.add(f"grade {word!r}: {near(word, GRADE_WORDS)}", line=block[2][0])
     ratings = {
-        ASSESSOR_OF_ANNOTATOR[found["first"]]: int(found["rating"]),
-        ASSESSOR_OF_ANNOTATOR[found["second"]]: int(found["other"]),
+        ASSESSOR_OF_ANNOTATOR[fields["first"]]: int(fields["rating"]),
+        ASSESSOR_OF_ANNOTATOR[fields["second"]]: int(fields["other"]),
     }
-    if int(found["difference"]) != max(ratings.values()) - min(ratings.values()):
-        faults.add(f"difference {found['difference']} between {found['rating']} and {found['other']}", line=block[3][0])
-    given = {assessor: None if rating == -1 else rating for assessor, rating in sorted(ratings.items())}
-    return RatedPair(found["paper_id"], GRADE_WORDS.get(word, 0), given)
+    if int(fields["difference"]) != max(ratings.values()) - min(ratings.values()):
+        faults.add(
+            f"difference {fields['difference']} between {fields['rating']} and {fields['other']}", line=block[3][0]
+        )
+    grades = {assessor: None if rating == -1 else rating for assessor, rating in sorted(ratings.items())}
+    return RatedPair(fields["paper_id"], GRADE_WORDS.get(word, 0), grades)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -192,17 +194,17 @@ class Files:
 
     papers: dict[str, Paper] | None
     ratings: dict[str, dict[str, tuple[RatedPair, ...]]]
-    """By facet and query paper."""
+    """Pairs by facet and query paper."""
     readable: dict[str, ReadableFile]
-    """By query id."""
+    """Files by query id."""
     pools: dict[str, dict[str, tuple[str, ...]]] | None
     paper_types: dict[str, str] | None
-    """By query id."""
+    """Types by query id."""
     splits: dict[str, dict[str, tuple[str, ...]]]
     runs: dict[tuple[str, str], dict[str, Ranking]]
-    """By tag and facet, then query paper."""
+    """Rankings by tag and facet, then query paper."""
     changed: dict[str, CleanedPaper]
-    """By id, the papers whose text was cleaned, of the file from which papers come."""
+    """Papers whose text was cleaned, by id, from the file that the papers come from."""
 
     @property
     def facets(self) -> tuple[str, ...]:
@@ -243,7 +245,7 @@ def ranked_name(tag: str, facet: str) -> str:
 
 
 def is_release_file(path: str) -> bool:
-    """Whether a file of this path (relative to the release folder, with `/`) is one that is read."""
+    """True if a file of this path (relative to the release folder, with `/`) is one that is read."""
     return path in (PAPERS_FILE, POOLS_FILE, QUERIES_FILE, SPLITS_FILE) or any(
         pattern.fullmatch(path) for pattern in (_RATINGS_FILE, _READABLE_FILE, _RANKED_FILE)
     )
@@ -259,7 +261,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
             f"{name}: contains no ratings of a CSFCube release",
             hint=f"the folder should contain {ratings_name('<facet>')} or {readable_name('<query>-<facet>')}",
         )
-    found: list[str] = []
+    problems: list[str] = []
     in_papers: list[CleanedPaper] = []
     in_readable: list[CleanedPaper] = []
 
@@ -275,7 +277,7 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
             # Only the reading of papers, and a file with very many faults, raise by themselves.
             faults.found = list(dict.fromkeys([*faults.found, *error.faults]))
         finally:
-            found.extend(faults.found)
+            problems.extend(faults.found)
         return None
 
     def several(pattern: re.Pattern[str], read: Callable[[str, Faults], T | None]) -> dict[tuple[str, ...], T]:
@@ -304,10 +306,10 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
         paper_types=single(QUERIES_FILE, _read_paper_types),
         splits=single(SPLITS_FILE, _read_splits) or {},
         runs={(tag, facet): rankings for (tag, facet), rankings in several(_RANKED_FILE, _read_ranked).items()},
-        changed={one.paper_id: one for one in (in_papers if PAPERS_FILE in files else in_readable)},
+        changed={paper.paper_id: paper for paper in (in_papers if PAPERS_FILE in files else in_readable)},
     )
-    if found:
-        raise InputError(f"{name}: {counted(len(found), 'fault')}", faults=found)
+    if problems:
+        raise InputError(f"{name}: {counted(len(problems), 'fault')}", faults=problems)
     return read
 
 
@@ -336,11 +338,11 @@ class _RatedQuery(BaseModel):
     def _columns_fit(self) -> _RatedQuery:
         columns = {"relevance_adju": self.relevance_adju, **self.__pydantic_extra__}
         _same_length(self.cands, columns)
-        given = [values for name, values in columns.items() if name.startswith(_RATING_PREFIX)]
-        if len(given) != 2:
-            raise ValueError(f"{len(given)} lists of ratings ({_RATING_PREFIX}...), expected 2")
+        rating_columns = [values for name, values in columns.items() if name.startswith(_RATING_PREFIX)]
+        if len(rating_columns) != 2:
+            raise ValueError(f"{len(rating_columns)} lists of ratings ({_RATING_PREFIX}...), expected 2")
         for name, compute in (("relevance_max", max), ("relevance_min", min)):
-            rows = zip(self.cands, columns.get(name, ()), zip(*given, strict=True), strict=False)
+            rows = zip(self.cands, columns.get(name, ()), zip(*rating_columns, strict=True), strict=False)
             for doc_id, extreme, ratings in rows:
                 if extreme != compute(ratings):
                     raise ValueError(f"candidate {doc_id}: {name} is {extreme}, the ratings are {list(ratings)}")
@@ -353,8 +355,8 @@ class _RatedQuery(BaseModel):
             if name.startswith(_RATING_PREFIX)
         }
         return tuple(
-            RatedPair(doc_id, grade, dict(zip(columns, given, strict=True)))
-            for doc_id, grade, *given in zip(self.cands, self.relevance_adju, *columns.values(), strict=True)
+            RatedPair(doc_id, grade, dict(zip(columns, ratings, strict=True)))
+            for doc_id, grade, *ratings in zip(self.cands, self.relevance_adju, *columns.values(), strict=True)
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,16 +46,16 @@ _FACET = re.compile(r"[^-_/\s]+")
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a release is made of. `judgements` are those that count, one for each pair and assessor."""
+    """Records that a release is made from. `judgements` are those that count, one for each pair and assessor."""
 
     papers: tuple[Paper, ...]
     queries: tuple[Query, ...]
-    """In the order of the query list; one whose paper has no type gets an empty cell there."""
+    """Queries in the order of the query list; one whose paper has no type gets an empty cell there."""
     pools: tuple[Pool, ...]
     judgements: tuple[Judgement, ...]
     decisions: tuple[Decision, ...]
     splits: Mapping[str, Mapping[str, tuple[str, ...]]]
-    """By facet (or `all`) and fold: query ids."""
+    """Query ids by facet (or `all`) and fold."""
     facet_labels: Mapping[str, tuple[str, ...]]
     """The sentence labels that make each facet."""
 
@@ -89,18 +89,18 @@ def write_csfcube(material: Material, *, folder: str, with_text: bool) -> dict[s
 
 
 def misfits(material: Material) -> tuple[str, ...]:
-    """What the format has no place for, in words; empty when the material fits.
+    """Parts of the material that the format has no place for, in words; empty when the material fits.
 
     The format has two assessors a query, named `a` and something, grades 0 to 3, and facets without `-`, `_` and `/`.
     """
     grades = [(judgement.query_id, judgement.grade) for judgement in material.judgements]
     grades += [(decision.query_id, decision.grade) for decision in material.decisions]
-    found = [
+    faults = [
         f"query {query_id}: grade {grade}, expected 0 to {HIGHEST_GRADE}"
         for query_id, grade in grades
         if grade is not None and not 0 <= grade <= HIGHEST_GRADE
     ]
-    found += [
+    faults += [
         f"facet {facet!r}: expected a name without '-', '_', '/' and white space"
         for facet in sorted({query.facet for query in material.queries})
         if not _FACET.fullmatch(facet)
@@ -114,28 +114,33 @@ def misfits(material: Material) -> tuple[str, ...]:
         if judgement.doc_id in decided[judgement.query_id]:
             assessors[judgement.query_id].add(judgement.assessor)
     for query in material.queries:
-        name, team = f"query {query.query_id}", assessors[query.query_id]
+        name = f"query {query.query_id}"
         if query.topic_id not in pooled:
-            found.append(f"{name}: its paper has no pool")
+            faults.append(f"{name}: its paper has no pool")
             continue
-        if not decided[query.query_id]:
-            found.append(f"{name}: no pair is settled")
-        elif len(team) != 2:
-            found.append(f"{name}: {counted(len(team), 'assessor')}, expected two per query")
-        found += [
-            f"{name}: assessor {assessor!r}, expected a name that begins with 'a'"
-            for assessor in sorted(team)
-            if not _ASSESSOR.fullmatch(assessor)
-        ]
+        faults += _misfits_of_team(name, assessors[query.query_id], settled=bool(decided[query.query_id]))
         outside = sorted(decided[query.query_id] - pooled[query.topic_id])
-        found += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
-    return tuple(dict.fromkeys(found))
+        faults += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
+    return tuple(dict.fromkeys(faults))
+
+
+def _misfits_of_team(name: str, team: Collection[str], *, settled: bool) -> Iterator[str]:
+    """Faults of a query's assessors. settled: False if no pair of the query has a final grade."""
+    if not settled:
+        yield f"{name}: no pair is settled"
+    elif len(team) != 2:
+        yield f"{name}: {counted(len(team), 'assessor')}, expected two per query"
+    for assessor in sorted(team):
+        if not _ASSESSOR.fullmatch(assessor):
+            yield f"{name}: assessor {assessor!r}, expected a name that begins with 'a'"
 
 
 def _written_ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:
-    given: dict[str, dict[str, dict[str, int | None]]] = {}
+    grades_by_assessor: dict[str, dict[str, dict[str, int | None]]] = {}
     for judgement in material.judgements:
-        given.setdefault(judgement.query_id, {}).setdefault(judgement.assessor, {})[judgement.doc_id] = judgement.grade
+        grades_by_assessor.setdefault(judgement.query_id, {}).setdefault(judgement.assessor, {})[judgement.doc_id] = (
+            judgement.grade
+        )
     final = {decision.pair: decision.grade for decision in material.decisions}
     pools = {pool.topic_id: pool for pool in material.pools}
     entries: dict[str, dict[str, list[Any]]] = {}
@@ -147,7 +152,7 @@ def _written_ratings(facet: str, material: Material) -> dict[str, dict[str, list
         # A grade may be missing as a row, or as a row without a grade: both are -1 here.
         columns = {
             assessor: [MISSING if (grade := grades.get(doc_id)) is None else grade for doc_id in candidates]
-            for assessor, grades in sorted(given[query.query_id].items())
+            for assessor, grades in sorted(grades_by_assessor[query.query_id].items())
             if not grades.keys().isdisjoint(candidates)
         }
         rows = list(zip(*columns.values(), strict=True))
@@ -192,7 +197,7 @@ def _query_list(material: Material, papers: Mapping[str, Paper], with_text: bool
 
 def positions_of(paper: Paper, labels: Collection[str]) -> tuple[int, ...]:
     """The positions of the sentences that have one of the labels."""
-    return tuple(at for at, label in enumerate(paper.labels or ()) if label in labels)
+    return tuple(position for position, label in enumerate(paper.labels or ()) if label in labels)
 
 
 def _paper(paper: Paper) -> dict[str, Any]:
@@ -216,8 +221,8 @@ def _paper(paper: Paper) -> dict[str, Any]:
 
 
 Ratings = Mapping[str, tuple[RatedPair, ...]]
-"""By query id: in the query list's order, else by facet and id; the pairs in the file's order, by document id where
-they come from a readable file."""
+"""Rated pairs by query id. Queries are in the query list's order, else by facet and id; pairs in the file's order, by
+document id if they come from a readable file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +234,11 @@ class CsfcubeFacts:
     missing_ratings: int
     """Ratings of -1, imported as missing."""
     dropped_candidates: dict[str, int]
-    """By id, in how many pools a candidate stood that has no rating and no text; it was left out."""
+    """Number of pools of each candidate that was left out because it has no rating and no text, by id."""
     self_candidates: tuple[str, ...]
     """Query papers that are candidates of their own pools."""
     pools_in_order: bool
-    """Whether the order of drawing is known; the readable files do not tell it."""
+    """True if the order of drawing is known; the readable files do not have it."""
     corrected_queries: tuple[str, ...]
     """Query papers whose labels in the readable files replaced those of the papers file."""
     differing_papers: tuple[str, ...]
@@ -359,12 +364,12 @@ def _fitting_ratings(read: Files, faults: Faults) -> Ratings:
 
 
 def _compare_ratings(query_id: str, pairs: Iterable[RatedPair], readable: ReadableFile, faults: Faults) -> None:
-    given = {pair.doc_id: pair for pair in pairs}
-    for doc_id in dict.fromkeys([*given, *readable.pairs]):
-        one, other = given.get(doc_id), readable.pairs.get(doc_id)
-        if one != other:
+    rated = {pair.doc_id: pair for pair in pairs}
+    for doc_id in dict.fromkeys([*rated, *readable.pairs]):
+        in_ratings, other = rated.get(doc_id), readable.pairs.get(doc_id)
+        if in_ratings != other:
             name = ratings_name(facet_of(query_id))
-            problem = f"candidate {doc_id}: {_in_words(other)}, {name} has {_in_words(one)}"
+            problem = f"candidate {doc_id}: {_in_words(other)}, {name} has {_in_words(in_ratings)}"
             faults.add(problem, place=readable_name(query_id))
 
 
@@ -385,9 +390,9 @@ def _papers(read: Files, ratings: Ratings, faults: Faults) -> tuple[dict[str, Pa
     for query_id, file in read.readable.items():
         paper_id, _ = paper_and_facet(query_id)
         for paper in file.papers.values():
-            known = papers.get(paper.paper_id, paper)
-            if replace(known, citations=(), labels=paper.labels) != paper or (
-                known.labels != paper.labels and paper.paper_id != paper_id
+            first_paper = papers.get(paper.paper_id, paper)
+            if replace(first_paper, citations=(), labels=paper.labels) != paper or (
+                first_paper.labels != paper.labels and paper.paper_id != paper_id
             ):
                 differing.add(paper.paper_id)
         earlier_id, earlier = corrected.setdefault(paper_id, (query_id, file.query))
@@ -397,9 +402,10 @@ def _papers(read: Files, ratings: Ratings, faults: Faults) -> tuple[dict[str, Pa
                 place=readable_name(query_id),
             )
     changed = {
-        paper_id: replace(known, labels=query.labels)
+        paper_id: replace(first_paper, labels=query.labels)
         for paper_id, (_, query) in corrected.items()
-        if (known := papers.get(paper_id, query)).sentences == query.sentences and known.labels != query.labels
+        if (first_paper := papers.get(paper_id, query)).sentences == query.sentences
+        and first_paper.labels != query.labels
     }
     papers |= changed
     for query_id, pairs in ratings.items():
@@ -459,9 +465,9 @@ def _fitted_pools(
                 )
         missing = sorted(doc_ids - drawn.keys())
         if not missing:
-            kept = doc_ids | papers.keys()
-            dropped.update(drawn.keys() - kept)
-            pools[paper_id] = _fitting_pool(paper_id, drawn, kept, in_order=read.pools is not None)
+            used_ids = doc_ids | papers.keys()
+            dropped.update(drawn.keys() - used_ids)
+            pools[paper_id] = _fitting_pool(paper_id, drawn, used_ids, in_order=read.pools is not None)
         elif read.pools is not None:
             for doc_id in missing:
                 faults.add(f"query {paper_id}: candidate {doc_id} is rated but not in the pool", place=POOLS_FILE)
@@ -469,7 +475,7 @@ def _fitted_pools(
 
 
 def _fitting_pool(
-    paper_id: str, drawn: Mapping[str, tuple[str, ...]], kept: Collection[str], *, in_order: bool
+    paper_id: str, drawn: Mapping[str, tuple[str, ...]], used_ids: Collection[str], *, in_order: bool
 ) -> Pool:
     entries = tuple(
         PoolEntry(
@@ -478,7 +484,7 @@ def _fitting_pool(
             tuple(Draw(method, None, None, None) for method in methods[1:] if methods[0] != CITED),
         )
         for turn, (doc_id, methods) in enumerate(drawn.items(), 1)
-        if doc_id in kept
+        if doc_id in used_ids
     )
     counts = Counter(methods[0] for methods in drawn.values() if methods[0] != CITED)
     quotas = {*counts.values()}

@@ -80,7 +80,7 @@ class SubstudyRound(Round):
                     f"{path}: no such file", hint="this table lists the full text of each paper; " + HINT
                 )
             data = given_bytes(path, expected="a table of full texts")
-            where = read_full_texts(data, name=str(path), wanted=sorted(material.papers))
+            where = read_full_texts(data, name=str(path), ids=sorted(material.papers))
             tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
         with ws.reading() as session:
             new = scale_version(ws, session)

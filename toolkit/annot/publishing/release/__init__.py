@@ -1,1 +1,1 @@
-"""What is published: card, datasheet, Croissant, the release folder, and the scan for what must not leave."""
+"""The release: card, datasheet, Croissant, the folder itself, and the scan for secrets."""

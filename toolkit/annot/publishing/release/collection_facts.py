@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from annot import __version__
@@ -28,11 +29,11 @@ from annot.pools.frozen_rankings import ranked_corpus
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.cells import Number, coefficient
+from annot.publishing.report.notices import by_place
 from annot.publishing.report.sections.agreement import summaries_of
 from annot.publishing.report.sections.opinions import OpinionInWords, in_words
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import sentence, sentences, without
-from annot.publishing.report.verdict import by_place
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource
 from annot.store.papers import corpus_sha256, paper_ids
@@ -41,90 +42,121 @@ from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Who judged a collection under which rules, and what came of it, counted from its records.
+# People, rules and results of the judging, counted from its records.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
-    """Who judged under which rules, and what came of it.
+    """The people who judged, the rules that they followed, and the results.
 
-    Sentences on the design rest on what was judged, never on how the plan was drawn: people leave. `same_team`:
-    (queries of which the same assessors judged every judged pair, queries with judged pairs). `missing`: the policy
-    for missing judgements in the agreement figures, `drop` or `zero`. `ratings`: what the adjudicator saw of the
-    ratings, `shown`, `hidden` or `unknown`, or several where it differed. `studios`: servers on which people
-    judged. `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those with the
-    same grade again. `audit`: see `annot.measuring.measured.read_audit`. `not_counted`: (why judgements do not
-    count, how many). `simulated`: whether programs stood in for the assessors. `imported`: `release`, `file`, or
-    None if the judgements were made here; no plan and no audit of ours stands behind imported ones. `given_to`:
-    (assessors of a pair, planned pairs that have so many). `pairs_by_judgements`: (judgements of a pair, pairs that
-    have so many), of the judged pairs, the most first. `disputes`: see `_disputes`. `agreed`: pairs whose final
-    grade is that of all their assessors, of whom there are several. `not_judged`: pairs of the pools that were to
-    be judged and have no judgement, and all that were to be judged. `accepted`: (why, pairs with a final grade
-    although they have fewer judgements than planned). `unsettled`: judged pairs that wait for a final grade.
-    `unjudgeable`: (query, pairs that nobody can judge, planned pairs of it), of the queries that have such pairs;
-    they have no final grade and never get one. `returned`: how often a pair was put before its assessor again with
-    a reason; `returned_changed`: how often the answer then given is another one. `unexplained`: see
-    `annot.study.outcome.UnexplainedSettlements`. `days`: the first and the last of the answers that count, None if
-    none is on record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
+    Sentences on the design rest on what was judged, never on how the plan was drawn: people leave. `missing`: the
+    policy for missing judgements in the agreement figures, `drop` or `zero`.
+    """
+    report = Study(study)
+    return {"missing": missing, **_design(study, report), **_answers(study), **_results(study, report)}
+
+
+def _design(study: Snapshot, report: Study) -> dict[str, Any]:
+    """The people, the plan and the servers.
+
+    `same_team`: (queries of which the same assessors judged every judged pair, queries with judged pairs). `ratings`:
+    the ratings that the adjudicator saw, `shown`, `hidden` or `unknown`, or several where it differed. `studios`:
+    servers on which people judged. `simulated`: True if programs took the place of the assessors. `imported`:
+    `release`, `file`, or None if the judgements were made here; imported ones have no plan and no audit of ours.
+    `given_to`: (assessors of a pair, planned pairs that have so many).
     """
     outcome = study.outcome
-    counting = [judgement for judgement in study.outcome.judgements if judgement.counts]
-    answered = {(judgement.query_id, judgement.doc_id, judgement.assessor) for judgement in counting}
+    counting = [judgement for judgement in outcome.judgements if judgement.counts]
     judges = grouped((judgement.pair, judgement.assessor) for judgement in counting)
     teams = grouped((query_id, frozenset(names)) for (query_id, _), names in judges.items())
-    by_pair = Counter((query_id, doc_id) for query_id, doc_id, _ in answered)
-    repeats = repeats_of(outcome)
     # CSFCube's release does not say who adjudicated; the name in the store is ours.
     nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
-    moments = [*(one.judged_at for one in counting), *(one.judged_at for one in outcome.adjudications.values())]
-    days = sorted(moment[:10] for moment in moments if moment)
-    report = Study(study)
     return {
         "sources": study.sources,
         "studio_versions": sorted({project.version for project in study.projects}),
         "assessors": len({judgement.assessor for judgement in counting}),
-        "adjudicators": len({settled.adjudicator for settled in outcome.adjudications.values()} - nameless),
+        "adjudicators": len({ruling.adjudicator for ruling in outcome.adjudications.values()} - nameless),
         "planned_per_pair": outcome.per_pair,
         "given_to": report.given_to,
         "same_team": (sum(len(set(of_query)) == 1 for of_query in teams.values()), len(teams)),
         "isolation": report.isolation,
         "studios": len({project.server for project in study.projects}),
         "terms_marked": not imported and _terms_marked(study),
-        "missing": missing,
-        "ratings": sorted(Counter(settled.ratings for settled in outcome.adjudications.values()).items()),
-        "cannot_judge": sum(judgement.grade is None for judgement in counting),
-        "missing_judgements": outcome.progress.missing,
+        "ratings": sorted(Counter(ruling.ratings for ruling in outcome.adjudications.values()).items()),
+        "simulated": report.notice is not None,
+        "imported": imported,
+    }
+
+
+def _answers(study: Snapshot) -> dict[str, Any]:
+    """The answers that count, those that do not, and those that were given twice.
+
+    `repeats`: answers to hidden repeats where both times a grade was given; `repeats_same`: those with the same grade
+    again. `not_counted`: (reason why judgements do not count, their number). `audit`: see
+    `annot.measuring.measured.read_audit`. `returned`: how often a pair was put before its assessor again with a
+    reason; `returned_changed`: how often the answer then given is another one.
+    """
+    repeats = repeats_of(study.outcome)
+    return {
+        "cannot_judge": sum(judgement.grade is None for judgement in study.outcome.judgements if judgement.counts),
+        "missing_judgements": study.outcome.progress.missing,
         "repeats": len(repeats),
         "repeats_same": sum(repeat.first == repeat.second for repeat in repeats),
         "not_counted": sorted(
             Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags).items()
         ),
         "audit": read_audit(study.ws),
-        "simulated": report.notice is not None,
-        "imported": imported,
+        **_returned(study.outcome),
+    }
+
+
+def _results(study: Snapshot, report: Study) -> dict[str, Any]:
+    """The pairs by what came of them.
+
+    `pairs_by_judgements`: (judgements of a pair, pairs that have so many), of the judged pairs, the most first.
+    `disputes`: see `_disputes`. `agreed`: pairs whose final grade is that of all their assessors, of whom there are
+    several. `not_judged`: pairs of the pools that were to be judged and have no judgement, and all that were to be
+    judged. `accepted`: (reason, pairs with a final grade although they have fewer judgements than planned).
+    `unsettled`: judged pairs that wait for a final grade. `unjudgeable`: (query, pairs that cannot be judged, planned
+    pairs of it), of the queries that have such pairs; they have no final grade and never get one. `unexplained`: see
+    `annot.study.outcome.UnexplainedSettlements`. `days`: the first and the last day of the answers that count, None
+    if none is on record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
+    """
+    outcome = study.outcome
+    counting = [judgement for judgement in outcome.judgements if judgement.counts]
+    answered = {(judgement.pair, judgement.assessor) for judgement in counting}
+    by_pair = Counter(pair for pair, _ in answered)
+    agreed = [decision.pair for decision in outcome.decisions if decision.origin == "agreed"]
+    moments = [*(judgement.judged_at for judgement in counting)]
+    moments += [ruling.judged_at for ruling in outcome.adjudications.values()]
+    days = sorted(moment[:10] for moment in moments if moment)
+    return {
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items(), reverse=True),
         "disputes": _disputes(outcome),
-        "agreed": sum(by_pair[decision.pair] > 1 for decision in outcome.decisions if decision.origin == "agreed"),
+        "agreed": sum(by_pair[pair] > 1 for pair in agreed),
         "not_judged": _not_judged(study, by_pair.keys()),
         "accepted": report.accepted,
         "unsettled": len(
             by_pair.keys() - {decision.pair for decision in outcome.decisions} - outcome.unjudgeable.keys()
         ),
         "unjudgeable": _unjudgeable(outcome),
-        **_returned(outcome),
         "unexplained": unexplained_of(outcome.adjudications, outcome.current),
         "days": (days[0], days[-1]) if days and report.notice is None else None,
-        "single": sum(by_pair[decision.pair] == 1 for decision in outcome.decisions if decision.origin == "agreed"),
+        "single": sum(by_pair[pair] == 1 for pair in agreed),
     }
 
 
 def _disputes(outcome: Outcome) -> dict[str, int]:
-    """How many pairs an adjudicator was wanted for: those in which the grades that count differ, or one is lacking
-    because its assessor could not judge (`in_dispute`, which are `settled`, `open` or `closed` without a grade), and
-    others on which an adjudicator decided (`besides`)."""
-    differing = {one.pair for one in outcome.settlement.disputed if len({said.grade for said in one.judgements}) > 1}
-    differing |= {one.pair for one in outcome.settlement.disputed if one.judgements[0].grade is None}
+    """Numbers of pairs for an adjudicator: those in which the grades that count differ, or one is lacking because its
+    assessor could not judge (`in_dispute`, which are `settled`, `open` or `closed` without a grade), and others on
+    which an adjudicator decided (`besides`)."""
+    differing = {
+        dispute.pair
+        for dispute in outcome.settlement.disputed
+        if len({judgement.grade for judgement in dispute.judgements}) > 1
+    }
+    differing |= {dispute.pair for dispute in outcome.settlement.disputed if dispute.judgements[0].grade is None}
     return {
         "in_dispute": len(differing),
         "settled": len(differing & outcome.adjudications.keys()),
@@ -137,15 +169,15 @@ def _disputes(outcome: Outcome) -> dict[str, int]:
 def _not_judged(study: Snapshot, judged: Collection[Pair]) -> tuple[int, int]:
     if Source.FILE in study.sources:
         return 0, 0
-    wanted = {
+    to_judge = {
         (query.query_id, entry.doc_id)
         for query in study.queries
         if query.topic_id in study.pools
         for entry in study.pools[query.topic_id].entries
     }
     if study.sample is not None:
-        wanted = {pair for pair in wanted if study.sample.drawn(*pair)}
-    return len(wanted - set(judged)), len(wanted)
+        to_judge = {pair for pair in to_judge if study.sample.drawn(*pair)}
+    return len(to_judge - set(judged)), len(to_judge)
 
 
 def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
@@ -155,27 +187,28 @@ def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
 
 
 def _returned(outcome: Outcome) -> dict[str, int]:
-    said = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    answer_to = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
     changed = 0
     # What goes back because a text was corrected is no second look at the same pair.
-    corrected = {(one.pair, one.assessor) for one in outcome.set_aside}
-    returned = [one for one in outcome.returned if (one.pair, one.assessor) not in corrected]
+    corrected = {(answer.pair, answer.assessor) for answer in outcome.set_aside}
+    returned = [answer for answer in outcome.returned if (answer.pair, answer.assessor) not in corrected]
     for back in returned:
-        first, then = (said.get((asked, back.assessor)) for asked in (back.asked._replace(occasion=1), back.asked))
-        changed += first is not None and then is not None and first.grade != then.grade
+        first = answer_to.get((back.asked._replace(occasion=1), back.assessor))
+        second = answer_to.get((back.asked, back.assessor))
+        changed += first is not None and second is not None and first.grade != second.grade
     return {"returned": len(returned), "returned_changed": changed}
 
 
 def _terms_marked(study: Snapshot) -> bool:
-    """Whether the screens mark the topic's words in the documents of pairs that are judged whole."""
+    """True if the screens mark the topic's words in the documents of pairs that are judged as a whole."""
     settings = study.ws.settings
     return settings.screen.mark_terms and not all(settings.facets.get(facet) for facet in study.facets.values())
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What is true of a judged collection, counted from its records: card, datasheet and Croissant are filled from it.
+# Facts of a judged collection, counted from its records: card, datasheet and Croissant are filled from it.
 #
-# What happened is counted from rows, never taken from settings; what the collection is called stands in the settings.
+# Events are counted from rows, never taken from settings; the name of the collection is in the settings.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +223,7 @@ class CollectionFacts:
     """The whole collection."""
 
     collection: CollectionSettings
-    """What it is called, and by whom it was made."""
+    """Name, makers and terms from the settings."""
     terms: Terms
     corpus: CorpusFacts
     rejected: tuple[tuple[str, int], ...]
@@ -205,48 +238,49 @@ class CollectionFacts:
     judging: dict[str, Any]
     agreement: list[dict[str, Any]]
     overruled: str
-    """What counts as overruled, in a sentence; the same in card, datasheet and report."""
+    """Rule by which a grade counts as overruled, in a sentence; the same in card, datasheet and report."""
     interval_level: float
-    """Of the intervals in `agreement`, e.g. 0.95."""
+    """Level of the intervals in `agreement`, e.g. 0.95."""
     splits: tuple[tuple[str, str, int], ...]
     """Facet (or `all`), fold, queries."""
     hashes: tuple[tuple[str, str], ...]
-    """(file, SHA-256) of what the numbers were computed from, corpus first."""
+    """Input files of the numbers as (file, SHA-256), corpus first."""
     protocol: Mapping[str, str] = field(default_factory=dict)
     """See `annot.publishing.release.parts`."""
     annot_version: str = __version__
     agreement_without: tuple[str, ...] = ()
-    """Why figures in `agreement` have no value or no interval."""
+    """Reasons why figures in `agreement` have no value or no interval."""
     agreement_best: str = "median"
     """The statistic in `agreement`; where a sample of the pools was judged, `pooled`."""
     agreement_too_thin: int = 0
     """Sampled queries that have no figures of their own, because too few pairs were drawn."""
     training: tuple[dict[str, Any], ...] = ()
-    """Of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval."""
+    """Results of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval.
+    """
     hidden_gold: tuple[dict[str, Any], ...] = ()
-    """Of each assessor with hidden gold among their pairs, unnamed: how many answered, kappa with its interval."""
+    """Results of each assessor with hidden gold among their pairs, unnamed: answers, kappa with its interval."""
     cleaned: CleanedCounts = counts_of({})  # noqa: RUF009
-    """What was cleaned of the papers' texts as they were read."""
+    """Changes to the papers' texts as they were read, counted."""
     structured: StructuredAbstracts = HeadingCount().found
     """The structured abstracts as they were added, whose sections gave their sentences labels."""
     words: tuple[OfKind, ...] = ()
-    """What people wrote in words of their own, and whether it goes out."""
+    """Texts that people wrote in their own words, by kind, and whether they are published."""
     unrated: int = 0
     """Queries whose papers were taken without a rating."""
     topics: tuple[int, int] = (0, 0)
     """Topics with a query: papers, and texts."""
     faceted: bool = True
-    """Whether facets are judged."""
+    """True if facets are judged."""
     sampled: SampleInWords | None = None
-    """Where a sample of the pools was judged: what users of the grades must know."""
+    """Facts that users of the grades must know if a sample of the pools was judged."""
     opinions: tuple[OpinionInWords, ...] = ()
-    """What models would have judged, where they were asked."""
+    """Opinions of models, if any were asked."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By place of a page, a sentence for each thing that it rests on and that is not true."""
+    """Sentences by the place of a page, one for each of its foundations that does not hold."""
     early_trials: tuple[OpinionStatus, ...] = ()
     """Opinions that are not reported, but were asked or shown before people had judged."""
     substudy: dict[str, Any] | None = None
-    """How abstracts, full texts and final grades agree, two by two, and seconds a pair; None without a sub-study."""
+    """Agreement of abstracts, full texts and final grades, two by two, and seconds a pair; None without a sub-study."""
 
     def total(self, count: str) -> Any:
         """The sum over facets of a count; None if one has none."""
@@ -260,23 +294,23 @@ class CollectionFacts:
 
     @property
     def topic_word(self) -> str:
-        """What a topic is called: one that is a paper has a word of its own."""
+        """Word for a topic: one that is a paper has a word of its own."""
         return "topic" if self.topics[1] else "query paper"
 
     @property
     def topic_language(self) -> str:
-        """Of the topics that are texts."""
+        """Language of the topics that are texts."""
         return self.collection.language_of_topics
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Of documents and topics; the topics' second, where it is another one."""
-        both = (self.collection.language, *((self.topic_language,) if self.topics[1] else ()))
-        return tuple(dict.fromkeys(both))
+        """Languages of documents and topics; that of the topics comes second, if it is another one."""
+        languages = (self.collection.language, *((self.topic_language,) if self.topics[1] else ()))
+        return tuple(dict.fromkeys(languages))
 
     @property
     def citation(self) -> str:
-        """How to cite it."""
+        """Citation of the collection."""
         return citation_of(self.collection, self.terms)
 
 
@@ -300,8 +334,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             overruled=sentence("agreement.overruled"),
             pool=_pool(study, measured.origins),
             judging=judging_facts(study, missing=agreement.missing),
-            agreement=[{**one, "value": str(one["value"])} for one in figures],
-            agreement_without=without(one["value"] for one in figures),
+            agreement=[{**figure, "value": str(figure["value"])} for figure in figures],
+            agreement_without=without(figure["value"] for figure in figures),
             agreement_best=agreement.best,
             agreement_too_thin=agreement.too_thin,
             interval_level=settings.agreement.level,
@@ -324,25 +358,27 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             untrue=by_place(measured.findings),
             opinions=in_words(measured.reported_opinions),
             early_trials=tuple(
-                one.standing for one in measured.opinions_on_record if one.standing.early and not one.standing.reported
+                opinion.standing
+                for opinion in measured.opinions_on_record
+                if opinion.standing.early and not opinion.standing.reported
             ),
             substudy=recorded_substudy(study.trials),
         )
 
 
 def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:
-    """By figure, so that the order tells nobody's name."""
-    found = list(recorded_against_gold(study.trials, round))
-    for one in sorted(found, key=lambda one: (one["value"] is None, one["value"] or 0.0)):
-        yield {**one, "assessor": ""}
+    """Results by figure, so that the order does not reveal a name."""
+    figures = list(recorded_against_gold(study.trials, round))
+    for row in sorted(figures, key=lambda row: (row["value"] is None, row["value"] or 0.0)):
+        yield {**row, "assessor": ""}
 
 
 def _counted_imports(study: Snapshot, uncounted: set[str]) -> Iterator[ImportedSource]:
     """The imports on record without those additions to the corpus that brought only papers which are not counted."""
     papers = paper_ids(study.ws.corpus) if uncounted else ()
     for imported in study.imports:
-        first, kept = imported.facts.get("papers_before", 0), imported.facts.get("kept", 0)
-        brought = papers[first : first + kept] if imported.what == Source.CORPUS else ()
+        first, added = imported.facts.get("papers_before", 0), imported.facts.get("kept", 0)
+        brought = papers[first : first + added] if imported.what == Source.CORPUS else ()
         if not brought or not uncounted.issuperset(brought):
             yield imported
 
@@ -357,7 +393,7 @@ def _rejected(imports: Sequence[ImportedSource]) -> tuple[tuple[str, int], ...]:
 
 
 def _cleaned(imports: Sequence[ImportedSource]) -> CleanedCounts:
-    """What was cleaned, over everything that was added."""
+    """Changes to texts, over all additions to the corpus."""
     total = Counter[str]()
     for imported in imports:
         total.update(imported.facts.get("cleaned", {}))
@@ -374,13 +410,13 @@ def _structured(imports: Sequence[ImportedSource]) -> StructuredAbstracts:
 
 def _unrated(study: Snapshot) -> set[str]:
     """The queries that were chosen from a sample without a rating."""
-    known = {query.query_id for query in study.queries}
-    return {name for one in study.imports if one.what == Source.UNRATED for name in one.facts["queries"]} & known
+    unrated = [imported.facts["queries"] for imported in study.imports if imported.what == Source.UNRATED]
+    return set(chain(*unrated)) & {query.query_id for query in study.queries}
 
 
 def _topics(study: Snapshot) -> tuple[int, int]:
-    asked = set(study.topics.values())
-    return len(asked - study.texts.keys()), len(asked & study.texts.keys())
+    topics = set(study.topics.values())
+    return len(topics - study.texts.keys()), len(topics & study.texts.keys())
 
 
 def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, Any]]:
@@ -395,8 +431,8 @@ def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, An
     groups = {group.name: group for group in agreement.groups}
     queries, judgements = Counter(facet_of.values()), Counter(facet_of[judgement.query_id] for judgement in counting)
     with_sentences = {query.facet for query in study.queries if query.sentences}
-    known = study.ws.settings.facets
-    for facet, labels in (known | {WHOLE: known.get(WHOLE, ())}).items():
+    facet_labels = study.ws.settings.facets
+    for facet, labels in (facet_labels | {WHOLE: facet_labels.get(WHOLE, ())}).items():
         if facet in queries:
             decisions = [decision for decision in study.outcome.decisions if facet_of[decision.query_id] == facet]
             grades = Counter(decision.grade for decision in decisions)
@@ -415,13 +451,13 @@ def _facets(study: Snapshot, agreement: AgreementTable) -> Iterator[dict[str, An
 
 
 def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
-    """How the pools were drawn, and their sizes in documents.
+    """Draws of the pools, and their sizes in documents.
 
     `rules`: a pool for each rule (mode, quota, depth, seed) by which some were drawn. `judged`: whether the judged
-    pairs were found by these pools; not where judgements were imported without them. `versions`: what was added after
-    the draw (`annot.pools.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are
-    on record. `origins`: what is told of near-duplicates and of citations that were added, in sentences; `citations`:
-    whether any were added without papers.
+    pairs were found by these pools; False if judgements were imported without them. `versions`: additions after the
+    draw (`annot.pools.pooling.Version`). `ranked`: whether the ranks at which the methods had their documents are on
+    record. `origins`: sentences on near-duplicates and on citations that were added; `citations`: whether any were
+    added without papers.
     """
     pools = study.pools.values()
     rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
@@ -434,7 +470,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
         "judged": bool(pools) and Source.FILE not in study.sources,
         "versions": versions_of(pools),
         "origins": sentences("collection.origins", origins=origins),
-        "citations": any(one.sha256 is not None for one in origins.citations),
+        "citations": any(citation.sha256 is not None for citation in origins.citations),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }
 

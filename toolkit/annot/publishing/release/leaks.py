@@ -1,4 +1,4 @@
-"""A search through every byte of a release for what must stay in the house."""
+"""A search through every byte of a release for secrets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -19,6 +20,7 @@ from annot.judging.opinions.asking import KEY_VARIABLE
 from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
 from annot.store.papers import paper_ids
+from annot.study.outcome import Outcome
 from annot.study.provenance import ANSWERS_FILE
 from annot.study.shown_versions import changed_versions
 from annot.study.snapshot import ReleaseRecords, Snapshot
@@ -30,7 +32,8 @@ from annot.study.snapshot import ReleaseRecords, Snapshot
 
 BLOCK_LINES = 2000
 SHORT_NUMBER = 6
-"""A server's id with fewer digits than this stands in any text by chance; it counts only with a key beside it."""
+"""Digits of the shortest server id that is searched for everywhere; a shorter one is in any text by chance, so it
+counts only next to a key."""
 
 Kind = Literal["name", "e-mail", "token", "studio id", "studio address"]
 
@@ -43,11 +46,11 @@ class Secret(NamedTuple):
 
 
 class Leak(NamedTuple):
-    """Where something was found. `shown` is masked: a finding that is printed must not leak in its turn."""
+    """Place of a leak. `shown` is masked: a finding that is printed must not leak in its turn."""
 
     path: str
     line: int
-    """From 1; 0 is the name of the file."""
+    """Line from 1; 0 is the name of the file."""
     what: str
     shown: str
 
@@ -66,22 +69,22 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     allowed: e-mail addresses that are meant to be public, such as the maintainer's.
     """
     once = [secret for secret in dict.fromkeys(secrets) if secret.value.strip()]
-    ids = frozenset(_folded(one.value.strip()) for one in once if _is_id(one))
+    ids = frozenset(_folded(value.value.strip()) for value in once if _is_id(value))
     searches = [*(_search(secret) for secret in once if not _is_id(secret)), *_PATTERNS]
     public = {_folded(address) for address in allowed}
-    found: set[Leak] = set()
+    found_leaks: set[Leak] = set()
     for path, content in files.items():
-        found.update(_in_text(path, -1, path, searches, ids, public))
+        found_leaks.update(_in_text(path, -1, path, searches, ids, public))
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = "\0"
         if "\0" in text:
-            found.add(Leak(path, 0, "not searched: not a text in UTF-8", ""))
+            found_leaks.add(Leak(path, 0, "not searched: not a text in UTF-8", ""))
             continue
-        for before, block in _blocks(text):
-            found.update(_in_text(path, before, block, searches, ids, public))
-    return tuple(sorted(found))
+        for lines_before, block in _blocks(text):
+            found_leaks.update(_in_text(path, lines_before, block, searches, ids, public))
+    return tuple(sorted(found_leaks))
 
 
 _FIELDS = (
@@ -103,9 +106,9 @@ _LONG_ID = re.compile(
 class _Search(NamedTuple):
     what: str
     needles: tuple[str, ...]
-    """One of these stands in every match; texts without any are not searched further."""
+    """Words of which every match has one; texts without any are not searched further."""
     pattern: re.Pattern[str]
-    """In folded text."""
+    """True if the pattern is for folded text."""
     secret: str = ""
     """The value of a known secret; empty if only the pattern is known."""
     encoded: tuple[str, ...] = ()
@@ -158,12 +161,12 @@ _BEFORE_THE_SIGN = re.compile(r"[\w.+-]{1,64}\Z")
 def addresses(texts: Iterable[str]) -> frozenset[str]:
     """The e-mail addresses in texts that are public already, such as printed abstracts: for `allowed`."""
     return frozenset(
-        found for text in texts for reading in _readings(text) for found, _ in _matches(_PATTERNS[0], reading)
+        address for text in texts for reading in _readings(text) for address, _ in _matches(_PATTERNS[0], reading)
     )
 
 
 def _matches(search: _Search, text: str) -> Iterator[tuple[str, int]]:
-    """What matches, and where it begins."""
+    """Each match, and the position where it begins."""
     if search.needles and not any(needle in text for needle in search.needles):
         return
     for match in search.pattern.finditer(text):
@@ -174,7 +177,7 @@ def _matches(search: _Search, text: str) -> Iterator[tuple[str, int]]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """The text in pieces of whole lines, with the number of lines before each.
+    """Pieces of the text in whole lines, with the number of lines before each.
 
     Two pieces share a line, so that what is broken over two lines is in one of them.
     """
@@ -184,10 +187,10 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _in_text(
-    path: str, before: int, text: str, searches: Sequence[_Search], ids: frozenset[str], public: set[str]
+    path: str, lines_before: int, text: str, searches: Sequence[_Search], ids: frozenset[str], public: set[str]
 ) -> Iterator[Leak]:
-    def leak(reading: str, at: int, what: str, value: str) -> Leak:
-        return Leak(path, before + reading.count("\n", 0, at) + 1, what, _masked(value))
+    def leak(reading: str, start: int, meaning: str, value: str) -> Leak:
+        return Leak(path, lines_before + reading.count("\n", 0, start) + 1, meaning, _masked(value))
 
     for reading in _readings(text):
         for id_pattern in (_KEYED_ID, _LONG_ID) if ids else ():
@@ -195,13 +198,13 @@ def _in_text(
                 if match[1] in ids:
                     yield leak(reading, match.start(), "a known studio id", match[1])
         for search in searches:
-            for found, at in _matches(search, reading):
-                if search.secret or found not in public:
-                    yield leak(reading, at, search.what, search.secret or found)
+            for match_text, start in _matches(search, reading):
+                if search.secret or match_text not in public:
+                    yield leak(reading, start, search.what, search.secret or match_text)
     for search in searches:
         for form in search.encoded:
-            if (at := text.find(form)) >= 0:
-                yield leak(text, at, f"{search.what}, in base64", search.secret)
+            if (start := text.find(form)) >= 0:
+                yield leak(text, start, f"{search.what}, in base64", search.secret)
 
 
 def _readings(text: str) -> list[str]:
@@ -260,7 +263,7 @@ def _folded(text: str) -> str:
 
 
 def _is_id(secret: Secret) -> bool:
-    """Whether it is looked up among the numbers and UUIDs of a text."""
+    """True if the secret is looked up among the numbers and UUIDs of a text."""
     value = _folded(secret.value.strip())
     return secret.kind == "studio id" and bool(value.isdigit() or _LONG_ID.fullmatch(value))
 
@@ -286,24 +289,24 @@ def _search(secret: Secret) -> _Search:
 
 
 def _base64_forms(value: str) -> tuple[str, ...]:
-    """What `value` is inside a base64 text, at each of three alignments, without the characters it shares."""
+    """Forms of `value` inside a base64 text, at each of three alignments, without the characters it shares."""
     data = value.encode("utf-8")
     forms = []
     for shift in range(3):
         text = base64.b64encode(b"\0" * shift + data).decode("ascii")
-        whole = len(data) + shift
-        forms.append(text[-(-shift * 8 // 6) : whole * 8 // 6])
+        n_bytes = len(data) + shift
+        forms.append(text[-(-shift * 8 // 6) : n_bytes * 8 // 6])
     return tuple(dict.fromkeys([*forms, *(form.replace("+", "-").replace("/", "_") for form in forms)]))
 
 
 def _masked(text: str) -> str:
-    """The first two and the last character, enough to recognise what one knows."""
+    """First two and last character, enough to recognise a known secret."""
     text = text.strip()
     return f"{text[:2]}…{text[-1:]} ({len(text)} characters)" if len(text) > 4 else f"… ({len(text)} characters)"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a study knows of people and servers: everything that must not leave it.
+# Names, accounts and addresses of a study: everything that must not leave it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -311,9 +314,9 @@ ID_FIELDS = (
     *("id", "unique_id", "task", "project", "completed_by", "updated_by", "created_by", "last_created_by", "import_id"),
     *("prediction", "parent_prediction", "parent_annotation"),
 )
-"""Where Label Studio puts ids into an annotation; what assessors marked (`result`) has ids of our own."""
+"""Keys of ids that Label Studio puts into an annotation; the marks of assessors (`result`) have ids of our own."""
 SHORTEST_TOKEN = 8
-"""A shorter password stands in any text by chance."""
+"""Characters of the shortest password that is searched for; a shorter one is in any text by chance."""
 SHORTEST_WORD = 3
 _ADDRESS = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+")
 
@@ -347,7 +350,7 @@ def secrets_of(
 
 
 def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) -> tuple[str, ...]:
-    """Pseudonyms that are a word of the account's own name: they hide nobody."""
+    """Pseudonyms that are a word of the account's own name and so hide no name."""
     return tuple(
         person.assessor
         for person in people
@@ -359,12 +362,12 @@ def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) 
 
 
 def _own_ids(study: Snapshot) -> set[str]:
-    """Of papers and of topics: TREC numbers its topics as a server numbers its tasks."""
+    """Ids of papers and of topics: TREC numbers its topics as a server numbers its tasks."""
     return {*(paper_ids(study.ws.corpus) if study.ws.has_corpus else ()), *study.texts}
 
 
 def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Addresses and names in what was pulled: where they are not mere ids, accounts come as objects or as a line."""
+    """Addresses and names in pulled records: accounts come as objects or as a line unless they are mere ids."""
     for payload in payloads:
         for field in ("created_username", "assessor", "annotator"):
             if isinstance(text := payload.get(field), str):
@@ -377,23 +380,23 @@ def _people(payloads: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _server_ids(study: Snapshot, server: ReleaseRecords) -> set[str]:
-    ids = {one for project in study.projects for one in (project.remote_id, project.account_id) if one is not None}
-    found = {str(one) for one in (*ids, *server.task_ids)}
+    of_projects = {*chain(*((project.remote_id, project.account_id) for project in study.projects))} - {None}
+    server_ids = set(map(str, (*of_projects, *server.task_ids)))
     for payload in server.payloads:
         for field in ID_FIELDS:
             value = payload.get(field)
             if isinstance(value, dict):
                 value = value.get("id")
             if isinstance(value, int | str) and not isinstance(value, bool) and str(value):
-                found.add(str(value))
-    return found
+                server_ids.add(str(value))
+    return server_ids
 
 
 def _name(text: str) -> str | None:
     """A person's name in a name, or in an address such as `ada.planter@...`; one word alone is too common."""
     words = words_of(text.partition("@")[0])
-    whole = all(len(word) > 1 for word in words) or "@" not in text
-    return " ".join(words) if len(words) > 1 and whole else None
+    is_name = all(len(word) > 1 for word in words) or "@" not in text
+    return " ".join(words) if len(words) > 1 and is_name else None
 
 
 def words_of(text: str) -> list[str]:
@@ -402,7 +405,7 @@ def words_of(text: str) -> list[str]:
 
 
 def bare(text: str) -> str:
-    """Without case, accents, digits and what stands between words."""
+    """Text without case, accents, digits and the characters between words."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return plain.casefold() if "@" in text else " ".join(words_of(plain)).casefold() or plain.casefold()
 
@@ -415,27 +418,27 @@ def _database_password(url: str) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What people wrote in their own words and what goes out with a release: a search for people, paths and addresses.
+# Texts in people's own words that go out with a release: a search for people, paths and addresses.
 #
-# What must never leave the study is refused wherever it is (`annot.publishing.release.leaks`). Here are words that
-# may be meant so: a first name is a word as well, and an assessor may name another by pseudonym. The lead is asked
-# about them.
+# A secret that must never leave the study is refused wherever it is, see above. The words of this section may be meant
+# so: a first name is a word as well, and an assessor may name another by pseudonym. The lead is asked about them.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 OFFERED = KNOWN_REASONS | {keyed.value for keyed in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES)}
-"""What a screen offers as a reason: nobody wrote it."""
+"""Reasons that a screen offers, so that no person wrote them."""
 ROLES = frozenset({"adjudicator", "annotator", "assessor", "expert", "judge"})
 """Pseudonyms that are words of every datasheet."""
 AROUND = 30
-"""Characters that are shown on both sides of what was found."""
+"""Characters that are shown on both sides of a match."""
 _REST = r"[^\s\"'<>,;)]+"
 PATH = re.compile(
     rf"(?<![\w/.:~-])(?:~|/(?:home|Users|root|mnt|media|tmp|var|opt|srv|data|Volumes))/{_REST}"
     r"|(?<![\w/.:~-])/(?:[\w.~-]+/){2,}[\w.~-]+"
     rf"|\b[A-Za-z]:\\{_REST}|\\\\[\w.-]+\\{_REST}"
 )
-"""In a home or below a usual root, of three parts or more, on a drive of Windows, or on a server of its network."""
+"""Path in a home or below a usual root, of three parts or more, on a drive of Windows, or on a server of its network.
+"""
 WEB = re.compile(r"\b(?:https?://|www\.)[^\s\"'<>)]+", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+")
 
@@ -449,7 +452,7 @@ class FreeText(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """What was found in a text, as it is written there, and what it is."""
+    """A match in a text, as it is written there, and its meaning."""
 
     words: str
     what: str
@@ -482,84 +485,97 @@ def free_texts(
     study: Snapshot, words: OwnWords, answers: Mapping[str, str], *, early: Iterable[str]
 ) -> Iterator[FreeText]:
     """Every text of a person that the release has. early: why models were asked before people had judged."""
-    outcome = study.outcome
-    for said in sorted(words.comments, key=lambda one: (one.pair, one.assessor, one.occasion)):
-        yield FreeText(f"the comment of {said.assessor} on {' '.join(said.pair)}", said.comment or "")
-    for pair, text in sorted(words.reasons.items()):
-        yield FreeText(f"the adjudicator's comment on {' '.join(pair)}", text)
-    given = [(f"the answer of {one.assessor} on {' '.join(one.pair)}", one.cannot_judge) for one in outcome.everything]
-    given += [(f"the adjudicator's reason on {' '.join(one.pair)}", one.reason) for one in outcome.decisions]
-    given += [
-        (f"the adjudicator's reason on {' '.join(pair)}", said[-1].cannot_judge)
-        for pair, said in outcome.unjudgeable.items()
-    ]
-    yield from (FreeText(place, text) for place, text in given if text and text not in OFFERED)
+    yield from _texts_of_judging(study.outcome, words)
     for question, answer in answers.items():
         yield FreeText(f"{ANSWERS_FILE}, {question}", answer, public=True)
-    for why in sorted(set(outcome.accepted.values())):
-        yield FreeText("the reason why pairs count with fewer judgements", why)
+    for why_accepted in sorted(set(study.outcome.accepted.values())):
+        yield FreeText("the reason why pairs count with fewer judgements", why_accepted)
     for kind in words.kinds:
-        yield from (FreeText(f"how people agreed that {kind.kind} are published", how) for how in kind.consents)
+        yield from (FreeText(f"how people agreed that {kind.kind} are published", consent) for consent in kind.consents)
     reasons = {added.reason for pool in study.pools.values() for added in pool.additions if added.reason}
     yield from (FreeText("the reason why documents were added to pools", reason) for reason in sorted(reasons))
-    yield from (FreeText("why a model was asked early", why) for why in early)
+    yield from (FreeText("why a model was asked early", reason) for reason in early)
     for version in changed_versions(study.shown):
         if version.why:
             yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)
     for text_id, versions in sorted(study.text_versions.items()):
-        yield from (FreeText(f"why the text of {text_id} was corrected", one.why) for one in versions if one.why)
+        given_reasons = [text.why for text in versions if text.why]
+        yield from (FreeText(f"why the text of {text_id} was corrected", reason) for reason in given_reasons)
     for run in study.runs:
         yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
 
 
+def _texts_of_judging(outcome: Outcome, words: OwnWords) -> Iterator[FreeText]:
+    """The comments that are published, and reasons that no screen offers."""
+    for comment in sorted(words.comments, key=lambda comment: (comment.pair, comment.assessor, comment.occasion)):
+        yield FreeText(f"the comment of {comment.assessor} on {' '.join(comment.pair)}", comment.comment or "")
+    for pair, text in sorted(words.reasons.items()):
+        yield FreeText(f"the adjudicator's comment on {' '.join(pair)}", text)
+    reasons = [
+        *(
+            (f"the answer of {answer.assessor} on {' '.join(answer.pair)}", answer.cannot_judge)
+            for answer in outcome.everything
+        ),
+        *((f"the adjudicator's reason on {' '.join(ruling.pair)}", ruling.reason) for ruling in outcome.decisions),
+        *(
+            (f"the adjudicator's reason on {' '.join(pair)}", rulings[-1].cannot_judge)
+            for pair, rulings in outcome.unjudgeable.items()
+        ),
+    ]
+    yield from (FreeText(place, text) for place, text in reasons if text and text not in OFFERED)
+
+
 def mentions(text: FreeText, people: KnownPeople) -> Iterator[Mention]:
-    """What in the text names a person, a path or an address."""
+    """Names, paths and addresses in the text."""
     for word in WORD.finditer(text.text):
         if word[0][0].isupper() and bare(word[0]) in people.names:
             yield Mention(word[0], "the name of a person", word.start())
     patterns = [(_any_of(people.accounts), "an account"), (_any_of(people.pseudonyms), "a pseudonym"), (PATH, "a path")]
-    for pattern, what in patterns if text.public else (*patterns, (WEB, "an address")):
+    for pattern, meaning in patterns if text.public else (*patterns, (WEB, "an address")):
         for match in pattern.finditer(text.text):
             # Accounts are no words, and are found in any letters; a pseudonym is found as it is.
-            if what != "a pseudonym" or match[0] in people.pseudonyms:
-                yield Mention(match[0], what, match.start())
+            if meaning != "a pseudonym" or match[0] in people.pseudonyms:
+                yield Mention(match[0], meaning, match.start())
 
 
 @cache
 def _any_of(names: frozenset[str]) -> re.Pattern[str]:
     """Any of the names as whole words; nothing matches if there is none."""
     longest_first = sorted(names, key=lambda name: (-len(name), name))
-    either = "|".join(map(re.escape, longest_first)) or r"(?!)"
-    return re.compile(rf"(?<![\w@./-])(?:{either})(?![\w@-])", re.IGNORECASE)
+    any_word = "|".join(map(re.escape, longest_first)) or r"(?!)"
+    return re.compile(rf"(?<![\w@./-])(?:{any_word})(?![\w@-])", re.IGNORECASE)
 
 
 def mentioned(
     texts: Iterable[FreeText], people: KnownPeople, *, allowed: Collection[str], excerpts: bool
 ) -> tuple[str, ...]:
-    """A line for each name, path and address that is found: what it is, where it is first, and in how many more texts.
+    """A line for each name, path and address in the texts: its kind, its first place, and the number of other texts.
 
     allowed: what is meant to be public, as it is written or in other letters. excerpts: whether lines show the words
     around it; not where a text may have what must not be printed either.
     """
     public = {text.casefold() for text in allowed}
-    found = grouped(
+    places_by_mention = grouped(
         ((mention.words, mention.what), (text, mention.at))
         for text in texts
         for mention in mentions(text, people)
         if mention.words.casefold() not in public
     )
-    return tuple(_line(words, what, places, excerpts=excerpts) for (words, what), places in sorted(found.items()))
+    return tuple(
+        _line(words, meaning, places, excerpts=excerpts)
+        for (words, meaning), places in sorted(places_by_mention.items())
+    )
 
 
-def _line(words: str, what: str, places: Sequence[tuple[FreeText, int]], *, excerpts: bool) -> str:
-    text, at = places[0]
-    start, end = max(0, at - AROUND), at + len(words) + AROUND
+def _line(words: str, meaning: str, places: Sequence[tuple[FreeText, int]], *, excerpts: bool) -> str:
+    text, begin = places[0]
+    start, end = max(0, begin - AROUND), begin + len(words) + AROUND
     shown = " ".join(text.text[start:end].split())
     shown = f"{'...' if start else ''}{shown}{'...' if end < len(text.text) else ''}"
-    others = len({one.place for one, _ in places}) - 1
-    more = f", and {counted(others, 'more text')}" if others else ""
+    n_others = len({mentioned_in.place for mentioned_in, _ in places}) - 1
+    and_others = f", and {counted(n_others, 'more text')}" if n_others else ""
     excerpt = f', "{shown}"' if excerpts else ""
-    return f"{words!r}, {what}: {text.place}{excerpt}{more}"
+    return f"{words!r}, {meaning}: {text.place}{excerpt}{and_others}"
 
 
 def _texts_in(facts: Any) -> Iterator[str]:

@@ -41,54 +41,58 @@ FOLDER = "opinions/"
 UNKNOWN = "The training data of the model are not known here; a collection that was public before may be among them."
 
 
-def opinion_files(found: Sequence[OpinionOnRecord], study: Snapshot, terms: Terms, *, currency: str) -> dict[str, str]:
+def opinion_files(
+    on_record: Sequence[OpinionOnRecord], study: Snapshot, terms: Terms, *, currency: str
+) -> dict[str, str]:
     """Two files for each opinion: its prompts, settings and costs, and its answer for each pair; neither has a date.
 
     If something was shown in several versions, each answer has the numbers of those in its prompt, as judgements have.
     An answer on another version of a text than its pair is judged on has the mark of such judgements.
     """
     files = {}
-    for one in found:
-        aside = {*one.set_aside}
-        answers = sorted((*one.set_aside, *one.settled), key=attrgetter("query_id", "doc_id", "repeat"))
-        shown = {said: one.display_of(said) for said in answers}
+    for opinion in on_record:
+        aside = {*opinion.set_aside}
+        answers = sorted((*opinion.set_aside, *opinion.settled), key=attrgetter("query_id", "doc_id", "repeat"))
+        shown = {answer: opinion.display_of(answer) for answer in answers}
         numbers = numbers_of_answers(shown, study.version_numbers, study.queries)
-        files[f"{FOLDER}{file_name(one.asked.name, '.json')}"] = _described(one, study, terms, currency)
-        files[f"{FOLDER}{file_name(one.asked.name, '.jsonl')}"] = json_lines(
-            {"query_id": said.query_id, "doc_id": said.doc_id, "repeat": said.repeat, "grade": said.grade}
-            | ({"cannot_judge": True} if said.cannot_judge else {})
-            | ({"reason": said.reason} if terms.with_text else {})
-            | ({"versions": numbers[said]} if said in numbers else {})
-            | ({"set_aside": True} if said in aside else {})
-            for said in answers
+        files[f"{FOLDER}{file_name(opinion.asked.name, '.json')}"] = _described(opinion, study, terms, currency)
+        files[f"{FOLDER}{file_name(opinion.asked.name, '.jsonl')}"] = json_lines(
+            {"query_id": answer.query_id, "doc_id": answer.doc_id, "repeat": answer.repeat, "grade": answer.grade}
+            | ({"cannot_judge": True} if answer.cannot_judge else {})
+            | ({"reason": answer.reason} if terms.with_text else {})
+            | ({"versions": numbers[answer]} if answer in numbers else {})
+            | ({"set_aside": True} if answer in aside else {})
+            for answer in answers
         )
     return files
 
 
-def _guidelines(one: OpinionOnRecord, study: Snapshot) -> dict[str, str]:
-    """By facet, the SHA-256 of the guidelines that the prompts contain."""
-    displays = [(said, one.display_of(said)) for said in (*one.settled, *one.set_aside)]
-    return {study.facets[said.query_id]: display["guidelines"] for said, display in displays if "guidelines" in display}
+def _guidelines(opinion: OpinionOnRecord, study: Snapshot) -> dict[str, str]:
+    """SHA-256 of the guidelines that the prompts contain, by facet."""
+    displays = [(answer, opinion.display_of(answer)) for answer in (*opinion.settled, *opinion.set_aside)]
+    return {
+        study.facets[answer.query_id]: display["guidelines"] for answer, display in displays if "guidelines" in display
+    }
 
 
-def _described(one: OpinionOnRecord, study: Snapshot, terms: Terms, currency: str) -> str:
-    asked, calls = one.asked, one.calls
+def _described(opinion: OpinionOnRecord, study: Snapshot, terms: Terms, currency: str) -> str:
+    request, calls = opinion.asked, opinion.calls
     answered = [call for call in calls if call.state in opinions.ANSWERED]
     served: dict[tuple[str | None, str | None], list[str]] = {}
     for call in answered:
         served.setdefault((call.served, call.version), []).append(call.sent_at)
     record: dict[str, Any] = {
-        "name": asked.name,
-        "model": asked.model,
+        "name": request.name,
+        "model": request.model,
         "served": [
-            {"model": model, "version": version, "answers": len(at)}
-            for (model, version), at in sorted(served.items(), key=lambda item: min(item[1]))
+            {"model": model, "version": version, "answers": len(times)}
+            for (model, version), times in sorted(served.items(), key=lambda item: min(item[1]))
         ],
-        "settings": dict(asked.settings),
-        "prompts": dict(sorted(asked.prompts.items())),
-        "guidelines_sha256": dict(sorted(_guidelines(one, study).items())),
-        "examples": [list(pair) for pair in asked.examples],
-        "early": [{"what": what, "why": why} for _, what, why in asked.early],
+        "settings": dict(request.settings),
+        "prompts": dict(sorted(request.prompts.items())),
+        "guidelines_sha256": dict(sorted(_guidelines(opinion, study).items())),
+        "examples": [list(pair) for pair in request.examples],
+        "early": [{"what": part, "why": reason} for _, part, reason in request.early],
         "requests": {
             state: sum(call.state == state for call in calls) for state in get_args(get_type_hints(ModelCall)["state"])
         },
@@ -104,26 +108,26 @@ def _described(one: OpinionOnRecord, study: Snapshot, terms: Terms, currency: st
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the assessors were given, as it was sent: guidelines, screen and plan, with the versions that they had.
+# Protocol of judging, as it was sent to the assessors: guidelines, screen and plan, with their versions.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 VERSIONS_FILE = "versions.jsonl"
-"""What was shown in several versions, a line each."""
+"""File of the versions of everything that was shown in several versions, a line each."""
 
 
 def protocol_of(study: Snapshot) -> dict[str, str]:
-    """What the assessors were given, by file: guidelines, screen and plan. Of imported judgements none is on record.
+    """Guidelines, screen and plan of the assessors, by file; none if the judgements were imported.
 
     They are those that were sent last, by the record; earlier versions are next to them, numbered as in
     `annot agreement --by guidelines`.
     """
     if Source.LABEL_STUDIO not in study.sources:
         return {}
-    sent = {(one.part, one.subject): one for one in numbered(study.shown) if one.in_force}
+    sent = {(version.part, version.subject): version for version in numbered(study.shown) if version.in_force}
     screen = sent.get(("screen", "judge"))
     return {
-        **_pages_sent(study, {facet: one.body for (part, facet), one in sent.items() if part == "guidelines"}),
+        **_pages_sent(study, {facet: version.body for (part, facet), version in sent.items() if part == "guidelines"}),
         **_earlier(study),
         "screen.xml": json.loads(screen.body)["config"] if screen else guidelines.screen(study.ws),
         "plan.jsonl": plan_lines(study.assignments),
@@ -141,25 +145,25 @@ def _pages_sent(study: Snapshot, sent: Mapping[str, str]) -> dict[str, str]:
 
 
 def _earlier(study: Snapshot) -> dict[str, str]:
-    """What was sent in several versions: a list of them, and the earlier guidelines and screens whole."""
+    """Earlier versions of shown texts: a list of all versions, and the earlier guidelines and screens in full."""
     changed = changed_versions(study.shown)
     if not changed:
         return {}
     files = {}
-    for one in changed:
-        if one.part == "guidelines" and not one.in_force:
-            files[f"guidelines/{one.subject}.version-{one.number}.md"] = one.body
-        elif (one.part, one.subject) == ("screen", "judge") and not one.in_force:
-            files[f"screens/screen-{one.number}.xml"] = json.loads(one.body)["config"]
+    for version in changed:
+        if version.part == "guidelines" and not version.in_force:
+            files[f"guidelines/{version.subject}.version-{version.number}.md"] = version.body
+        elif (version.part, version.subject) == ("screen", "judge") and not version.in_force:
+            files[f"screens/screen-{version.number}.xml"] = json.loads(version.body)["config"]
     listed = [
-        version_record(one) | ({"content": json.loads(one.body)} if one.part in ("scale", "facet") else {})
-        for one in changed
+        version_record(version) | ({"content": json.loads(version.body)} if version.part in ("scale", "facet") else {})
+        for version in changed
     ]
     return {VERSIONS_FILE: json_lines(listed), **files}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a release of a sampled study has: the table of all pairs, a program that evaluates runs by it, and warnings.
+# Parts of the release of a sampled study: the table of all pairs, a program that evaluates runs by it, and warnings.
 #
 # `qrels.txt` has the judged pairs. TREC's form for samples, the prels of the Million Query Track (topic, document,
 # judgement, 1, probability; Carterette, Pavlu, Fang and Kanoulas 2009, Million Query Track 2009 Overview), has no
@@ -178,21 +182,21 @@ PRELS = f"awk -F'\\t' 'NR > 1 && $3 != \"\" {{print $1, $2, $3, 1, $4}}' {SAMPLE
 
 @dataclass(frozen=True, slots=True)
 class SampleInWords:
-    """What card, datasheet, Croissant and the module for ir_datasets say of the sample."""
+    """Facts of the sample for card, datasheet, Croissant and the module for ir_datasets."""
 
     certificate: str
-    """How much was judged, and what that costs; the same in the report."""
+    """Share of the pools that was judged, and its cost; the same in the report."""
     warning: str
-    """By how much a plain evaluation of the qrels is wrong."""
+    """Error of a plain evaluation of the qrels."""
     n_grades: int
     grades: Table
     """The estimated final grades of the whole pools."""
     interval_level: float
-    """Of the intervals in it."""
+    """Level of the intervals in it."""
     opinion: str = ""
     """The opinion that predicts grades besides the rankings; empty if there is none."""
     kinds: tuple[str, ...] = KINDS
-    """Of measures, each with a weight of the predictions."""
+    """Kinds of measures, each with a weight of the predictions."""
     prels: str = PRELS
 
 
@@ -204,9 +208,7 @@ def sampled_of(study: Study) -> SampleInWords | None:
     measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
     return SampleInWords(
         certificate=study.certificate,
-        warning=sentence(
-            "sample.warning", off=[abs(one) for one in off], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)
-        ),
+        warning=sentence("sample.warning", off=[*map(abs, off)], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)),
         n_grades=len(study.settings.scale.grades),
         grades=final_grades(study),
         interval_level=study.level,
@@ -221,18 +223,19 @@ def opinion_of(study: Snapshot) -> str:
 
 
 def _plainly_off(study: Study) -> Iterator[float]:
-    """What plain evaluation of the qrels gives, less the estimate: of each run, on the measure that decides."""
+    """Plain evaluation of the qrels less the estimate, for each run, on the measure that decides."""
     evaluated = study.evaluated
     if isinstance(evaluated, Undefined):
         return
-    asked = MeasureSelection(evaluated.convention, (evaluated.measure,), evaluated.relevant_from)
+    selection = MeasureSelection(evaluated.convention, (evaluated.measure,), evaluated.relevant_from)
     plain = JudgedWhole(study.outcome.qrels, ())
     for tag, by_convention in evaluated.evaluations.items():
-        estimated = {one.query_id: one.values[evaluated.measure] for one in by_convention[evaluated.convention].queries}
-        found = {
-            one.query_id: one.values for one in plain.measured(study.runs[tag], estimated, asked, ties="order").queries
+        estimated = {
+            query.query_id: query.values[evaluated.measure] for query in by_convention[evaluated.convention].queries
         }
-        off = (found.get(query_id, {}).get(evaluated.measure, 0.0) - of for query_id, of in estimated.items())
+        queries = plain.measured(study.runs[tag], estimated, selection, ties="order").queries
+        measured = {query.query_id: query.values for query in queries}
+        off = (measured.get(query_id, {}).get(evaluated.measure, 0.0) - value for query_id, value in estimated.items())
         yield math.fsum(off) / len(estimated)
 
 
@@ -247,7 +250,7 @@ def sample_files(study: Snapshot) -> dict[str, str]:
 
 
 def sample_table(drawn: DrawnPairs) -> str:
-    """A line for each pair of the pools; the grade is empty if it was not drawn, and 0 if nobody could judge it.
+    """A line for each pair of the pools; the grade is empty if it was not drawn, and 0 if it could not be judged.
 
     Probabilities are those on record. In a draft with drawn pairs that have no grade yet they are multiplied by the
     share of the drawn pairs of the query that have one, as in `annot evaluate --so-far`.
@@ -256,8 +259,8 @@ def sample_table(drawn: DrawnPairs) -> str:
     predictions = (*(f"f{grade}" for grade in range(drawn.highest + 1)), *(f"w_{kind}" for kind in KINDS))
     lines = ["\t".join((*COLUMNS, *predictions))]
     nothing = (1.0, *[0.0] * drawn.highest)
-    for query_id, of in sorted(drawn.pi.items()):
-        for doc_id, probability in sorted(of.items()):
+    for query_id, probabilities in sorted(drawn.pi.items()):
+        for doc_id, probability in sorted(probabilities.items()):
             f = nothing if predicted is None else predicted[query_id][doc_id]
             grade = drawn.judged[query_id].get(doc_id, "")
             w = (0.0 if weights is None else weights[query_id][kind] for kind in KINDS)

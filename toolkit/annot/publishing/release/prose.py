@@ -37,7 +37,7 @@ QUESTIONS_FILE = "questions.toml"
 SHOWN = 3
 """Open questions that are named where they are counted."""
 PLACEHOLDERS = frozenset(("", "todo", "tbd", "fixme", "xxx", "n.n.", "...", "…", "?", "-", "–"))
-"""Answers that are none, in small letters without what encloses them."""
+"""Placeholders, in small letters without enclosing characters."""
 
 Answers = Mapping[str, str]
 """Answers by question id."""
@@ -58,7 +58,7 @@ class Question:
     kind: Literal["prose", "records", "optional"]
     unless: str | None = None
     only: Literal["topics"] | None = None
-    """What the study must have for the question to be asked: topics that are texts."""
+    """Condition of the question: the study must have topics that are texts."""
 
 
 def questions(*, topics: bool = False) -> tuple[Question, ...]:
@@ -87,20 +87,20 @@ def parse_answers(text: str, *, name: str) -> dict[str, str]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name}: not valid TOML: {error}") from None
     faults = Faults(name)
-    known: dict[str, list[str]] = {}
+    written_below: dict[str, list[str]] = {}
     for question in _every():
         section, _, key = question.id.partition(".")
-        known.setdefault(section, []).append(key)
+        written_below.setdefault(section, []).append(key)
     answers: dict[str, str] = {}
     for section, table in document.items():
-        if section not in known:
-            faults.add(f"unknown section {section!r}: {near(section, known)}")
+        if section not in written_below:
+            faults.add(f"unknown section {section!r}: {near(section, written_below)}")
         elif not isinstance(table, dict):
             faults.add(f"{section}: found {table!r}, expected a table [{section}]")
         else:
             for key, value in table.items():
-                if key not in known[section]:
-                    faults.add(f"{section}: unknown question {key!r}: {near(key, known[section])}")
+                if key not in written_below[section]:
+                    faults.add(f"{section}: unknown question {key!r}: {near(key, written_below[section])}")
                 elif not isinstance(value, str):
                     faults.add(f"{section}.{key}: found {value!r}, expected text in quotation marks")
                 else:
@@ -119,9 +119,9 @@ def unanswered(answers: Answers, *, topics: bool = False) -> tuple[Question, ...
 
 
 def answered(answers: Answers, question_id: str) -> bool:
-    """Whether there is an answer that is more than a placeholder."""
-    given = answers.get(question_id, "").strip().strip("<>[](){}*_\"'").strip().rstrip(":!").lower()
-    return given not in PLACEHOLDERS
+    """True if there is an answer that is more than a placeholder."""
+    answer = answers.get(question_id, "").strip().strip("<>[](){}*_\"'").strip().rstrip(":!").lower()
+    return answer not in PLACEHOLDERS
 
 
 def answer_sheet(answers: Answers, *, topics: bool = False) -> str:
@@ -142,8 +142,8 @@ def answer_sheet(answers: Answers, *, topics: bool = False) -> str:
             section = table
             lines += ["", f"[{table}]  # {question.section}"]
         lines += ["", f"# {question.text}{_remark(answers, question)}"]
-        given = answers.get(question.id, "").strip()
-        lines.append(f"{key} = {_toml_string(given)}" if given else f'# {key} = ""')
+        answer = answers.get(question.id, "").strip()
+        lines.append(f"{key} = {_toml_string(answer)}" if answer else f'# {key} = ""')
     return "\n".join(lines) + "\n"
 
 
@@ -182,12 +182,12 @@ class OpenQuestion:
 
 
 def answers_file(ws: Workspace) -> Path:
-    """Where people answer."""
+    """File in which people answer."""
     return ws.root / ANSWERS_FILE
 
 
 def read_answers(ws: Workspace) -> Answers:
-    """What people have answered; nothing if the file is not there yet. Raises InputError with every fault in it."""
+    """Answers of people; empty if the file is not there yet. Raises InputError with every fault in it."""
     path = answers_file(ws)
     if not path.exists():
         return {}
@@ -200,19 +200,19 @@ def open_questions(answers: Answers, *, topics: bool) -> tuple[OpenQuestion, ...
 
 
 def describe_open(missing: tuple[OpenQuestion, ...]) -> tuple[str, ...]:
-    """How many questions are open, in which file, and which are the first; nothing if none is.
+    """Number of open questions, their file, and the first of them; "" if none is open.
 
     The file asks them in full, and no other place repeats it.
     """
-    names = [one.question for one in missing]
-    more = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
-    return sentences("commands.open_questions", file=ANSWERS_FILE, n=len(names), shown=[*names[:SHOWN], *more])
+    names = [question.question for question in missing]
+    remainder = [f"{len(names) - SHOWN} more"] if len(names) > SHOWN else []
+    return sentences("commands.open_questions", file=ANSWERS_FILE, n=len(names), shown=[*names[:SHOWN], *remainder])
 
 
 def ask(path: Path, answers: Answers, *, topics: bool) -> bool:
     """Write the file of answers where it lacks a question. One that has them all stays as people left it."""
-    wanted = {question.id for question in questions(topics=topics)}
-    if path.exists() and _asked(path.read_text(encoding="utf-8-sig")) >= wanted:
+    ids = {question.id for question in questions(topics=topics)}
+    if path.exists() and _asked(path.read_text(encoding="utf-8-sig")) >= ids:
         return False
     write_file(path, answer_sheet(answers, topics=topics))
     return True
@@ -221,13 +221,13 @@ def ask(path: Path, answers: Answers, *, topics: bool) -> bool:
 def _asked(text: str) -> set[str]:
     """The questions in the text of the file, answered or commented out."""
     section = ""
-    found = set()
+    ids = set()
     for line in text.splitlines():
         if heading := re.match(r"\s*\[\s*(\w+)\s*\]", line):
             section = heading[1]
         elif key := re.match(r"\s*#?\s*(\w+)\s*=", line):
-            found.add(f"{section}.{key[1]}")
-    return found
+            ids.add(f"{section}.{key[1]}")
+    return ids
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -236,8 +236,8 @@ def _asked(text: str) -> set[str]:
 
 
 def fill(template: str, facts: CollectionFacts, *, overrides: Path | None, **values: Any) -> str:
-    """The template, told the facts and the licences of judgements, of topics where they have one of their own, and of
-    texts where they are released; None if they are not known ones.
+    """Template filled with the facts and the licences of judgements, of topics if they have one of their own, and of
+    texts if they are released; None if they are not known ones.
 
     overrides: a folder of templates that win over the package's.
     """
@@ -267,7 +267,8 @@ def flowed(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """`text` as a string of YAML: the same as in JSON, but for what YAML takes for line breaks or refuses."""
+    """`text` as a string of YAML: the same as in JSON, except for characters that YAML takes for line breaks or
+    refuses."""
     return Exact(
         "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in json.dumps(text, ensure_ascii=False))
     )
@@ -306,16 +307,18 @@ def example_pairs(
     of those that are shown by title in place of id. texts: the topics that are texts.
     """
     graded = grouped((qrel.query_id, qrel) for qrel in sorted(qrels))
-    found = {query_id: {qrel.relevance: qrel for qrel in reversed(own)} for query_id, own in graded.items()}
-    if not found:
+    by_query = {
+        query_id: {qrel.relevance: qrel for qrel in reversed(of_query)} for query_id, of_query in graded.items()
+    }
+    if not by_query:
         return ()
-    of_grade = max(found.values(), key=len)
+    of_grade = max(by_query.values(), key=len)
     grades = sorted(of_grade, reverse=True)
     shown = [of_grade[grade] for grade in dict.fromkeys((grades[0], grades[len(grades) // 2], grades[-1]))]
-    (query,) = (one for one in queries if one.query_id == shown[0].query_id)
+    (query,) = (query for query in queries if query.query_id == shown[0].query_id)
     text = texts.get(query.topic_id)
     named = ((titles.get(query.topic_id) if text is None else text.title) or query.query_id, query.facet)
-    return tuple(ExamplePair(*named, titles.get(one.doc_id) or one.doc_id, one.relevance) for one in shown)
+    return tuple(ExamplePair(*named, titles.get(qrel.doc_id) or qrel.doc_id, qrel.relevance) for qrel in shown)
 
 
 def dataset_card(
@@ -358,12 +361,14 @@ def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: P
     overrides: a folder of templates that win over the package's.
     """
     topics = bool(facts.topics[1])
-    asked = questions(topics=topics)
+    to_answer = questions(topics=topics)
     return fill(
         "datasheet.md.j2",
         facts,
         overrides=overrides,
-        sections=[(title, list(own)) for title, own in groupby(asked, key=lambda question: question.section)],
+        sections=[
+            (title, list(of_section)) for title, of_section in groupby(to_answer, key=lambda question: question.section)
+        ],
         answers={question: text.strip() for question, text in answers.items() if answered(answers, question)},
         open={question.id for question in unanswered(answers, topics=topics)},
     )
@@ -407,7 +412,7 @@ def release_tables(
 def croissant(
     facts: CollectionFacts, *, files: Mapping[str, bytes], tables: Sequence[Mapping[str, Any]], answers: Answers
 ) -> str:
-    """The text of `croissant.json`: every file with size and SHA-256, every table with its columns and foreign keys.
+    """Text of `croissant.json`: every file with size and SHA-256, every table with its columns and foreign keys.
 
     files: what the release holds besides this file and `SHA256SUMS`, by path relative to this file. tables: as
     `release_tables` gives them.
@@ -427,7 +432,7 @@ def croissant(
 
 
 def semantic_version(version: str) -> str:
-    """`version` as MAJOR.MINOR.PATCH, which Croissant asks for; what cannot be read so stays as it is.
+    """`version` as MAJOR.MINOR.PATCH, which Croissant asks for; any other text is unchanged.
 
     >>> semantic_version("0.1"), semantic_version("v2")
     ('0.1.0', '2.0.0')

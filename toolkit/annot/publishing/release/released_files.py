@@ -39,13 +39,13 @@ from annot.study.workspace import replacement, write_file
 BEIR, CSFCUBE = "beir/", "csfcube/"
 CITATIONS_FILE = "citations.tsv"
 MISSING_FILE = "MISSING.md"
-"""What a draft lacks."""
+"""File with the list of parts that a draft lacks."""
 
 
 METADATA_FILE = "croissant.json"
 SUMS_FILE = "SHA256SUMS"
 PASSED_OVER = "__pycache__"
-"""What Python leaves behind where the release's module was imported."""
+"""Folder that Python leaves behind after an import of the release's module."""
 
 
 def release_files(
@@ -89,7 +89,7 @@ def release_files(
     files |= runs
     csfcube, misfit = _csfcube(study, citations, labels, corpus, with_text=with_text)
     files |= csfcube
-    given_up = {pair: said[-1] for pair, said in study.outcome.unjudgeable.items()}
+    given_up = {pair: rulings[-1] for pair, rulings in study.outcome.unjudgeable.items()}
     overrides = study.ws.root / "templates"
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
     texts = {
@@ -143,26 +143,26 @@ def release_files(
 
 
 def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple[str, ...]]:
-    """Every run with what is known of it; recorded runs whose file is missing or has changed; and notes.
+    """Every run with its facts; recorded runs whose file is missing or has changed; and notes.
 
     Of a run that was not made here only the hash is known.
     """
-    known = {study.ws.run_file(run.tag): run for run in study.runs}
-    found = sorted(study.ws.runs.glob("*.run"))
+    run_by_path = {study.ws.run_file(run.tag): run for run in study.runs}
+    paths = sorted(study.ws.runs.glob("*.run"))
     missing = [
         f"{path}: missing, although run {run.tag!r} is on record; {_again(run)}"
-        for path, run in known.items()
-        if path not in found
+        for path, run in run_by_path.items()
+        if path not in paths
     ]
     files, notes = {}, []
-    for path in found:
+    for path in paths:
         content = path.read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
-        run = known.get(path) or StoredRun(path.stem, Source.IMPORTED, {}, sha256)
+        run = run_by_path.get(path) or StoredRun(path.stem, Source.IMPORTED, {}, sha256)
         if run.sha256 != sha256:
             missing.append(f"{path}: SHA-256 {sha256[:12]}…, expected {run.sha256[:12]}… as on record; {_again(run)}")
             continue
-        if path not in known:
+        if path not in run_by_path:
             notes.append(
                 f"{path}: not on record; import it with `annot run import`, and describe how it was made with --meta"
             )
@@ -179,7 +179,7 @@ def _again(run: StoredRun) -> str:
 
 
 def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
-    """The documents that somebody judged, by query; where pools led to them, of the queries alone that have none."""
+    """Judged documents by query; if pools led to them, only for the queries that have no pool."""
     doc_ids: dict[str, list[str]] = {
         query.query_id: [] for query in study.queries if not pooled or query.topic_id not in study.pools
     }
@@ -197,14 +197,14 @@ def _topics(study: Snapshot) -> dict[str, str]:
 
 
 def _unpublished(study: Snapshot) -> Iterator[str]:
-    """What topics have of their source stays here: nobody has looked at whether it may be read by all."""
+    """Note that fields of topics from their source are left out: they may not be public."""
     fields = sorted({name for topic in study.texts.values() for name in topic.fields})
     if fields:
         yield f"other fields of topics are not released: {', '.join(fields)}"
 
 
 def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """What the papers with a pool cite, as `annot import --as citations` reads it; no file where they cite nothing."""
+    """Citations of the papers with a pool, in the format of `annot import --as citations`; no file without any."""
     lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
     return {CITATIONS_FILE: "".join(("citing\tcited\n", *lines))} if lines else {}
 
@@ -245,8 +245,8 @@ def _csfcube(
     )
     faults = misfits(material)
     if faults:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        return {}, (f"CSFCube's format is left out, because it cannot hold this study: {faults[0]}{more}",)
+        and_more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        return {}, (f"CSFCube's format is left out, because it cannot hold this study: {faults[0]}{and_more}",)
     return write_csfcube(material, folder=CSFCUBE, with_text=with_text), ()
 
 
@@ -263,9 +263,9 @@ def bundle(files: Mapping[str, bytes]) -> dict[str, bytes]:
     for path in files:
         by_folded.setdefault(path.casefold(), []).append(path)
     faults = [
-        f"{', '.join(same)}: expected names that differ in more than upper and lower case"
-        for same in by_folded.values()
-        if same[1:]
+        f"{', '.join(names)}: expected names that differ in more than upper and lower case"
+        for names in by_folded.values()
+        if names[1:]
     ]
     if faults:
         raise InputError(f"the release: {counted(len(faults), 'file name')} differ only in case", faults=faults)
@@ -283,8 +283,8 @@ def check_folder(folder: Path, *, name: str) -> None:
     hint = "name an empty folder, or one that does not exist yet"
     if SUMS_FILE not in files or METADATA_FILE not in files:
         raise InputError(f"{folder}: not empty, and not a release made with this program", hint=hint)
-    if (found := _name(files[METADATA_FILE])) != name:
-        raise InputError(f"{folder}: a release of {found!r}, expected {name!r} or an empty folder", hint=hint)
+    if (name_in_file := _name(files[METADATA_FILE])) != name:
+        raise InputError(f"{folder}: a release of {name_in_file!r}, expected {name!r} or an empty folder", hint=hint)
     lines = files[SUMS_FILE].read_text(encoding="utf-8", errors="replace").splitlines()
     sums = {path: sha256 for sha256, _, path in (line.partition("  ") for line in lines)}
     faults = [
@@ -303,27 +303,27 @@ def write_folder(root: Path, folder: Path, files: Mapping[str, bytes]) -> None:
 
     root: the study's folder. What is in `folder` is not looked at: see `check_folder`.
     """
-    with replacement(root, folder) as made:
+    with replacement(root, folder) as new_folder:
         for path, content in files.items():
-            write_file(made / path, content)
+            write_file(new_folder / path, content)
 
 
 def _files(folder: Path) -> dict[str, Path]:
     """Everything in the folder by its relative path; an empty folder in it counts as a file that is not ours."""
     if not folder.is_dir():
         return {}
-    found = {}
+    contents = {}
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
         if PASSED_OVER in relative.parts or (path.is_dir() and any(path.iterdir())):
             continue
-        found[relative.as_posix()] = path
-    return found
+        contents[relative.as_posix()] = path
+    return contents
 
 
 def _name(metadata: Path) -> str | None:
     try:
-        found = json.loads(metadata.read_text(encoding="utf-8"))
+        document = json.loads(metadata.read_text(encoding="utf-8"))
     except ValueError:
         return None
-    return str(found.get("name")) if isinstance(found, dict) else None
+    return str(document.get("name")) if isinstance(document, dict) else None

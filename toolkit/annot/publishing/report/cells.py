@@ -24,7 +24,7 @@ WIDEST = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What a figure measures: how it is printed, and between which ends it can lie (as printed)."""
+    """Kind of a figure: its printed form, and the ends between which it can lie (as printed)."""
 
     published: int
     """Decimals in the appendix and in CSV."""
@@ -48,13 +48,13 @@ MEASURE = Quantity(2, 1, 0, 100, scale=100)
 POINTS = Quantity(2, 1, -100, 100, scale=100, signed=True)
 """A difference of two measures."""
 LOSS = Quantity(2, 1, 0, 100, scale=100)
-"""How much of a measure is lost, in points of 100."""
+"""Loss of a measure, in points of 100."""
 EFFECT = Quantity(2, 2, signed=True)
 """A difference in standard deviations."""
 DETECTABLE = Quantity(1, 0, 0, 100, scale=100)
 """A difference of two measures that would be found, in points of 100."""
 WIDER = Quantity(1, 0, -100, scale=100, unit="%")
-"""By how much an interval is wider than another; below 0 if it is narrower."""
+"""Growth of an interval over another one, in percent; below 0 if it is narrower."""
 PERCENT = Quantity(1, 1, scale=100)
 """A fraction in percent that has no interval; whole rows of them add up as printed."""
 TAU = Quantity(2, 2, -1, 1)
@@ -82,30 +82,32 @@ class Number:
     interval: Interval | Undefined | None = None
     """Or why there is none, if one was looked for."""
     after: str = ""
-    """What the figure rests on, where that differs from the rest of its row."""
+    """Basis of the figure, where that differs from the rest of its row."""
     rests_on: tuple[tuple[str, int], ...] = ()
-    """The same in data: how many of what, by name."""
+    """The basis in data: counts by name."""
 
     def __str__(self) -> str:
         return self.text(precise=False)
 
     @property
     def value(self) -> float | None:
-        """As printed, before it is rounded."""
+        """Value as printed, before it is rounded."""
         return None if self.raw is None or isinstance(self.raw, Undefined) else self.kind.scale * self.raw
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Of the interval as printed, kept within what is possible; one without width says nothing of other data."""
-        found = self.interval
-        if self.value is None or not isinstance(found, Interval) or found.low >= found.high:
+        """Ends of the interval as printed, kept within the possible range; an interval without width has none."""
+        interval = self.interval
+        if self.value is None or not isinstance(interval, Interval) or interval.low >= interval.high:
             return None
-        low, high = (min(max(self.kind.scale * end, self.kind.low), self.kind.high) for end in (found.low, found.high))
+        low, high = (
+            min(max(self.kind.scale * end, self.kind.low), self.kind.high) for end in (interval.low, interval.high)
+        )
         return low, high
 
     @property
     def lacking(self) -> Undefined | None:
-        """Why no interval is printed, where one was looked for and the values differ."""
+        """Reason why no interval is printed, if one was expected and the values differ."""
         if isinstance(self.interval, Undefined):
             return self.interval
         low, high = self.ends or (0.0, 0.0)
@@ -115,13 +117,13 @@ class Number:
 
     @property
     def _units(self) -> str:
-        """What the interval takes as sampling units: papers or topics, or items that belong to none."""
+        """Sampling units of the interval: papers or topics, or items that belong to none."""
         of_none = isinstance(self.interval, Interval) and " items" in self.interval.method
         return "items" if of_none else f"{called().unit}s"
 
     @property
     def bracketed(self) -> bool:
-        """Whether an interval is printed with it."""
+        """True if an interval is printed with it."""
         return self.ends is not None and self.lacking is None
 
     def text(self, *, precise: bool) -> str:
@@ -129,7 +131,7 @@ class Number:
         return " ".join(part for part in self.parts(precise=precise) if part)
 
     def parts(self, *, precise: bool) -> tuple[str, str]:
-        """The figure, and the interval with what follows it; "" where there is none."""
+        """Figure, and the interval with the text after it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
         ends = self.ends
         bounds = "" if ends is None else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
@@ -144,7 +146,7 @@ class Number:
 
     @property
     def digits(self) -> int:
-        """How many decimals the interval bears."""
+        """Number of decimals that the interval justifies."""
         ends = self.ends
         if ends is None:
             return self.kind.plain
@@ -164,9 +166,9 @@ class Number:
         return f"{sign}{text}{self.kind.unit}"
 
 
-def measured(found: Estimate | Share, kind: Quantity) -> Number:
+def measured(figure: Estimate | Share, kind: Quantity) -> Number:
     """A figure that comes with its interval."""
-    return Number(found.value, kind, found.interval)
+    return Number(figure.value, kind, figure.interval)
 
 
 def coefficient(name: str) -> Quantity:
@@ -178,7 +180,7 @@ def coefficient(name: str) -> Quantity:
 
 
 def decimals(half_width: float) -> int:
-    """How many decimals an interval of this half width bears.
+    """Number of decimals that an interval of this half width justifies.
 
     >>> [decimals(half) for half in (0.0121, 0.0354, 0.0355, 0.075, 0.3, 4.5, 25.0)]
     [3, 3, 2, 2, 2, 0, 0]
@@ -209,21 +211,21 @@ def text(cell: object, *, precise: bool) -> str:
 
 
 def parts(cell: object, *, precise: bool) -> tuple[str, str]:
-    """A cell as its figure, and its interval with what follows it."""
+    """Cell as its figure, and its interval with the text after it."""
     return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")
 
 
-def estimate(found: Estimate, kind: Quantity) -> str:
-    """`12 [10, 15]`, or why there is none. Why there is no interval is said once, below all figures."""
-    if isinstance(found.value, Undefined):
-        return f"unknown: {found.value.reason}"
-    return str(Number(found.value, kind, found.interval))
+def estimate(estimate_or_none: Estimate, kind: Quantity) -> str:
+    """`12 [10, 15]`, or the reason why there is none. Reasons for a missing interval are below all figures, once."""
+    if isinstance(estimate_or_none.value, Undefined):
+        return f"unknown: {estimate_or_none.value.reason}"
+    return str(Number(estimate_or_none.value, kind, estimate_or_none.interval))
 
 
-def date(found: Finish) -> str:
+def date(finish: Finish) -> str:
     """`2031-04-02 [2031-03-30, 2031-04-11]`, or why there is none."""
-    if isinstance(found.date, Undefined):
-        return f"unknown: {found.date.reason}"
-    if isinstance(found.interval, Undefined):
-        return str(found.date)
-    return f"{found.date} [{found.interval[0]}, {found.interval[1]}]"
+    if isinstance(finish.date, Undefined):
+        return f"unknown: {finish.date.reason}"
+    if isinstance(finish.interval, Undefined):
+        return str(finish.date)
+    return f"{finish.date} [{finish.interval[0]}, {finish.interval[1]}]"

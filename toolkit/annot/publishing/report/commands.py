@@ -1,4 +1,4 @@
-"""The tables that commands print: their columns, by what a row is. A template takes them as `tables.NAME`.
+"""The tables that commands print, with their columns. A template takes them as `tables.NAME`.
 
 What a step alone makes has its columns beside it, in the step.
 """
@@ -32,131 +32,131 @@ SHOWN_DOCUMENTS = 5
 """Documents that are named where a pool grew."""
 
 
-def counts(what: str, n: str) -> Columns[tuple[str, int | str]]:
-    """How many there are of each."""
-    return Columns([Column(what, lambda one: one[0])], [Column(n, lambda one: one[1])])
+def counts(heading: str, n: str) -> Columns[tuple[str, int | str]]:
+    """Table of counts by name."""
+    return Columns([Column(heading, lambda row: row[0])], [Column(n, lambda row: row[1])])
 
 
-def sent(who: str, pairs: str) -> Columns[SentProject]:
+def sent(heading: str, pairs: str) -> Columns[SentProject]:
     """Each person's project after a push."""
     return Columns(
-        [Column(who, lambda one: one.assessor)],
+        [Column(heading, lambda row: row.assessor)],
         [
-            Column(pairs, lambda one: one.planned),
-            Column("already sent", lambda one: one.there),
-            Column("sent now", lambda one: one.sent),
-            Column("updated", lambda one: one.updated),
-            Column("withdrawn", lambda one: one.withdrawn),
-            Column("address", lambda one: one.address),
+            Column(pairs, lambda row: row.planned),
+            Column("already sent", lambda row: row.there),
+            Column("sent now", lambda row: row.sent),
+            Column("updated", lambda row: row.updated),
+            Column("withdrawn", lambda row: row.withdrawn),
+            Column("address", lambda row: row.address),
         ],
     )
 
 
-def pulled(who: str, assigned: str, judged: str) -> Columns[PulledProject]:
+def pulled(heading: str, assigned: str, judged: str) -> Columns[PulledProject]:
     """Each person's project after a pull."""
     return Columns(
-        [Column(who, lambda one: one.assessor)],
+        [Column(heading, lambda row: row.assessor)],
         [
-            Column(assigned, lambda one: one.assigned),
-            Column(judged, lambda one: one.judged),
-            Column("new", lambda one: one.new),
-            Column("changed", lambda one: one.changed),
-            Column("flagged", lambda one: one.flagged),
-            Column("lost", lambda one: one.lost),
+            Column(assigned, lambda row: row.assigned),
+            Column(judged, lambda row: row.judged),
+            Column("new", lambda row: row.new),
+            Column("changed", lambda row: row.changed),
+            Column("flagged", lambda row: row.flagged),
+            Column("lost", lambda row: row.lost),
         ],
     )
 
 
-def pulled_labels(who: str, assigned: str, corrected: str) -> Columns[PulledLabels]:
-    """What each person has corrected."""
+def pulled_labels(heading: str, assigned: str, corrected: str) -> Columns[PulledLabels]:
+    """Corrections of each person."""
     return Columns(
-        [Column(who, lambda one: one.assessor)],
+        [Column(heading, lambda row: row.assessor)],
         [
-            Column(assigned, lambda one: one.assigned),
-            Column(corrected, lambda one: one.judged),
-            Column("sentences changed", lambda one: one.sentences),
-            Column("queries changed", lambda one: one.queries),
+            Column(assigned, lambda row: row.assigned),
+            Column(corrected, lambda row: row.judged),
+            Column("sentences changed", lambda row: row.sentences),
+            Column("queries changed", lambda row: row.queries),
         ],
     )
 
 
 WITHDRAWN: Columns[WithdrawnAnswer] = Columns(
     [
-        Column("query", lambda one: one.query_id, "query_id"),
-        Column("document", lambda one: one.doc_id, "doc_id"),
-        Column("person", lambda one: one.assessor, "assessor"),
-        Column("counts", lambda one: one.counts),
-        Column("reason", lambda one: one.why),
+        Column("query", lambda row: row.query_id, "query_id"),
+        Column("document", lambda row: row.doc_id, "doc_id"),
+        Column("person", lambda row: row.assessor, "assessor"),
+        Column("counts", lambda row: row.counts),
+        Column("reason", lambda row: row.why),
     ],
-    [Column("grade", lambda one: "-" if one.grade is None else one.grade)],
+    [Column("grade", lambda row: "-" if row.grade is None else row.grade)],
 )
 PLAN_OVERLAPS: Columns[PlannedTogether] = Columns(
-    [Column("assessor", lambda one: one.first), Column("with", lambda one: one.second)],
-    [Column("pairs of both", lambda one: one.pairs)],
+    [Column("assessor", lambda row: row.first), Column("with", lambda row: row.second)],
+    [Column("pairs of both", lambda row: row.pairs)],
 )
 
 
 CHOSEN: Columns[QueryToMake] = Columns(
-    [Column("paper", lambda one: one.paper_id), Column("facet", lambda one: one.facet)]
+    [Column("paper", lambda row: row.paper_id), Column("facet", lambda row: row.facet)]
 )
 SHARES: Columns[tuple[str, ChosenShare]] = Columns(
-    [Column("kind", lambda one: one[0]), Column("value", lambda one: one[1].value)],
-    [Column("chosen", lambda one: one[1].chosen), Column("available", lambda one: one[1].available)],
+    [Column("kind", lambda row: row[0]), Column("value", lambda row: row[1].value)],
+    [Column("chosen", lambda row: row[1].chosen), Column("available", lambda row: row[1].available)],
 )
 SCORES: Columns[tuple[str, LabelScore]] = Columns(
-    [Column("label", lambda one: one[0])],
+    [Column("label", lambda row: row[0])],
     [
-        Column("precision", lambda one: _digits(one[1].precision, ".3f")),
-        Column("recall", lambda one: _digits(one[1].recall, ".3f")),
-        Column("F1", lambda one: _digits(one[1].f1, ".3f")),
-        Column("n", lambda one: one[1].support),
+        Column("precision", lambda row: _digits(row[1].precision, ".3f")),
+        Column("recall", lambda row: _digits(row[1].recall, ".3f")),
+        Column("F1", lambda row: _digits(row[1].f1, ".3f")),
+        Column("n", lambda row: row[1].support),
     ],
 )
 
 
 def labels(total: int) -> Columns[tuple[str, int]]:
-    """How many sentences have each label."""
+    """Number of sentences with each label."""
     return Columns(
-        [Column("label", lambda one: one[0])],
-        [Column("sentences", lambda one: one[1]), Column("share", lambda one: f"{100 * one[1] / total:.1f}%")],
+        [Column("label", lambda row: row[0])],
+        [Column("sentences", lambda row: row[1]), Column("share", lambda row: f"{100 * row[1] / total:.1f}%")],
     )
 
 
 ADDED: Columns[GrownPool] = Columns(
     [
-        Column("query paper", lambda one: one.topic_id),
-        Column("documents", lambda one: " ".join((*one.added[:SHOWN_DOCUMENTS], *_more(one.added))), ""),
+        Column("query paper", lambda row: row.topic_id),
+        Column("documents", lambda row: " ".join((*row.added[:SHOWN_DOCUMENTS], *_more(row.added))), ""),
     ],
     [
-        Column("", lambda one: len(one.queries), "queries"),
-        Column("added", lambda one: len(one.added)),
-        Column("queries", lambda one: len(one.queries), ""),
-        Column("pool", lambda one: one.size, "size"),
-        Column("", lambda one: " ".join(one.added), "documents"),
+        Column("", lambda row: len(row.queries), "queries"),
+        Column("added", lambda row: len(row.added)),
+        Column("queries", lambda row: len(row.queries), ""),
+        Column("pool", lambda row: row.size, "size"),
+        Column("", lambda row: " ".join(row.added), "documents"),
     ],
 )
 METHODS: Columns[MethodFacts] = Columns(
-    [Column("method", lambda one: one.method)],
+    [Column("method", lambda row: row.method)],
     [
-        Column("pools", lambda one: one.pools),
-        Column("drawn", lambda one: one.drawn),
-        Column("drawn alone", lambda one: one.alone),
-        Column("deepest rank", lambda one: one.deepest),
-        Column("ran out", lambda one: one.dry),
+        Column("pools", lambda row: row.pools),
+        Column("drawn", lambda row: row.drawn),
+        Column("drawn alone", lambda row: row.alone),
+        Column("deepest rank", lambda row: row.deepest),
+        Column("ran out", lambda row: row.dry),
     ],
 )
 VERSIONS: Columns[Version] = Columns(
     [
-        Column("version", lambda one: one.number),
-        Column("method", lambda one: one.method),
-        Column("reason", lambda one: one.reason or ""),
-        Column("by", lambda one: one.made_by or ""),
-        Column("on", lambda one: (one.made_at or "")[:10]),
+        Column("version", lambda row: row.number),
+        Column("method", lambda row: row.method),
+        Column("reason", lambda row: row.reason or ""),
+        Column("by", lambda row: row.made_by or ""),
+        Column("on", lambda row: (row.made_at or "")[:10]),
     ],
     [
-        Column("to depth", lambda one: one.depth),
-        Column("pools", lambda one: one.pools),
-        Column("added", lambda one: one.documents),
+        Column("to depth", lambda row: row.depth),
+        Column("pools", lambda row: row.pools),
+        Column("added", lambda row: row.documents),
     ],
 )
 
@@ -165,37 +165,37 @@ def documents(pool: Pool, titles: Mapping[str, str]) -> Columns[PoolEntry]:
     """The documents of a pool in the order drawn."""
     return Columns(
         [
-            Column("", lambda one: pool.topic_id, "query_paper"),
-            Column("", lambda one: one.doc_id, "doc_id"),
-            Column("turn", lambda one: one.drawn.turn),
-            Column("document", lambda one: one.doc_id, ""),
-            Column("drawn by", lambda one: one.drawn.method, "method"),
-            Column("rank", lambda one: one.drawn.rank),
-            Column("", lambda one: one.drawn.score, "score"),
-            Column("score", lambda one: _digits(one.drawn.score, ".6g") or "", ""),
-            Column("also ranked by", lambda one: " ".join(map(_ranked, one.also)), "also_had_by"),
-            Column("title", lambda one: titles.get(one.doc_id, "")[:60], ""),
+            Column("", lambda row: pool.topic_id, "query_paper"),
+            Column("", lambda row: row.doc_id, "doc_id"),
+            Column("turn", lambda row: row.drawn.turn),
+            Column("document", lambda row: row.doc_id, ""),
+            Column("drawn by", lambda row: row.drawn.method, "method"),
+            Column("rank", lambda row: row.drawn.rank),
+            Column("", lambda row: row.drawn.score, "score"),
+            Column("score", lambda row: _digits(row.drawn.score, ".6g") or "", ""),
+            Column("also ranked by", lambda row: " ".join(map(_ranked, row.also)), "also_had_by"),
+            Column("title", lambda row: titles.get(row.doc_id, "")[:60], ""),
         ]
     )
 
 
 SYSTEMS: Columns[System] = Columns(
-    [Column("system", lambda one: one.name)],
+    [Column("system", lambda row: row.name)],
     [
-        Column("family", lambda one: one.family),
-        Column("source", lambda one: one.source),
-        Column("query", lambda one: one.query),
-        Column("candidate", lambda one: one.candidate),
-        Column("needs", lambda one: one.needs),
+        Column("family", lambda row: row.family),
+        Column("source", lambda row: row.source),
+        Column("query", lambda row: row.query),
+        Column("candidate", lambda row: row.candidate),
+        Column("needs", lambda row: row.needs),
     ],
 )
 CURVE: Columns[Point] = Columns(
-    [Column("step", lambda one: f"{one.step:,}")],
+    [Column("step", lambda row: f"{row.step:,}")],
     [
-        Column("learning rate", lambda one: f"{one.learning_rate:.2g}"),
-        Column("loss", lambda one: _digits(one.train_loss, ".4f") or ""),
-        Column("dev loss", lambda one: f"{one.dev_loss:.4f}"),
-        Column("dev accuracy", lambda one: f"{100 * one.dev_accuracy:.1f}%"),
+        Column("learning rate", lambda row: f"{row.learning_rate:.2g}"),
+        Column("loss", lambda row: _digits(row.train_loss, ".4f") or ""),
+        Column("dev loss", lambda row: f"{row.dev_loss:.4f}"),
+        Column("dev accuracy", lambda row: f"{100 * row.dev_accuracy:.1f}%"),
     ],
 )
 
@@ -214,59 +214,59 @@ def _agreed(
 ) -> list[Column[Row]]:
     """A column for each of these coefficients of a row's agreement; the `unprinted` ones are in the data alone."""
 
-    def cell(one: Row, name: str) -> Number:
-        found = agreement(one)
-        rests_on = (("queries", found.n_queries), ("pairs", found.n_pairs))
-        return replace(measured(found.figures[name], coefficient(name)), rests_on=rests_on)
+    def cell(row: Row, name: str) -> Number:
+        comparison = agreement(row)
+        rests_on = (("queries", comparison.n_queries), ("pairs", comparison.n_pairs))
+        return replace(measured(comparison.figures[name], coefficient(name)), rests_on=rests_on)
 
     return each(names, cell, lambda name: "" if name in unprinted else AGREED[name])
 
 
 TRAINING: Columns[TrainedAssessor] = Columns(
-    [Column("assessor", lambda one: one.assessor)],
+    [Column("assessor", lambda row: row.assessor)],
     [
-        Column("gold pairs", lambda one: one.gold, "given"),
-        Column("answered", lambda one: one.answered),
-        Column("", lambda one: one.verdict, "verdict"),
-        *_agreed(lambda one: one.agreement, AGREED, unprinted=("alpha_ordinal", "kappa")),
-        Column("looked at again", lambda one: one.looked_at, ""),
-        Column("verdict", lambda one: one.verdict, ""),
+        Column("gold pairs", lambda row: row.gold, "given"),
+        Column("answered", lambda row: row.answered),
+        Column("", lambda row: row.verdict, "verdict"),
+        *_agreed(lambda row: row.agreement, AGREED, unprinted=("alpha_ordinal", "kappa")),
+        Column("looked at again", lambda row: row.looked_at, ""),
+        Column("verdict", lambda row: row.verdict, ""),
     ],
 )
 PROBED: Columns[HiddenGoldResult] = Columns(
-    [Column("assessor", lambda one: one.assessor)],
+    [Column("assessor", lambda row: row.assessor)],
     [
-        Column("hidden gold", lambda one: one.hidden, "given"),
-        Column("answered", lambda one: one.answered),
-        *_agreed(lambda one: one.agreement, AGREED, unprinted=("alpha_ordinal", "kappa")),
+        Column("hidden gold", lambda row: row.hidden, "given"),
+        Column("answered", lambda row: row.answered),
+        *_agreed(lambda row: row.agreement, AGREED, unprinted=("alpha_ordinal", "kappa")),
     ],
 )
 FURTHEST: Columns[GradeGap] = Columns(
-    [Column("query", lambda one: one.query_id), Column("document", lambda one: one.doc_id)],
+    [Column("query", lambda row: row.query_id), Column("document", lambda row: row.doc_id)],
     [
-        Column("grade", lambda one: one.grade),
-        Column("gold", lambda one: one.gold),
-        Column("why", lambda one: one.why),
+        Column("grade", lambda row: row.grade),
+        Column("gold", lambda row: row.gold),
+        Column("why", lambda row: row.why),
     ],
 )
 VIEWS: Columns[View] = Columns(
-    [Column("judged on", lambda one: one.view, "first")],
+    [Column("judged on", lambda row: row.view, "first")],
     [
-        Column("pairs", lambda one: one.pairs, ""),
-        Column("answered", lambda one: one.answered, ""),
-        Column("cannot judge", lambda one: one.cannot_judge, ""),
+        Column("pairs", lambda row: row.pairs, ""),
+        Column("answered", lambda row: row.answered, ""),
+        Column("cannot judge", lambda row: row.cannot_judge, ""),
         Column(
             "seconds per pair",
-            lambda one: replace(measured(one.seconds, SECONDS), rests_on=(("pairs", one.timed),)),
+            lambda row: replace(measured(row.seconds, SECONDS), rests_on=(("pairs", row.timed),)),
             "median_seconds",
         ),
     ],
 )
 COMPARED_VIEWS: Columns[ComparedGradings] = Columns(
-    [Column("between", lambda one: one.first, "first"), Column("and", lambda one: one.second, "second")],
+    [Column("between", lambda row: row.first, "first"), Column("and", lambda row: row.second, "second")],
     [
-        Column("pairs", lambda one: one.agreement.n_pairs, ""),
-        *_agreed(lambda one: one.agreement, ("spearman_rho", "alpha_ordinal", "kappa", "percent")),
+        Column("pairs", lambda row: row.agreement.n_pairs, ""),
+        *_agreed(lambda row: row.agreement, ("spearman_rho", "alpha_ordinal", "kappa", "percent")),
     ],
 )
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F")
 LIGHTEST, DARKEST = (0.72, 0.84, 0.94), (0.03, 0.29, 0.55)
-"""Of the shades of grades, as red, green and blue."""
+"""Lightest and darkest shade of grades, as red, green and blue."""
 INK, SOFT, BACK = "#010203", "#040506", "#070809"
-"""Stand for the colours of the page: of its letters, its lines, and of what lies behind."""
+"""Placeholders for the colours of the page: of its letters, its lines, and its ground."""
 OF_PAGE = {INK: "currentColor", SOFT: "var(--line, #bbbbbb)", BACK: "var(--page, #ffffff)"}
 WIDTH, NARROW = 7.2, 3.7
 """Inches, on a screen or sheet and on a phone; the page scales the drawing to its column, and the letters with it."""
@@ -39,7 +39,7 @@ _NAMES = re.compile(r'(\bid="|url\(#|href="#)')
 
 
 class Surface(NamedTuple):
-    """For what a drawing is painted: a phone or not, and the colours of letters and of lines, and the ground."""
+    """Surface of a drawing: a phone or not, and the colours of letters, lines and ground."""
 
     narrow: bool
     ink: str = INK
@@ -48,7 +48,7 @@ class Surface(NamedTuple):
 
 
 PLAIN = Surface(False, "black", "#bbbbbb", "white")
-"""Of a figure that is on no page of ours."""
+"""Surface of a figure outside of our pages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,23 +76,24 @@ class Drawing:
         from annot.publishing.report.plain_figure import PlainFigure
 
         with rc_context(style(PLAIN.ink)):
-            made = PlainFigure(figsize=(WIDTH, self.height), layout="constrained", facecolor=PLAIN.back)
-            self.paint(made, PLAIN)
+            figure = PlainFigure(figsize=(WIDTH, self.height), layout="constrained", facecolor=PLAIN.back)
+            self.paint(figure, PLAIN)
             # Ticks are made when they are first drawn: here they have this size and colour.
-            made.draw_without_rendering()
-        return made
+            figure.draw_without_rendering()
+        return figure
 
 
 def described(svg: str, name: str, title: str, description: str) -> str:
-    """A drawing among others on a page: its ids begin with `name`, and a screen reader says what it is and shows."""
+    """A drawing among others on a page: its ids begin with `name`, and a screen reader reads its title and its
+    description."""
     # What text a drawing has is left alone: a run may be called anything.
     head, _, rest = re.sub(r"<\w[^>]*>", lambda tag: _NAMES.sub(rf"\1{name}-", tag[0]), svg).partition(">")
-    said = f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-desc">{escape(description)}</desc>'
-    return f'{head} role="img" aria-labelledby="{name}-title {name}-desc">\n{said}{rest}'
+    texts = f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-desc">{escape(description)}</desc>'
+    return f'{head} role="img" aria-labelledby="{name}-title {name}-desc">\n{texts}{rest}'
 
 
 def style(ink: str) -> Any:
-    """What matplotlib draws with, letters in this colour."""
+    """Settings of matplotlib, with letters in this colour."""
     return {
         "font.size": 8,
         "font.family": "sans-serif",
@@ -124,23 +125,23 @@ def before_and_after(
     def paint(figure: Any, on: Surface) -> None:
         rows = len(points) if on.narrow else 1
         panels = figure.subplots(rows, 1 if on.narrow else len(points), sharey=True, squeeze=False).ravel()
-        every = [pair for group in points.values() for pair in group]
-        lowest = min((value for pair in every for value in pair if value is not None), default=0)
+        all_pairs = [pair for group in points.values() for pair in group]
+        lowest = min((value for pair in all_pairs for value in pair if value is not None), default=0)
         kinds = [
             (place, look)
             for place, look in enumerate((("before adjudication", "o"), ("after adjudication", "D")))
-            if any(pair[place] is not None for pair in every)
+            if any(pair[place] is not None for pair in all_pairs)
         ]
         for axes, (name, members) in zip(panels, points.items(), strict=True):
-            ordered = sorted(members, key=lambda pair: tuple(-math.inf if one is None else one for one in pair))
+            ordered = sorted(members, key=lambda pair: tuple(-math.inf if value is None else value for value in pair))
             for limit in limits:
                 axes.axhline(limit, color=on.ink, linewidth=0.6, linestyle=DASHED, zorder=0)
-            for at, (before, after) in enumerate(ordered):
-                if before is not None and after is not None:
-                    axes.plot([at, at], [before, after], color=on.soft, linewidth=1, zorder=1)
+            for index, (first, after) in enumerate(ordered):
+                if first is not None and after is not None:
+                    axes.plot([index, index], [first, after], color=on.soft, linewidth=1, zorder=1)
             for place, (label, marker) in kinds:
-                drawn = [(at, pair[place]) for at, pair in enumerate(ordered) if pair[place] is not None]
-                across, up = [at for at, _ in drawn], [value for _, value in drawn]
+                drawn = [(index, pair[place]) for index, pair in enumerate(ordered) if pair[place] is not None]
+                across, up = [index for index, _ in drawn], [value for _, value in drawn]
                 axes.scatter(across, up, label=label, marker=marker, s=22, color=PALETTE[place], zorder=2)
             axes.set_title(", ".join(filter(None, (name, counted(len(members), "query")))), loc="left")
             axes.set_xticks([])
@@ -160,14 +161,14 @@ def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str]
 
     def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
-        for at, (name, shade) in enumerate(zip(names, _shades(len(names)), strict=True)):
-            bars = [values[group][at] for group in groups]
-            places = [index + (at - (len(names) - 1) / 2) * width for index in range(len(groups))]
-            heights = [one.value or 0.0 for one in bars]
+        for group_index, (name, shade) in enumerate(zip(names, _shades(len(names)), strict=True)):
+            bars = [values[group][group_index] for group in groups]
+            places = [index + (group_index - (len(names) - 1) / 2) * width for index in range(len(groups))]
+            heights = [bar_value.value or 0.0 for bar_value in bars]
             axes.bar(places, heights, width * 0.94, label=name, color=shade, edgecolor=on.ink, linewidth=0.4)
-            for place, one in zip(places, bars, strict=True):
-                if one.ends is not None:
-                    axes.plot([place, place], one.ends, color=PALETTE[5], linewidth=1.4)
+            for place, bar in zip(places, bars, strict=True):
+                if bar.ends is not None:
+                    axes.plot([place, place], bar.ends, color=PALETTE[5], linewidth=1.4)
         axes.set_xticks(range(len(groups)), groups)
         axes.set_ylabel(unit)
         _legend(figure, axes, columns=2 if on.narrow else 4)
@@ -178,7 +179,7 @@ def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str]
 def runs(
     values: Mapping[str, Number], holds: Mapping[tuple[str, str], bool], *, chance: Number, measure: str
 ) -> Drawing:
-    """A dot and its interval a run, best first, chance as a line with a band; beside it which runs differ.
+    """A dot and its interval for each run, best first, chance as a line with a band; next to it the runs that differ.
 
     holds: by the better run and the other one. A square at the better run's row, in the other's column: full where the
     difference holds, empty if it may be chance.
@@ -187,24 +188,26 @@ def runs(
 
     def paint(figure: Any, on: Surface) -> None:
         panels = 2 if holds else 1
-        axes, *more = figure.subplots(panels if on.narrow else 1, 1 if on.narrow else panels, squeeze=False).ravel()
+        axes, *other_axes = figure.subplots(
+            panels if on.narrow else 1, 1 if on.narrow else panels, squeeze=False
+        ).ravel()
         if chance.value is not None:
             axes.axvline(chance.value, color=on.ink, linewidth=0.9, linestyle=DASHED, label="random order", zorder=0)
         if chance.ends is not None:
             axes.axvspan(*chance.ends, color=on.soft, alpha=0.45, linewidth=0, zorder=0)
         _dots(axes, values, f"{measure}, %", on)
-        for second in more:
+        for second in other_axes:
             for face, kind, label in ((PALETTE[0], True, "significant"), (on.back, False, "may be chance")):
-                pairs = [(names.index(b), names.index(a)) for (a, b), held in holds.items() if held is kind]
-                across, down = [one for one, _ in pairs], [one for _, one in pairs]
+                pairs = [(names.index(b), names.index(a)) for (a, b), state in holds.items() if state is kind]
+                across, down = [column for column, _ in pairs], [row for _, row in pairs]
                 second.scatter(across, down, marker="s", s=30, facecolor=face, edgecolor=PALETTE[0], label=label)
             second.set_yticks(range(len(names)), names if on.narrow else [])
             second.set_ylim(len(names) - 0.4, -0.6)
             second.set_xticks(range(len(names)), names, rotation=90)
             second.set_xlim(-0.6, len(names) - 0.4)
             second.set_xlabel("better than")
-        handles = [axis.get_legend_handles_labels() for axis in (axes, *more)]
-        joined = [[item for pair in handles for item in pair[at]] for at in (0, 1)]
+        handles = [axis.get_legend_handles_labels() for axis in (axes, *other_axes)]
+        joined = [[item for pair in handles for item in pair[side]] for side in (0, 1)]
         figure.legend(*joined, loc="outside lower center", ncols=2 if on.narrow else 3)
 
     height = ROW * len(values) + (2.0 if holds else 1.0)
@@ -229,7 +232,7 @@ def ranges(
     spanned: str | None,
     unit: str,
 ) -> Drawing:
-    """A bar from end to end a row, and on it a mark of each kind: `values[kind][row]`, fractions, in percent.
+    """A bar from end to end for each row, and on it a mark of each kind: `values[kind][row]`, fractions, in percent.
 
     spans: by row, None for no bar. spanned: what the bars are. More than five kinds are not told apart.
     """
@@ -238,14 +241,14 @@ def ranges(
 
     def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
-        for at, ends in enumerate(spans.values()):
+        for row, ends in enumerate(spans.values()):
             if ends is not None:
                 low, high = 100 * ends[0], 100 * ends[1]
-                label = spanned if not at else None
-                axes.barh(at, high - low, left=low, height=0.5, color=PALETTE[4], alpha=0.5, label=label)
-        for (kind, of), (marker, color) in zip(values.items(), itertools.cycle(marks), strict=False):
-            there = [(100 * of[name], at) for at, name in enumerate(rows) if name in of]
-            axes.scatter(*zip(*there, strict=True), marker=marker, s=26, color=color, label=kind, zorder=3)
+                label = spanned if not row else None
+                axes.barh(row, high - low, left=low, height=0.5, color=PALETTE[4], alpha=0.5, label=label)
+        for (kind, of_kind), (marker, color) in zip(values.items(), itertools.cycle(marks), strict=False):
+            marks_of_kind = [(100 * of_kind[name], row) for row, name in enumerate(rows) if name in of_kind]
+            axes.scatter(*zip(*marks_of_kind, strict=True), marker=marker, s=26, color=color, label=kind, zorder=3)
         axes.set_yticks(range(len(rows)), rows)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         # A mark at the end of a bar is whole.
@@ -263,15 +266,17 @@ def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str]
 
     def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
-        left = [0.0] * len(rows)
-        for at, part in enumerate(order):
+        begins = [0.0] * len(rows)
+        for index, part in enumerate(order):
             widths = [float(parts[row].get(part, 0)) for row in rows]
             # Where the colours are used up they come again, striped.
-            color, stripes = PALETTE[at % len(PALETTE)], "/" * (4 * (at // len(PALETTE)))
-            axes.barh(rows, widths, left=left, label=part, color=color, edgecolor=on.back, linewidth=0.5, hatch=stripes)
-            left = [start + width for start, width in zip(left, widths, strict=True)]
-        for row, end in zip(rows, left, strict=True):
-            axes.text(end + max(left) * 0.01, row, f"{end:g}", va="center")
+            color, stripes = PALETTE[index % len(PALETTE)], "/" * (4 * (index // len(PALETTE)))
+            axes.barh(
+                rows, widths, left=begins, label=part, color=color, edgecolor=on.back, linewidth=0.5, hatch=stripes
+            )
+            begins = [start + width for start, width in zip(begins, widths, strict=True)]
+        for row, end in zip(rows, begins, strict=True):
+            axes.text(end + max(begins) * 0.01, row, f"{end:g}", va="center")
         axes.set_xlabel(unit)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         _legend(figure, axes, columns=2 if on.narrow else 4)
@@ -296,11 +301,11 @@ def learning_curve(losses: Mapping[str, Sequence[tuple[int, float]]], *, unit: s
 
 def _dots(axes: Any, values: Mapping[str, Number], unit: str, on: Surface) -> None:
     """A dot and its interval a row."""
-    for at, one in enumerate(values.values()):
-        if one.ends is not None:
-            axes.plot(one.ends, [at, at], color=PALETTE[0], linewidth=1.6, zorder=2)
-        if one.value is not None:
-            axes.scatter([one.value], [at], s=26, color=PALETTE[0], zorder=3)
+    for row, number in enumerate(values.values()):
+        if number.ends is not None:
+            axes.plot(number.ends, [row, row], color=PALETTE[0], linewidth=1.6, zorder=2)
+        if number.value is not None:
+            axes.scatter([number.value], [row], s=26, color=PALETTE[0], zorder=3)
     axes.set_yticks(range(len(values)), list(values))
     axes.set_ylim(len(values) - 0.4, -0.6)
     axes.set_xlabel(unit)
@@ -308,7 +313,7 @@ def _dots(axes: Any, values: Mapping[str, Number], unit: str, on: Surface) -> No
 
 
 def _shades(n: int) -> list[tuple[float, float, float]]:
-    steps = [at / max(1, n - 1) for at in range(n)]
+    steps = [index / max(1, n - 1) for index in range(n)]
     return [tuple(a + (b - a) * step for a, b in zip(LIGHTEST, DARKEST, strict=True)) for step in steps]  # type: ignore[misc]
 
 
@@ -323,7 +328,7 @@ def _drawn(height: float, paint: Callable[[Any, Surface], None], *, narrow: floa
 
 
 def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:
-    """The drawing without what changes from run to run: date, version, random ids."""
+    """Drawing without the parts that change from one execution to the next: date, version, random ids."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

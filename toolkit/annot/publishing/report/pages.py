@@ -30,7 +30,7 @@ from annot.study.workspace import Workspace, sha256_of
 
 
 LONGEST_FLOAT = 30
-"""Lines of a table that surely stand on one page; more become a `longtable`."""
+"""Lines of a table that surely fit on one page; more become a `longtable`."""
 LONGEST_NOTES = 1500
 """Characters below a table that still float with it; more would break the page, or not break at all."""
 PROSE = 24
@@ -72,7 +72,7 @@ _SPECIAL = {
     "ρ": r"\ensuremath{\rho}",
     "τ": r"\ensuremath{\tau}",
 }
-"""What has a meaning of its own in LaTeX, and the signs that the reports are likely to have."""
+"""Characters with a meaning of their own in LaTeX, and the signs that the reports are likely to have."""
 _TYPED = re.compile("`([^`]+)`")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
 _LIGATURE = re.compile(r"([-,])(?=\1)")
@@ -82,7 +82,7 @@ _IN_T1 = frozenset(map(chr, [*range(0x20, 0x7F), *range(0xC0, 0x17F)])) - frozen
 
 
 class Size(NamedTuple):
-    """A font size: the digits that a line of 16 cm holds, how far apart columns (points) and rows (lines) stand."""
+    """Font size: digits on a line of 16 cm, distance of columns (points) and height of rows (lines)."""
 
     name: str
     room: float
@@ -99,11 +99,11 @@ SIZES = (
 NARROW = frozenset(".,:;'|()[]!ijlt ")
 """Letters that take about half the room of a digit."""
 REASON = 45
-"""The same for a column of numbers, in which a reason may stand where there is none."""
+"""The same for a column of numbers, in which a reason may take the place of a missing one."""
 GAP = 1.5
 """Digits between two columns."""
 NARROWEST = 0.2
-"""Of a line: what a column of words has at least."""
+"""Share of a line that a column of words has at least."""
 
 
 class TableAsSet(NamedTuple):
@@ -135,61 +135,61 @@ def latex(document: Document) -> str:
 def _set(section: Chapter, precise: bool) -> list[TableAsSet]:
     """The tables of a section."""
     return [
-        _table(one, label=f"tab:{section.anchor}-{number}", precise=precise)
-        for number, one in enumerate(section.tables, start=1)
+        _table(table, label=f"tab:{section.anchor}-{number}", precise=precise)
+        for number, table in enumerate(section.tables, start=1)
     ]
 
 
-def _table(one: Table, *, label: str, precise: bool) -> TableAsSet:
-    """One table with a caption of one sentence; below it what the caption left, the notes, and the command."""
-    rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in one.rows)
-    if _across(one, rows) > SIZES[-2].room:
-        rows = tuple(line for row in one.rows for line in _intervals_below(row, precise=precise))
-    size = next((each for each in SIZES if _across(one, rows) <= each.room), SIZES[-1])
-    title, rest = _first_sentence(one.caption)
-    below = [inline(note) for note in (*([rest] if rest else []), *one.notes)]
-    below.append(rf"Made by \texttt{{{escape(one.command)}}}.")
+def _table(table: Table, *, label: str, precise: bool) -> TableAsSet:
+    """One table with a caption of one sentence; below it the rest of the caption, the notes, and the command."""
+    rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in table.rows)
+    if _across(table, rows) > SIZES[-2].room:
+        rows = tuple(line for row in table.rows for line in _intervals_below(row, precise=precise))
+    size = next((size for size in SIZES if _across(table, rows) <= size.room), SIZES[-1])
+    title, rest = _first_sentence(table.caption)
+    below = [inline(note) for note in (*([rest] if rest else []), *table.notes)]
+    below.append(rf"Made by \texttt{{{escape(table.command)}}}.")
     floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
-    return TableAsSet(one, title, label, _columns(one, rows, size), rows, size, below, floats)
+    return TableAsSet(table, title, label, _columns(table, rows, size), rows, size, below, floats)
 
 
-def _columns(one: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
+def _columns(table: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
     """Names to the left, numbers to the right; columns of many words share the line that the others leave.
 
     The size is set in each column, not around the table: the caption of a `longtable` would shrink with it.
     """
-    widths = _widths(one, rows)
-    prose = [at for at, width in enumerate(widths) if width > _widest(one, at)]
-    of_prose = sum(widths[at] for at in prose)
-    others = sum(width + GAP for at, width in enumerate(widths) if at not in prose)
-    free = max(NARROWEST, min(0.94 - others / size.room, (of_prose + GAP) / size.room))
+    widths = _widths(table, rows)
+    prose = [column for column, width in enumerate(widths) if width > _widest(table, column)]
+    of_prose = sum(widths[column] for column in prose)
+    of_numbers = sum(width + GAP for column, width in enumerate(widths) if column not in prose)
+    free = max(NARROWEST, min(0.94 - of_numbers / size.room, (of_prose + GAP) / size.room))
     columns = []
-    for at, width in enumerate(widths):
-        if at in prose:
+    for column, width in enumerate(widths):
+        if column in prose:
             part = rf"{free * width / of_prose:.2f}\linewidth"
             columns.append(rf">{{\{size.name}\raggedright\arraybackslash}}p{{{part}}}")
         else:
-            columns.append(rf">{{\{size.name}}}{'l' if at < one.numeric_from else 'r'}")
+            columns.append(rf">{{\{size.name}}}{'l' if column < table.numeric_from else 'r'}")
     return "".join(columns)
 
 
-def _across(one: Table, rows: Sequence[Sequence[str]]) -> float:
-    """How wide the table is, in digits; a column of words can do with `PROSE`."""
-    widths = _widths(one, rows)
-    return sum(min(_widest(one, at), width) + GAP for at, width in enumerate(widths))
+def _across(table: Table, rows: Sequence[Sequence[str]]) -> float:
+    """Width of the table in digits; for a column of words `PROSE` is enough."""
+    widths = _widths(table, rows)
+    return sum(min(_widest(table, column), width) + GAP for column, width in enumerate(widths))
 
 
-def _widest(one: Table, at: int) -> int:
-    """The digits from which on a column is set as a paragraph: numbers only where words stand in their place."""
-    return PROSE if at < one.numeric_from else REASON
+def _widest(table: Table, column: int) -> int:
+    """Width in digits from which a column is set as a paragraph: of numbers only if words are among them."""
+    return PROSE if column < table.numeric_from else REASON
 
 
-def _widths(one: Table, rows: Sequence[Sequence[str]]) -> list[float]:
+def _widths(table: Table, rows: Sequence[Sequence[str]]) -> list[float]:
     """The width of each column in digits."""
-    lines = (one.headings, *rows)
+    lines = (table.headings, *rows)
     return [
-        max(sum(0.55 if letter in NARROW else 1.0 for letter in line[at]) for line in lines)
-        for at in range(len(one.headings))
+        max(sum(0.55 if letter in NARROW else 1.0 for letter in line[column]) for line in lines)
+        for column in range(len(table.headings))
     ]
 
 
@@ -230,13 +230,15 @@ def escape(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    r"""A sentence in which what stands between backticks is set as what one types.
+    r"""A sentence in which text between backticks is set as code.
 
     >>> inline("made by `annot qrels`")
     'made by \\texttt{annot qrels}'
     """
     parts = _TYPED.split(text)
-    return "".join(rf"\texttt{{{escape(part)}}}" if at % 2 else _with_ends(part) for at, part in enumerate(parts))
+    return "".join(
+        rf"\texttt{{{escape(part)}}}" if position % 2 else _with_ends(part) for position, part in enumerate(parts)
+    )
 
 
 def _with_ends(text: str) -> str:
@@ -277,20 +279,20 @@ CHAIN = (
 
 
 def report_files(study: Study) -> dict[str, str]:
-    """The files by name. Evaluation is among them when there are qrels and runs; else the page says what is missing.
+    """Files by name. Evaluation is among them if there are qrels and runs; otherwise the page names the missing part.
 
     Nothing is written: a template that does not hold leaves everything as it was.
     """
     ws = study.snapshot.ws
     with calling(lambda: study.snapshot.called):
         files = dict(_measured(study))
-        made = document(study, chain=tuple(_chain(ws, files)))
-        pages = {"report.md": markdown(made), "report.tex": latex(made)}
-        return files | pages | {REPORT_FILE: page(made, overrides=ws.root / "templates")}
+        report = document(study, chain=tuple(_chain(ws, files)))
+        pages = {"report.md": markdown(report), "report.tex": latex(report)}
+        return files | pages | {REPORT_FILE: page(report, overrides=ws.root / "templates")}
 
 
 def _measured(study: Study) -> Iterator[tuple[str, str]]:
-    """The files with the figures that stand in the report."""
+    """Files with the figures of the report."""
     yield AGREEMENT_FILE, as_text(study.agreement)
     if not isinstance(study.evaluated, Undefined):
         yield EVALUATION_FILE, as_text(evaluation_data(study.evaluated))
@@ -301,9 +303,9 @@ def _measured(study: Study) -> Iterator[tuple[str, str]]:
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The hash of every file of the chain, as it will be."""
     for name in CHAIN:
-        made = files.get(PurePosixPath(name).name)
-        if made is not None:
-            yield name, hashlib.sha256(made.encode()).hexdigest()
+        page = files.get(PurePosixPath(name).name)
+        if page is not None:
+            yield name, hashlib.sha256(page.encode()).hexdigest()
         elif (ws.root / name).is_file():
             yield name, sha256_of(ws.root / name)
 
@@ -322,7 +324,7 @@ def markdown(document: Document) -> str:
 
 def _marks(table: Table) -> list[str]:
     """Names to the left, numbers to the right."""
-    return ["---" if at < table.numeric_from else "---:" for at in range(len(table.headings))]
+    return ["---" if column < table.numeric_from else "---:" for column in range(len(table.headings))]
 
 
 def _texts(row: tuple[object, ...], precise: bool) -> list[str]:

@@ -32,43 +32,43 @@ class JudgedVersion:
 
     version: ShownVersion
     labels: tuple[str, ...]
-    """Of its sentences, as a task showed them; empty if they are not on record."""
+    """Sentences of the query, as a task showed them; empty if they are not on record."""
     sentences: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """By query on it, the sentences that were asked."""
+    """Sentences that were judged, by query on the text."""
 
 
 def judged_versions(study: Snapshot) -> dict[str, JudgedVersion]:
-    """The version in which each corrected paper is published, by id; of papers that nobody has judged, none.
+    """Version in which each corrected paper is published, by id; papers that are not judged are left out.
 
     A pair that stays with an earlier version has its text in the file of versions.
     """
-    given = {one for one in study.outcome.current if one.counts}
-    shown = [(one, study.displays[one]) for one in given if one in study.displays]
-    found = {}
+    counting = {answer for answer in study.outcome.current if answer.counts}
+    shown = [(answer, study.displays[answer]) for answer in counting if answer in study.displays]
+    version_of = {}
     for text_id, versions in study.text_versions.items():
         for version in reversed(versions):
             matches = list(_showing(text_id, version.sha256, shown, study.topics))
             if matches:
-                found[text_id] = _judged(version, matches)
+                version_of[text_id] = _judged(version, matches)
                 break
-    return found
+    return version_of
 
 
 def _showing(
     text_id: str, sha256: str, shown: Iterable[tuple[Judgement, Display]], topics: Mapping[str, str]
 ) -> Iterator[tuple[Judgement, Display, str]]:
-    for one, display in shown:
-        ids = {"topic": topics[one.query_id], "document": one.doc_id}
+    for answer, display in shown:
+        ids = {"topic": topics[answer.query_id], "document": answer.doc_id}
         for part in SIDES:
             if ids[part] == text_id and display.get(part) == sha256:
-                yield one, display, part
+                yield answer, display, part
 
 
 def _judged(version: ShownVersion, matches: list[tuple[Judgement, Display, str]]) -> JudgedVersion:
     labels = next((tuple(display[SIDES[part]]) for _, display, part in matches if SIDES[part] in display), ())
     sentences = {
-        one.query_id: tuple(display["query_sentences"])
-        for one, display, part in matches
+        answer.query_id: tuple(display["query_sentences"])
+        for answer, display, part in matches
         if part == "topic" and "query_sentences" in display
     }
     return JudgedVersion(version, labels, sentences)
@@ -104,7 +104,8 @@ def version_records(
         | ({"in_force": version.sha256 == judged[version.subject].version.sha256} if version.subject in judged else {})
         | ({"content": json.loads(version.body)} if with_text else {})
         for version in numbered(by_part(study.text_versions))
-        if version.subject in judged or any(one.sha256 in of_models for one in study.text_versions[version.subject])
+        if version.subject in judged
+        or any(text_version.sha256 in of_models for text_version in study.text_versions[version.subject])
     ]
 
 
@@ -115,27 +116,27 @@ def version_records(
 
 @dataclass(frozen=True, slots=True)
 class Screens:
-    """What the screens and the guidelines have of the pairs."""
+    """Marks and criteria that the screens and the guidelines show with the pairs."""
 
     query_marks: Mapping[str, Collection[int]]
     """The sentences of each query, from 0."""
     labels: Mapping[str, tuple[str, ...]]
-    """Of the sentences of each paper."""
+    """Labels of the sentences of each paper."""
     facets: Mapping[str, tuple[str, ...]]
     """The labels that make each facet."""
     scale: tuple[str, ...]
     criteria: Mapping[str, Mapping[int, str]]
-    """By facet, what its page says of each grade."""
+    """Criteria of each grade on the facet's page, by facet."""
 
 
 def screens_of(snapshot: Snapshot, paper_ids: Collection[str], facets: Collection[str]) -> Screens:
-    """What the screens mark of these papers, and the guidelines say of these facets."""
+    """Marks of the screens on these papers, and criteria of the guidelines for these facets."""
     ws = snapshot.ws
     pages, _ = read_pages(ws) if facets else ({}, [])
     with ws.reading() as session:
-        labels = {one.paper_id: one.labels for one in read_labels(session, sorted(paper_ids))}
+        labels = {labelled.paper_id: labelled.labels for labelled in read_labels(session, sorted(paper_ids))}
     judged = judged_versions(snapshot)
-    labels |= {text_id: one.labels for text_id, one in judged.items() if text_id in paper_ids}
+    labels |= {text_id: text.labels for text_id, text in judged.items() if text_id in paper_ids}
     return Screens(
         query_marks={query.query_id: query.sentences for query in with_judged_sentences(snapshot.queries, judged)},
         labels=labels,
@@ -151,26 +152,26 @@ def side_by_side(
     grades: Iterable[int],
     query: Paper | Topic | None,
     candidate: Paper | Topic | None,
-    said: Screens,
+    screens: Screens,
     *,
     summary: str,
-    told: str = "",
+    introduction: str = "",
 ) -> SideBySide:
-    """The pair, folded under `summary`, with the texts that are here. told: a sentence above them."""
+    """The pair, folded under `summary`, with the texts that are here. introduction: a sentence above them."""
     query_id, doc_id = pair
-    of_facet = said.facets.get(facet, ())
-    by_label = [i for i, label in enumerate(said.labels.get(doc_id, ())) if label in of_facet]
+    of_facet = screens.facets.get(facet, ())
+    by_label = [i for i, label in enumerate(screens.labels.get(doc_id, ())) if label in of_facet]
     heads = ("Query", "Candidate") if called().unit == "paper" else ("Topic", "Document")
-    sides = ((heads[0], query, said.query_marks.get(query_id, ())), (heads[1], candidate, by_label))
-    of_grade = said.criteria.get(facet, {})
+    sides = ((heads[0], query, screens.query_marks.get(query_id, ())), (heads[1], candidate, by_label))
+    of_grade = screens.criteria.get(facet, {})
     return SideBySide(
         summary,
-        tuple(Abstract(name, one.title, _sentences(one), frozenset(marks)) for name, one, marks in sides if one),
-        tuple((f"{grade} {said.scale[grade]}", of_grade[grade]) for grade in grades if of_grade.get(grade)),
-        told,
+        tuple(Abstract(name, text.title, _sentences(text), frozenset(marks)) for name, text, marks in sides if text),
+        tuple((f"{grade} {screens.scale[grade]}", of_grade[grade]) for grade in grades if of_grade.get(grade)),
+        introduction,
     )
 
 
-def _sentences(one: Paper | Topic) -> tuple[str, ...]:
-    """What there is to read besides the title."""
-    return one.sentences if isinstance(one, Paper) else tuple(filter(None, (one.description, one.narrative)))
+def _sentences(text: Paper | Topic) -> tuple[str, ...]:
+    """Text in addition to the title."""
+    return text.sentences if isinstance(text, Paper) else tuple(filter(None, (text.description, text.narrative)))

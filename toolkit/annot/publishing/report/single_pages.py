@@ -37,37 +37,41 @@ from annot.store.models import SampledPair
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def certificate_page(found: Certificate, *, title: str, notice: str | None) -> Document:
-    """The verdict with its reasons, then what it rests on. notice: of the collection, as in its report."""
-    values = _values(found)
+def certificate_page(certificate: Certificate, *, title: str, notice: str | None) -> Document:
+    """The verdict with its reasons, then its basis. notice: of the collection, as in its report."""
+    values = _values(certificate)
     verdict = sentence("reusability.verdict", **values)
     return Document(
         title=sentence("reusability.title", title=title),
         subtitle="",
         notice=notice,
         answers=(Reply("Reusability", verdict, sentences("reusability.reasons", **values)),),
-        body=tuple(_sections(found)),
+        body=tuple(_sections(certificate)),
     )
 
 
-def terminal(found: Certificate) -> tuple[str, list[Table]]:
+def terminal(certificate: Certificate) -> tuple[str, list[Table]]:
     """The verdict with its reasons, and the tables."""
-    values = _values(found)
-    told = [sentence("reusability.verdict", **values) + ".", *sentences("reusability.reasons", **values)]
-    return "\n".join(told), [one for section in _sections(found) for one in section.blocks if isinstance(one, Table)]
+    values = _values(certificate)
+    lines = [sentence("reusability.verdict", **values) + ".", *sentences("reusability.reasons", **values)]
+    return "\n".join(lines), [
+        block for section in _sections(certificate) for block in section.blocks if isinstance(block, Table)
+    ]
 
 
-def _sections(found: Certificate) -> Iterator[Chapter]:
-    yield Chapter("losses", "What each method alone found", sentences("reusability.losses"), (_losses(found),))
-    judged = "Judged of the first 20" if not isinstance(found, SampledCertificate) else "In the pools, of the first 20"
+def _sections(certificate: Certificate) -> Iterator[Chapter]:
+    yield Chapter("losses", "What each method alone found", sentences("reusability.losses"), (_losses(certificate),))
+    judged = (
+        "Judged of the first 20" if not isinstance(certificate, SampledCertificate) else "In the pools, of the first 20"
+    )
     runs = table(
         "runs",
-        found.runs,
-        [Column("Run", lambda one: one.run), Column("Also a pool method", lambda one: one.pooled)],
+        certificate.runs,
+        [Column("Run", lambda row: row.run), Column("Also a pool method", lambda row: row.pooled)],
         [
-            Column(judged, lambda one: Number(one.judged_at_20, SHARE)),
-            Column("As it is", lambda one: Number(one.as_it_is, MEASURE)),
-            Column("Condensed", lambda one: Number(one.condensed, MEASURE)),
+            Column(judged, lambda row: Number(row.judged_at_20, SHARE)),
+            Column("As it is", lambda row: Number(row.as_it_is, MEASURE)),
+            Column("Condensed", lambda row: Number(row.condensed, MEASURE)),
         ],
         caption="reusability.unjudged_table",
         command=CERTIFICATE_COMMAND,
@@ -75,24 +79,24 @@ def _sections(found: Certificate) -> Iterator[Chapter]:
     yield Chapter("unjudged", f"Unjudged {called().document}s", sentences("reusability.unjudged"), (runs,))
 
 
-def _losses(found: Certificate) -> Table:
+def _losses(certificate: Certificate) -> Table:
     return table(
         "losses",
-        found.losses,
-        [Column("Without", lambda one: one.method)],
+        certificate.losses,
+        [Column("Without", lambda row: row.method)],
         [
-            Column("Pairs from it alone", lambda one: one.alone),
-            Column("Relevant ones", lambda loss: _relevant(loss.alone_relevant)),
-            Column("Loss, points", lambda one: Number(one.loss, LOSS, one.interval)),
-            Column("Score", lambda one: Number(one.score, MEASURE)),
-            Column("Score without it", lambda one: Number(one.without, MEASURE)),
-            Column("Rank", lambda one: one.rank or NONE),
-            Column("Rank without it", lambda one: one.rank_without or NONE),
-            Column("Tau", lambda one: Number(one.tau, TAU) if one.ranked else NONE),
+            Column("Pairs from it alone", lambda row: row.alone),
+            Column("Relevant ones", lambda row: _relevant(row.alone_relevant)),
+            Column("Loss, points", lambda row: Number(row.loss, LOSS, row.interval)),
+            Column("Score", lambda row: Number(row.score, MEASURE)),
+            Column("Score without it", lambda row: Number(row.without, MEASURE)),
+            Column("Rank", lambda row: row.rank or NONE),
+            Column("Rank without it", lambda row: row.rank_without or NONE),
+            Column("Tau", lambda row: Number(row.tau, TAU) if row.ranked else NONE),
         ],
         caption="reusability.losses_table",
         command=CERTIFICATE_COMMAND,
-        found=found,
+        found=certificate,
     )
 
 
@@ -103,9 +107,9 @@ def _relevant(count: int | Estimate) -> int | Number:
 CERTIFICATE_COMMAND = "annot reusability"
 
 
-def _values(found: Certificate) -> dict[str, object]:
-    unjudged = [run.run for run in found.runs if run.judged_at_20 < JUDGED]
-    return {"found": found, "judged": JUDGED, "most_papers": MOST_PAPERS, "unjudged": unjudged}
+def _values(certificate: Certificate) -> dict[str, object]:
+    unjudged = [run.run for run in certificate.runs if run.judged_at_20 < JUDGED]
+    return {"found": certificate, "judged": JUDGED, "most_papers": MOST_PAPERS, "unjudged": unjudged}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -129,30 +133,30 @@ def meeting_page(
     titles: Mapping[str, Paper],
     texts: Mapping[str, Topic],
     query_papers: Mapping[str, str],
-    said: Screens,
+    screens: Screens,
 ) -> Document:
     """titles: the papers that are in the corpus; texts: the topics that are texts, by id. query_papers: the topic of
     each query."""
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
 
-    def query(one: DifferingPair | Remark) -> str:
-        return _title(topics, query_papers[one.query_id], one.query_id)
+    def query(row: DifferingPair | Remark) -> str:
+        return _title(topics, query_papers[row.query_id], row.query_id)
 
-    def candidate(one: DifferingPair | Remark) -> str:
-        return _title(titles, one.doc_id, one.doc_id)
+    def candidate(row: DifferingPair | Remark) -> str:
+        return _title(titles, row.doc_id, row.doc_id)
 
     tables = {
         "widest": table(
             "widest-gaps",
             meeting.widest,
             [
-                of_facet(lambda one: one.facet),
-                Column("Query", lambda one: query(one)),
+                of_facet(lambda row: row.facet),
+                Column("Query", lambda row: query(row)),
                 Column(
-                    "Candidate" if called().unit == "paper" else "Document", lambda one: candidate(one), "candidate"
+                    "Candidate" if called().unit == "paper" else "Document", lambda row: candidate(row), "candidate"
                 ),
-                Column("Grades", lambda one: " and ".join(map(str, one.grades))),
-                Column("Comments", lambda one: "; ".join(": ".join(said) for said in one.comments)),
+                Column("Grades", lambda row: " and ".join(map(str, row.grades))),
+                Column("Comments", lambda row: "; ".join(": ".join(comment) for comment in row.comments)),
             ],
             caption="meeting.widest_table",
             command=MEETING_COMMAND,
@@ -160,8 +164,8 @@ def meeting_page(
         "recurring": table(
             "recurring-grades",
             meeting.recurring,
-            [of_facet(lambda one: one.facet), Column("Grades", lambda one: f"{one.low} and {one.high}")],
-            [Column("Pairs", lambda one: one.pairs), Column("Of", lambda one: one.of)],
+            [of_facet(lambda row: row.facet), Column("Grades", lambda row: f"{row.low} and {row.high}")],
+            [Column("Pairs", lambda row: row.pairs), Column("Of", lambda row: row.of)],
             caption="meeting.recurring_table",
             command=MEETING_COMMAND,
         ),
@@ -169,13 +173,13 @@ def meeting_page(
             "comments",
             meeting.remarks,
             [
-                of_facet(lambda one: one.facet),
-                Column("Query", lambda one: query(one)),
+                of_facet(lambda row: row.facet),
+                Column("Query", lambda row: query(row)),
                 Column(
-                    "Candidate" if called().unit == "paper" else "Document", lambda one: candidate(one), "candidate"
+                    "Candidate" if called().unit == "paper" else "Document", lambda row: candidate(row), "candidate"
                 ),
-                Column("Grade", lambda one: one.said),
-                Column("Comment", lambda one: one.comment),
+                Column("Grade", lambda row: row.said),
+                Column("Comment", lambda row: row.comment),
             ],
             caption="meeting.remarks_table",
             command=MEETING_COMMAND,
@@ -183,8 +187,8 @@ def meeting_page(
         "agreement": _agreement(meeting),
     }
     again = tuple(
-        _side_by_side(at, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), said)
-        for at, pair in enumerate(meeting.widest, start=1)
+        _side_by_side(number, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), screens)
+        for number, pair in enumerate(meeting.widest, start=1)
     )
     return Document(
         title=sentence("meeting.title", title=title),
@@ -204,31 +208,31 @@ def meeting_page(
 
 
 def _side_by_side(
-    at: int, pair: DifferingPair, query: Paper | Topic | None, candidate: Paper | Topic | None, said: Screens
+    number: int, pair: DifferingPair, query: Paper | Topic | None, candidate: Paper | Topic | None, screens: Screens
 ) -> SideBySide:
     grades = listed(list(dict.fromkeys(pair.grades)))
-    asked = f"{pair.facet}, {grades}" if called().faceted else grades
-    summary = f"{at}. {asked}: {(candidate and candidate.title) or pair.doc_id}"
+    heading = f"{pair.facet}, {grades}" if called().faceted else grades
+    summary = f"{number}. {heading}: {(candidate and candidate.title) or pair.doc_id}"
     return side_by_side(
-        (pair.query_id, pair.doc_id), pair.facet, dict.fromkeys(pair.grades), query, candidate, said, summary=summary
+        (pair.query_id, pair.doc_id), pair.facet, dict.fromkeys(pair.grades), query, candidate, screens, summary=summary
     )
 
 
 def _title(titles: Mapping[str, Paper | Topic], topic_or_doc: str, name: str) -> str:
-    found = titles.get(topic_or_doc)
-    return f"{found.title} ({name})" if found and found.title else name
+    title = titles.get(topic_or_doc)
+    return f"{title.title} ({name})" if title and title.title else name
 
 
 def _agreement(meeting: Meeting) -> Table:
     """Agreement on each facet before the period and in it; a facet that was not judged then has no figure."""
     periods = {"before": meeting.before, "this period": meeting.agreement}
     names = dict.fromkeys(
-        group.name for found in periods.values() for group in (found.groups if called().faceted else shown_of(found))
+        group.name for table in periods.values() for group in (table.groups if called().faceted else shown_of(table))
     )
     rows = [
-        (name, when, next((group for group in found.groups if group.name == name), None))
+        (name, when, next((group for group in table.groups if group.name == name), None))
         for name in names
-        for when, found in periods.items()
+        for when, table in periods.items()
     ]
 
     def figure(name: str, group: GroupAgreement | None) -> Number | None:
@@ -240,12 +244,12 @@ def _agreement(meeting: Meeting) -> Table:
     return table(
         "agreement-of-the-period",
         rows,
-        [of_facet(lambda one: one[0]), Column("When", lambda one: one[1])],
+        [of_facet(lambda row: row[0]), Column("When", lambda row: row[1])],
         [
-            Column("Queries", lambda one: one[2].n_queries if one[2] else 0),
-            Column("Pairs", lambda one: one[2].n_pairs if one[2] else 0),
-            Column("Alpha" if called().binary else "Alpha (ordinal)", lambda one: figure("alpha_ordinal", one[2])),
-            Column("Equal grades, %", lambda one: figure("percent", one[2])),
+            Column("Queries", lambda row: row[2].n_queries if row[2] else 0),
+            Column("Pairs", lambda row: row[2].n_pairs if row[2] else 0),
+            Column("Alpha" if called().binary else "Alpha (ordinal)", lambda row: figure("alpha_ordinal", row[2])),
+            Column("Equal grades, %", lambda row: figure("percent", row[2])),
         ],
         caption="meeting.agreement_table",
         command=MEETING_COMMAND,
@@ -253,7 +257,7 @@ def _agreement(meeting: Meeting) -> Table:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What is known of one pair, as a record and as text.
+# The history of one pair, as a record and as text.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -285,7 +289,7 @@ class TracedPaper:
     labels_origin: str | None
     """`carried` by the corpus, `corrected` by a person, or `predicted:<model>`; None if there are no labels."""
     sha256: str
-    """Of the record as JSON, its keys sorted."""
+    """SHA-256 of the record as JSON, its keys sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,28 +299,28 @@ class TracedVersion:
     text_id: str
     side: Literal["query", "document"]
     number: int
-    """From 1."""
+    """Number from 1."""
     since: str
     """ISO 8601, UTC."""
     why: str | None
-    """Why it was corrected; None for the first."""
+    """Reason of the correction; None for the first."""
     sha256: str
     title: str
     sentences: tuple[str, ...]
     is_shown: bool
-    """Whether the pair is judged on it."""
+    """True if the pair is judged on it."""
     people: tuple[str, ...]
-    """Who gave an answer that is on record with it before them."""
+    """People whose answer on record was given with it on their screen."""
 
     @property
     def name(self) -> str:
-        """Such as `version 1 of the document`."""
+        """Name such as `version 1 of the document`."""
         return f"version {self.number} of the {self.side}"
 
 
 @dataclass(frozen=True, slots=True)
 class PoolOrigin:
-    """How the document came into the pool, and what the pool was drawn by."""
+    """Origin of a document in the pool, and the settings of the draw."""
 
     position: int
     size: int
@@ -328,12 +332,12 @@ class PoolOrigin:
     seed: int | None
     rankings_sha256: str
     added: Addition | None
-    """What brought it in where it was added after the draw."""
+    """Cause of its addition, if it was added after the draw."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """One revision of what one person said, judging or adjudicating."""
+    """One revision of an answer, by an assessor or an adjudicator."""
 
     person: str
     role: Literal["assessor", "adjudicator"]
@@ -347,9 +351,10 @@ class GivenAnswer:
     reason: str | None
     comment: str | None
     at: str | None
-    """When this revision was given, by the server's clock; of the lead's word and of what is gone, when recorded."""
+    """Time of this revision, by the server's clock; for the lead's decision and for lost answers the time of the
+    record."""
     judged_at: str | None
-    """When the person first answered."""
+    """Time of the first answer."""
     recorded_at: str | None
     lead_time: float | None
     flags: tuple[str, ...]
@@ -358,17 +363,17 @@ class GivenAnswer:
     counts: bool
     """It is the one that the final grade is made of, or the answer to a hidden repeat, and carries no flag."""
     on_versions: tuple[str, ...] = ()
-    """On which versions of texts that were corrected it was given."""
+    """Versions of corrected texts on which it was given."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownGrades:
-    """What one adjudicator saw beside the two texts when they gave an answer: the policy, and the grades as shown."""
+    """Screen of one adjudicator in addition to the two texts: the policy, and the grades as shown."""
 
     adjudicator: str
     revision: int
     at: str | None
-    """When they gave the answer or changed it, by the server's clock."""
+    """Time of the answer or of its last change, by the server's clock."""
     ratings: str
     grades: tuple[tuple[str, int | None], ...]
     on_record: bool
@@ -377,7 +382,7 @@ class ShownGrades:
 
 @dataclass(frozen=True, slots=True)
 class InRun:
-    """What one run did with the document for this query; rank None if it left it out."""
+    """Result of one run for the document and this query; rank None if it left the document out."""
 
     tag: str
     rank: int | None
@@ -397,25 +402,25 @@ class Trace:
     """The query's sentences, from 1: those that assessors saw emphasised."""
     query_paper: TracedPaper | None
     topic: Topic | None
-    """What is asked, where it is a text and no paper."""
+    """Text of the topic, unless it is a paper."""
     document: TracedPaper | None
     corpus_sha256: str | None
     pool: PoolOrigin | None
     had_by: tuple[Draw, ...]
-    """Of a document that is not in the pool: the rankings that have it, with its rank."""
+    """Rankings that have a document which is not in the pool, with its rank."""
     sampled: SampledPair | None
-    """With which probability it is judged; None if the pools are judged whole."""
+    """Probability of its being judged; None if the pools are judged in full."""
     given_to: tuple[tuple[str, int, int], ...]
-    """(assessor, place in their sequence, occasion: 2 for a hidden repeat); of judgements that were imported nobody was
-    given anything here, and the place is that in the imported records."""
+    """Assignments as (assessor, place in their sequence, occasion: 2 for a hidden repeat); for imported judgements the
+    place is that in the imported records."""
     returned: tuple[PairReturn, ...]
-    """When it was put before an assessor again, and why."""
+    """Times at which it was put before an assessor again, and the reasons."""
     imported: bool
     """The judgements were made elsewhere."""
     sent_to: tuple[tuple[str, str], ...]
     """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
     versions: tuple[str, ...]
-    """By which versions each answer was given, in words, of what was sent in several."""
+    """Versions by which each answer was given, in words, for anything that was sent in several."""
     said: tuple[GivenAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     shown: tuple[ShownGrades, ...]
@@ -425,41 +430,41 @@ class Trace:
     adjudicator: str | None
     reason: str | None
     qrel: int | None
-    """In exports/qrels.txt; None if the file or the line is not there: unjudged, which is not 0."""
+    """Line in exports/qrels.txt; None if the file or the line is not there: unjudged, which is not 0."""
     runs: tuple[InRun, ...]
     texts: tuple[TracedVersion, ...] = ()
-    """Of the query paper and the document, if they were corrected. These have the version that the pair is judged
+    """Texts of the query paper and the document, if they were corrected. These have the version that the pair is judged
     on."""
 
 
-def _counts(one: GivenAnswer) -> str:
-    if one.counts:
-        return "as a repeat" if one.repeat else "yes"
-    return "; ".join(one.flags) or "superseded"
+def _counts(answer: GivenAnswer) -> str:
+    if answer.counts:
+        return "as a repeat" if answer.repeat else "yes"
+    return "; ".join(answer.flags) or "superseded"
 
 
 ANSWERS = Columns[GivenAnswer](
     [
-        Column("given at", lambda one: one.at or "-"),
-        Column("person", lambda one: one.person),
-        Column("role", lambda one: one.role),
-        Column("revision", lambda one: one.revision),
-        Column("grade", lambda one: "none" if one.grade is None else one.grade),
-        Column("seconds", lambda one: "-" if one.lead_time is None else f"{one.lead_time:.1f}"),
+        Column("given at", lambda row: row.at or "-"),
+        Column("person", lambda row: row.person),
+        Column("role", lambda row: row.role),
+        Column("revision", lambda row: row.revision),
+        Column("grade", lambda row: "none" if row.grade is None else row.grade),
+        Column("seconds", lambda row: "-" if row.lead_time is None else f"{row.lead_time:.1f}"),
         Column("counts", _counts),
-        Column("source", lambda one: f"{one.source} {one.annotation}".strip()),
+        Column("source", lambda row: f"{row.source} {row.annotation}".strip()),
         Column(
             "remarks",
-            lambda one: "; ".join(filter(None, (*one.on_versions, one.cannot_judge, one.reason, one.comment))),
+            lambda row: "; ".join(filter(None, (*row.on_versions, row.cannot_judge, row.reason, row.comment))),
         ),
     ]
 )
 RUNS = Columns[InRun](
     [
-        Column("run", lambda one: one.tag),
-        Column("rank", lambda one: "left out" if one.rank is None else one.rank),
-        Column("score", lambda one: "" if one.score is None else f"{one.score:.6g}"),
-        Column("documents ranked", lambda one: one.of),
+        Column("run", lambda row: row.tag),
+        Column("rank", lambda row: "left out" if row.rank is None else row.rank),
+        Column("score", lambda row: "" if row.score is None else f"{row.score:.6g}"),
+        Column("documents ranked", lambda row: row.of),
     ]
 )
 
@@ -468,5 +473,5 @@ def describe(trace: Trace) -> str:
     """The story as text, in the order of the work."""
     judges = [person for person, round in trace.sent_to if round == "judge"]
     answers, runs = printed(ANSWERS, trace.said), printed(RUNS, trace.runs)
-    whole = trace.facet == WHOLE
-    return rendered("trace", trace=trace, whole=whole, judges=judges, answers=answers, runs=runs)
+    judged_whole = trace.facet == WHOLE
+    return rendered("trace", trace=trace, whole=judged_whole, judges=judges, answers=answers, runs=runs)

@@ -37,13 +37,13 @@ NOTHING = PersonByDay((), 0, None)
 
 @dataclass(frozen=True, slots=True)
 class StatusWords:
-    """What `annot status` says of the study besides its counts."""
+    """Sentences of `annot status` on the study in addition to its counts."""
 
     next: str
     """The command that comes next; "" where there is none."""
     why: str
     notices: tuple[str, ...]
-    """What a person should look at."""
+    """Findings that need a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class PersonProgress:
 
 @dataclass(frozen=True, slots=True)
 class PairState:
-    """How many of the planned pairs are in one state."""
+    """Number of planned pairs in one state."""
 
     kind: str
     label: str
@@ -75,10 +75,10 @@ def page(
     snapshot: Snapshot,
     look: Look | None,
     days: ByDay,
-    said: StatusWords,
+    words: StatusWords,
     *,
     now: datetime,
-    every: float,
+    seconds: float,
     papers: int,
     trouble: str,
     overrides: Path | None,
@@ -93,9 +93,9 @@ def page(
         "title": settings.collection.title,
         "look": look,
         "days": days,
-        "said": said,
+        "said": words,
         "now": now,
-        "every": every,
+        "every": seconds,
         "missed": MISSED,
         "trouble": trouble,
         "papers": papers,
@@ -103,10 +103,10 @@ def page(
         "per_pair": snapshot.outcome.per_pair,
         "assessors": assessors,
         "adjudicators": adjudicators,
-        "busiest": max((n for one in (*assessors, *adjudicators) for n in one.days), default=0),
+        "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor.days), default=0),
         "parts": parts_of(snapshot.outcome),
         "n_pairs": len(snapshot.outcome.planned),
-        "not_drawn": 0 if snapshot.sample is None else sum(not one.drawn for one in snapshot.sample.pairs.values()),
+        "not_drawn": 0 if snapshot.sample is None else sum(not pair.drawn for pair in snapshot.sample.pairs.values()),
         "other_projects": _others(snapshot),
         "level": settings.forecast.level,
         "titles": titles_of(settings.scale.grades),
@@ -117,8 +117,8 @@ def page(
         "missing": _missing,
         "day": day,
         "date_of": date.fromisoformat,
-        "moment": lambda at: moment(at, now),
-        "coefficient": lambda one: Number(one.value, coefficient(one.coefficient), one.interval),
+        "moment": lambda time: moment(time, now),
+        "coefficient": lambda figure: Number(figure.value, coefficient(figure.coefficient), figure.interval),
         **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
     }
     with calling(lambda: snapshot.called):
@@ -130,7 +130,7 @@ def parts_of(outcome: Outcome) -> tuple[PairState, ...]:
     settled = outcome.adjudications.keys() & outcome.planned.keys()
     agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
     vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
-    found = (
+    parts = (
         PairState("agreed", "agreed", len(agreed)),
         PairState("settled", "settled by an adjudicator", len(settled)),
         PairState("unjudgeable", "closed without a grade", len(outcome.unjudgeable)),
@@ -139,37 +139,37 @@ def parts_of(outcome: Outcome) -> tuple[PairState, ...]:
         PairState("vacant", "lack an assessor", len(vacant)),
         PairState("incomplete", "still to be judged", len(set(outcome.incomplete) - vacant)),
     )
-    return tuple(part for part in found if part.n)
+    return tuple(part for part in parts if part.n)
 
 
-def day(of: date) -> str:
+def day(when: date) -> str:
     """`14 March 2031`."""
-    return f"{of.day} {of:%B %Y}"
+    return f"{when.day} {when:%B %Y}"
 
 
-def moment(at: datetime | None, now: datetime) -> str:
+def moment(time: datetime | None, now: datetime) -> str:
     """`today 17:40`, `yesterday 17:40`, `Mon 3 March`; "" where it is not known."""
-    if at is None:
+    if time is None:
         return ""
-    back = (now.date() - at.date()).days
+    back = (now.date() - time.date()).days
     if back in (0, 1):
-        return f"{('today', 'yesterday')[back]} {at:%H:%M}"
-    return f"{at:%a} {at.day} {at:%B}"
+        return f"{('today', 'yesterday')[back]} {time:%H:%M}"
+    return f"{time:%a} {time.day} {time:%B}"
 
 
 def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[PersonProgress]:
-    seen = {one.assessor: one for one in look.assessors} if look else {}
-    forecasts = {one.assessor: one for one in look.forecast.assessors} if look else {}
+    seen_by_name = {assessor.assessor: assessor for assessor in look.assessors} if look else {}
+    forecasts = {assessor.assessor: assessor for assessor in look.forecast.assessors} if look else {}
     return [
-        _shown(snapshot, name, days.assessors, "assessor", seen=seen.get(name), forecast=forecasts.get(name))
-        for name in sorted(seen.keys() | days.assessors.keys())
+        _shown(snapshot, name, days.assessors, "assessor", seen_by_name.get(name), forecasts.get(name))
+        for name in sorted(seen_by_name.keys() | days.assessors.keys())
     ]
 
 
 def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[PersonProgress]:
     names = {person.assessor for person in snapshot.people if person.adjudicator} | days.adjudicators.keys()
     shown = (_shown(snapshot, name, days.adjudicators, "adjudicator") for name in sorted(names))
-    return [one for one in shown if one.done or one.links or snapshot.outcome.open]
+    return [person for person in shown if person.done or person.links or snapshot.outcome.open]
 
 
 def _shown(
@@ -177,34 +177,37 @@ def _shown(
     name: str,
     days: Mapping[str, PersonByDay],
     role: Literal["assessor", "adjudicator"],
-    *,
-    seen: AssessorSeen | None = None,
+    assessor_seen: AssessorSeen | None = None,
     forecast: AssessorForecast | None = None,
 ) -> PersonProgress:
-    given = days.get(name, NOTHING)
+    work = days.get(name, NOTHING)
     round: StoredRound = "judge" if role == "assessor" else "adjudicate"
-    own = (_link(one) for one in snapshot.projects if one.assessor == name and one.round == round)
+    links = (_link(project) for project in snapshot.projects if project.assessor == name and project.round == round)
     return PersonProgress(
         name=name,
         role=role,
-        done=seen.judged if seen else given.n,
-        of=seen.assigned if seen else None,
-        days=given.given,
-        last=given.last,
-        left=any(one.assessor == name and one.left_on is not None for one in snapshot.people),
-        links=tuple(link for link in own if link is not None),
+        done=assessor_seen.judged if assessor_seen else work.n,
+        of=assessor_seen.assigned if assessor_seen else None,
+        days=work.given,
+        last=work.last,
+        left=any(person.assessor == name and person.left_on is not None for person in snapshot.people),
+        links=tuple(link for link in links if link is not None),
         forecast=forecast,
     )
 
 
 def _others(snapshot: Snapshot) -> list[tuple[str, str]]:
-    """What other projects are called, and where they are."""
-    others = [project for project in snapshot.projects if project.round not in ("judge", "adjudicate")]
-    return [(f"{project.round} {project.assessor}", link) for project in others if (link := _link(project)) is not None]
+    """Names of other projects, and their addresses."""
+    other_projects = [project for project in snapshot.projects if project.round not in ("judge", "adjudicate")]
+    return [
+        (f"{project.round} {project.assessor}", link)
+        for project in other_projects
+        if (link := _link(project)) is not None
+    ]
 
 
 def _link(project: Project) -> str | None:
-    """Where the project is; None for one that is not on the server, or has an address that is none of the web."""
+    """Address of the project; None for one that is not on the server, or whose address is not on the web."""
     on_web = project.url.startswith(("http://", "https://"))
     return project_url(project.url, project.remote_id) if on_web and project.remote_id is not None else None
 
@@ -214,15 +217,15 @@ def _figure(value: Value | Estimate, kind: cells.Quantity) -> str:
     return cells.measured(value, kind).figure if isinstance(value, Estimate) else Number(value, kind).figure
 
 
-def _ends(found: Estimate, kind: cells.Quantity) -> str:
+def _ends(estimate: Estimate, kind: cells.Quantity) -> str:
     """`4.8 to 5.9`; "" where there is no interval, or none as printed."""
-    shown = cells.measured(found, kind)
+    shown = cells.measured(estimate, kind)
     ends = [f"{end:z.{shown.digits}f}" for end in shown.ends or ()]
     return " to ".join(ends) if len(set(ends)) == 2 else ""
 
 
 def _missing(*values: object) -> str:
-    """Why the first of these that has no value has none."""
+    """Reason of the first of these that has no value."""
     return next((value.reason for value in values if isinstance(value, Undefined)), "")
 
 
@@ -230,110 +233,110 @@ WHOLE_SECONDS = cells.Quantity(0, 0, 0)
 FORECAST = Columns[Look](
     [],
     [
-        Column("hours spent", lambda one: Number(one.forecast.hours_spent, HOURS)),
-        Column("hours left", lambda one: cells.measured(one.forecast.hours_left, HOURS)),
-        Column("hours of adjudication left", lambda one: cells.measured(one.settling.hours, HOURS)),
-        Column("cost spent", lambda one: Number(one.forecast.cost_spent, COST)),
-        Column("cost left", lambda one: cells.measured(one.forecast.cost_left, COST)),
-        Column("cost of adjudication left", lambda one: cells.measured(one.settling.cost, COST)),
+        Column("hours spent", lambda row: Number(row.forecast.hours_spent, HOURS)),
+        Column("hours left", lambda row: cells.measured(row.forecast.hours_left, HOURS)),
+        Column("hours of adjudication left", lambda row: cells.measured(row.settling.hours, HOURS)),
+        Column("cost spent", lambda row: Number(row.forecast.cost_spent, COST)),
+        Column("cost left", lambda row: cells.measured(row.forecast.cost_left, COST)),
+        Column("cost of adjudication left", lambda row: cells.measured(row.settling.cost, COST)),
     ],
 )
 """The figures of a forecast as data; the template of `annot forecast` has them in words."""
 
 
-def tables(seen: Look, *, all_queries: bool) -> tuple[Table, ...]:
+def tables(look: Look, *, all_queries: bool) -> tuple[Table, ...]:
     """People, queries, agreement and forecast; of the queries those under way, or all of them."""
-    queries = seen.queries if all_queries else _in_progress(seen)
-    running = seen.agreement.figures if seen.agreement else ()
+    queries = look.queries if all_queries else _in_progress(look)
+    running = look.agreement.figures if look.agreement else ()
     return (
-        _of_assessors(seen),
-        _of_queries(seen, queries),
-        _of_agreement(seen, running),
-        FORECAST.of([seen], "forecast"),
+        _of_assessors(look),
+        _of_queries(look, queries),
+        _of_agreement(look, running),
+        FORECAST.of([look], "forecast"),
     )
 
 
-def describe(seen: Look, tables: Sequence[Table]) -> str:
+def describe(look: Look, tables: Sequence[Table]) -> str:
     """The look in blocks. tables: those of `tables`."""
-    begun, in_progress = _begun(seen), _in_progress(seen)
+    begun, in_progress = _begun(look), _in_progress(look)
     people, queries, agreement, _ = map(table_text, tables)
     return rendered(
         "forecast",
-        seen=seen,
+        seen=look,
         people=people,
         queries=queries,
         agreement=agreement,
         complete=len(begun) - len(in_progress),
         under_way=len(in_progress),
-        waiting=len(seen.queries) - len(begun),
-        notes=seen.forecast.notes if seen.forecast.remaining else (),
+        waiting=len(look.queries) - len(begun),
+        notes=look.forecast.notes if look.forecast.remaining else (),
     )
 
 
-def _begun(seen: Look) -> list[QuerySeen]:
-    return [query for query in seen.queries if any(judged for judged, _ in query.by_assessor.values())]
+def _begun(look: Look) -> list[QuerySeen]:
+    return [query for query in look.queries if any(judged for judged, _ in query.by_assessor.values())]
 
 
-def _in_progress(seen: Look) -> list[QuerySeen]:
-    return [query for query in _begun(seen) if query.complete < query.pairs]
+def _in_progress(look: Look) -> list[QuerySeen]:
+    return [query for query in _begun(look) if query.complete < query.pairs]
 
 
-def _of_assessors(seen: Look) -> Table:
+def _of_assessors(look: Look) -> Table:
     def share(person: AssessorSeen, grade: int) -> Number:
         graded = sum(person.grades.values())
         return Number(person.grades[grade] / graded if graded else None, SHARE)
 
-    def seconds(one: AssessorForecast) -> Number:
-        return Number(one.time if isinstance(one.time, Undefined) else one.time.median, WHOLE_SECONDS)
+    def seconds(assessor: AssessorForecast) -> Number:
+        return Number(assessor.time if isinstance(assessor.time, Undefined) else assessor.time.median, WHOLE_SECONDS)
 
-    def end(one: AssessorForecast) -> str | None:
-        return None if isinstance(one.finish.date, Undefined) else one.finish.date
+    def end(assessor: AssessorForecast) -> str | None:
+        return None if isinstance(assessor.finish.date, Undefined) else assessor.finish.date
 
-    of = {forecast.assessor: forecast for forecast in seen.forecast.assessors}
+    forecast_of = {forecast.assessor: forecast for forecast in look.forecast.assessors}
     columns = Columns[AssessorSeen](
-        [Column("assessor", lambda one: one.assessor)],
+        [Column("assessor", lambda row: row.assessor)],
         [
-            Column("judged", lambda one: one.judged),
-            Column("of", lambda one: one.assigned, "assigned"),
-            *each(seen.assessors[0].grades, share, lambda grade: f"grade {grade}"),
-            Column("cannot judge", lambda one: one.cannot_judge),
-            Column("s/pair", lambda one: seconds(of[one.assessor]), "seconds_per_pair"),
-            Column("pairs/day", lambda one: Number(of[one.assessor].pairs_per_day, MEAN), "pairs_per_day"),
-            Column("hours left", lambda one: Number(of[one.assessor].hours_left.value, HOURS)),
-            Column("expected end", lambda one: end(of[one.assessor])),
+            Column("judged", lambda row: row.judged),
+            Column("of", lambda row: row.assigned, "assigned"),
+            *each(look.assessors[0].grades, share, lambda grade: f"grade {grade}"),
+            Column("cannot judge", lambda row: row.cannot_judge),
+            Column("s/pair", lambda row: seconds(forecast_of[row.assessor]), "seconds_per_pair"),
+            Column("pairs/day", lambda row: Number(forecast_of[row.assessor].pairs_per_day, MEAN), "pairs_per_day"),
+            Column("hours left", lambda row: Number(forecast_of[row.assessor].hours_left.value, HOURS)),
+            Column("expected end", lambda row: end(forecast_of[row.assessor])),
         ],
     )
-    return columns.of(seen.assessors, "people")
+    return columns.of(look.assessors, "people")
 
 
-def _of_agreement(seen: Look, figures: Sequence[RunningFigure]) -> Table:
-    titles = titles_of(tuple(seen.assessors[0].grades))
-    statistic = seen.agreement.statistic if seen.agreement else "median"
+def _of_agreement(look: Look, figures: Sequence[RunningFigure]) -> Table:
+    titles = titles_of(tuple(look.assessors[0].grades))
+    statistic = look.agreement.statistic if look.agreement else "median"
     columns = Columns[RunningFigure](
         [
-            Column("coefficient", lambda one: titles[one.coefficient], ""),
-            Column("", lambda one: one.coefficient, "coefficient"),
+            Column("coefficient", lambda row: titles[row.coefficient], ""),
+            Column("", lambda row: row.coefficient, "coefficient"),
         ],
         [
-            Column(statistic, lambda one: Number(one.value, coefficient(one.coefficient), one.interval)),
-            Column("queries", lambda one: one.n_queries),
+            Column(statistic, lambda row: Number(row.value, coefficient(row.coefficient), row.interval)),
+            Column("queries", lambda row: row.n_queries),
         ],
     )
     return columns.of(figures, "agreement")
 
 
-def _of_queries(seen: Look, shown: Sequence[QuerySeen]) -> Table:
-    people = [person.assessor for person in seen.assessors]
+def _of_queries(look: Look, shown: Sequence[QuerySeen]) -> Table:
+    people = [person.assessor for person in look.assessors]
 
     def done(query: QuerySeen, name: str) -> str:
         cell = query.by_assessor.get(name)
         return "" if cell is None else f"{cell[0]}/{cell[1]}"
 
     columns = Columns[QuerySeen](
-        [Column("query", lambda one: one.query_id)],
+        [Column("query", lambda row: row.query_id)],
         [
-            Column("pairs", lambda one: one.pairs),
-            Column("complete", lambda one: one.complete),
+            Column("pairs", lambda row: row.pairs),
+            Column("complete", lambda row: row.complete),
             *each(people, done),
         ],
     )

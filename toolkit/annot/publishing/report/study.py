@@ -1,4 +1,4 @@
-"""What a report is about: one snapshot of a study, and what is measured on it, each part when it is first asked for."""
+"""Subject of a report: one snapshot of a study, and its measurements, each made when it is first used."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms, terms_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import facet_labels, papers
-from annot.study.outcome import Outcome
-from annot.study.snapshot import Snapshot
+from annot.study.outcome import Outcome, Pair
+from annot.study.snapshot import Snapshot, read_kinds
 
 
 class Work(NamedTuple):
-    """How long people worked, by the times on record."""
+    """Working time of people, by the times on record."""
 
     hours: Value
     timed: int
@@ -47,7 +47,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredOpinion:
-    """What a model would have judged: what is on record of it, and what it is worth."""
+    """Opinion of a model: its record and its quality."""
 
     standing: OpinionStatus
     worth: Worth
@@ -83,7 +83,7 @@ class Study:
 
     @cached_property
     def examination(self) -> Examination:
-        """What the study is found to be."""
+        """Verdicts on the study."""
         return Examination(self.snapshot.ws)
 
     @property
@@ -97,7 +97,7 @@ class Study:
         if not self.added:
             return self.snapshot.label_origins
         with self.snapshot.ws.reading() as session:
-            later = Counter(one.origin for one in facet_labels.read_labels(session, self.added))
+            later = Counter(label.origin for label in facet_labels.read_labels(session, self.added))
         counts = Counter(self.snapshot.label_origins) - later
         return dict(sorted(counts.items()))
 
@@ -121,12 +121,12 @@ class Study:
 
     @property
     def pooled(self) -> bool:
-        """Whether the judged pairs come from these pools; not where judgements were imported without them."""
+        """True if the judged pairs come from these pools; False if judgements were imported without them."""
         return bool(self.pools) and not any(imported.what == Source.FILE for imported in self.snapshot.imports)
 
     @cached_property
     def origins(self) -> PoolOrigins:
-        """What the pools follow from beside the draws."""
+        """Facts that the pools depend on in addition to the draws."""
         return origins_of(self.snapshot.ws, self.pools, without=self.added)
 
     @property
@@ -162,7 +162,8 @@ class Study:
     def accepted(self) -> list[tuple[str, int]]:
         """(why, pairs with a final grade although they have fewer judgements than planned)."""
         accepted = self.outcome.accepted
-        return sorted(Counter(accepted[one.pair] for one in self.decisions if one.pair in accepted).items())
+        reasons = [accepted[decision.pair] for decision in self.decisions if decision.pair in accepted]
+        return sorted(Counter(reasons).items())
 
     @property
     def open(self) -> int:
@@ -171,12 +172,12 @@ class Study:
 
     @property
     def unjudgeable(self) -> int:
-        """Pairs that nobody can judge: they have ended, without a final grade."""
+        """Pairs that cannot be judged: they are closed without a final grade."""
         return len(self.outcome.unjudgeable)
 
     @property
     def returned(self) -> int:
-        """How often a pair was put before its assessor again."""
+        """Number of times that a pair was put before its assessor again."""
         return len(self.outcome.returned)
 
     @property
@@ -187,21 +188,21 @@ class Study:
     @cached_property
     def work(self) -> Work:
         """The hours of judging and adjudicating."""
-        given = (answer for answer in self.outcome.everything if answer.counts)
-        by_person = grouped((answer.assessor, answer) for answer in (*given, *settled_of(self.outcome)))
+        counting = (answer for answer in self.outcome.everything if answer.counts)
+        by_person = grouped((answer.assessor, answer) for answer in (*counting, *settled_of(self.outcome)))
         speed = speed_of(by_person, fence=self.settings.forecast.fence)
-        answers = [answer for of in by_person.values() for answer in of]
+        answers = [answer for of_person in by_person.values() for answer in of_person]
         return Work(hours_spent(by_person, speed), sum(map(bool, map(seconds_of, answers))), len(answers))
 
     @property
     def notice(self) -> str | None:
-        """What a reader must know before believing any number."""
-        of_simulation = (one for one in self.snapshot.imports if one.what == Source.SIMULATION)
+        """Warning that a reader must know before believing any number."""
+        of_simulation = (imported for imported in self.snapshot.imports if imported.what == Source.SIMULATION)
         return next((str(imported.facts["notice"]) for imported in of_simulation), None)
 
     @property
     def made_elsewhere(self) -> str | None:
-        """How the judgements were made, where that was not here."""
+        """Origin of the judgements, if they were not made here."""
         if not self.snapshot.judged_elsewhere:
             return None
         released = any(imported.what == Source.CSFCUBE for imported in self.snapshot.imports)
@@ -213,7 +214,7 @@ class Study:
         if Source.LABEL_STUDIO not in self.snapshot.sources:
             return "unknown"
         owners = {(project.server, project.assessor) for project in self.snapshot.projects}
-        servers, people = ({pair[at] for pair in owners} for at in (0, 1))
+        servers, people = ({pair[position] for pair in owners} for position in (0, 1))
         return "server" if len(people) > 1 and len(servers) == len(owners) else "project"
 
     @property
@@ -226,30 +227,30 @@ class Study:
 
     @property
     def sample_cost(self) -> SampleCost | None:
-        """What it costs that a sample of the pools is judged; only how large it is, where no run is measured."""
+        """Cost of judging a sample of the pools; its size alone, if no run is measured."""
         sample = self.snapshot.sample
         if sample is None or not self.snapshot.samples:
             return None
         if not isinstance(self.evaluated, Undefined) and self.evaluated.sampled is not None:
             return self.evaluated.sampled
-        drawn = sum(one.drawn for one in sample.pairs.values())
+        drawn = sum(pair.drawn for pair in sample.pairs.values())
         none = Undefined("no run is measured")
         unknown = Estimate(none, none)
         return SampleCost(drawn, len(sample.pairs), sample.design.share, unknown, unknown, outside=0, floored=0)
 
     @cached_property
     def grade_counts(self) -> dict[str, GradeCounts] | None:
-        """By query, the estimated documents of its pool by grade; None if all pairs were to be judged."""
+        """Estimated documents of each query's pool by grade; None if all pairs were to be judged."""
         return grade_counts(self.snapshot) if self.snapshot.samples else None
 
     @property
     def certificate(self) -> str:
-        """How much of the pools was judged, and what that costs; empty if all of it was."""
+        """Share of the pools that was judged, and its cost; empty if all of it was."""
         return sentence("sample.certificate", cost=self.sample_cost) if self.sample_cost else ""
 
     @property
     def level(self) -> float:
-        """Of the report's own intervals."""
+        """Level of the report's own intervals."""
         return self.snapshot.ws.settings.agreement.level
 
     @cached_property
@@ -268,7 +269,7 @@ class Study:
 
     @cached_property
     def diagnosed(self) -> AssessorAnalysis:
-        """How the assessors judge."""
+        """Comparison of the assessors."""
         return measured.assessors_of(self.snapshot)
 
     @cached_property
@@ -286,13 +287,18 @@ class Study:
         """The runs, or why there is nothing to measure."""
         if missing := self._missing(runs=1):
             return missing
-        given = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
+        inputs = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
         return with_restated(
-            *given,
+            *inputs,
             measured.evaluation_of(
-                *given, conventions=measured.conventions_of(self.snapshot.ws.settings), unfinished=True
+                *inputs, conventions=measured.conventions_of(self.snapshot.ws.settings), unfinished=True
             ),
         )
+
+    @property
+    def error_kinds(self) -> dict[Pair, str]:
+        """Kind of error that the lead gave to a pair."""
+        return read_kinds(self.snapshot.ws)
 
     @cached_property
     def opinions_on_record(self) -> tuple[OpinionOnRecord, ...]:
@@ -302,27 +308,31 @@ class Study:
     @cached_property
     def opinions(self) -> tuple[MeasuredOpinion, ...]:
         """The models' opinions that may be shown: once people have settled all pairs, or by the lead's word."""
-        ws, on_record = self.snapshot.ws, [one for one in self.opinions_on_record if one.settled]
+        ws, on_record = self.snapshot.ws, [opinion for opinion in self.opinions_on_record if opinion.settled]
         with ws.reading() as session:
             if on_record and is_early(ws, session, "shown"):
-                on_record = [one for one in on_record if any(what == "shown" for _, what, _ in one.asked.early)]
+                on_record = [
+                    opinion for opinion in on_record if any(moment == "shown" for _, moment, _ in opinion.asked.early)
+                ]
         if not on_record:
             return ()
         runs = self.runs if any(ws.runs.glob("*.run")) else {}
         judged = judged_of(self.snapshot, runs)
         return tuple(
-            MeasuredOpinion(one.standing, worth_of(self.snapshot, judged, one.asked, one.settled, one.displays))
-            for one in on_record
+            MeasuredOpinion(
+                opinion.standing, worth_of(self.snapshot, judged, opinion.asked, opinion.settled, opinion.displays)
+            )
+            for opinion in on_record
         )
 
     @property
     def reported_opinions(self) -> tuple[MeasuredOpinion, ...]:
         """Those that are no trials."""
-        return tuple(one for one in self.opinions if one.standing.reported)
+        return tuple(opinion for opinion in self.opinions if opinion.standing.reported)
 
     @cached_property
     def effect(self) -> AssessorEffect | Undefined:
-        """What the assessors do to the runs, or why there is nothing to rank."""
+        """Effect of the assessors on the runs, or the reason why there is nothing to rank."""
         if missing := self._missing(runs=2):
             return missing
         convention, measure = measured.primary_of(self.snapshot.ws.settings)
@@ -331,20 +341,20 @@ class Study:
         )
 
     def _missing(self, *, runs: int) -> Undefined | None:
-        """What is missing where there are no qrels of these grades, or fewer than so many runs."""
+        """Reason why the runs cannot be compared: no qrels of these grades, or fewer runs than needed."""
         ws = self.snapshot.ws
         written = ws.qrels.read_text(encoding="utf-8") if ws.qrels.is_file() else None
-        found = len(self.runs) if any(ws.runs.glob("*.run")) else 0
-        if written == write_qrels(self.outcome.qrels) and found >= runs:
+        n_runs = len(self.runs) if any(ws.runs.glob("*.run")) else 0
+        if written == write_qrels(self.outcome.qrels) and n_runs >= runs:
             return None
         missing = "runs" if written == write_qrels(self.outcome.qrels) else "qrels" if written is None else "old_qrels"
-        return Undefined(sentence("runs.missing", missing=missing, found=found, needed=runs))
+        return Undefined(sentence("runs.missing", missing=missing, found=n_runs, needed=runs))
 
 
 def _in_words(facts: Mapping[str, Any]) -> str:
-    """Settings in words, the nested ones in brackets; hashes cut to what tells them apart."""
-    told = {name: value for name, value in sorted(facts.items()) if value not in (None, {}, [])}
-    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in told.items())
+    """Settings in words, the nested ones in brackets; hashes cut to a few characters."""
+    settings = {name: value for name, value in sorted(facts.items()) if value not in (None, {}, [])}
+    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in settings.items())
 
 
 def _value(value: object) -> str:

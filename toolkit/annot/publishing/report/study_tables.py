@@ -1,4 +1,4 @@
-"""What a study has, row by row: its queries, comments, and how far each assessor is. Commands print these tables, and
+"""Tables of a study, row by row: its queries, comments, and the progress of each assessor. Commands print them, and
 `annot.open_study` gives them."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ListedQuery:
     query_id: str
     topic_id: str
     kind: Literal["paper", "text"]
-    """What its topic is."""
+    """Kind of its topic."""
     facet: str
     year: int | None
     title: str
@@ -38,25 +38,25 @@ class ListedQuery:
 
 QUERIES = Columns[ListedQuery](
     [
-        Column("query", lambda one: one.query_id, "query_id"),
-        Column("", lambda one: one.topic_id, "paper_id"),
-        Column("", lambda one: one.facet, "facet"),
-        Column("year", lambda one: one.year),
-        Column("sentences", lambda one: ",".join(map(str, one.sentences))),
-        Column("title", lambda one: one.title),
+        Column("query", lambda row: row.query_id, "query_id"),
+        Column("", lambda row: row.topic_id, "paper_id"),
+        Column("", lambda row: row.facet, "facet"),
+        Column("year", lambda row: row.year),
+        Column("sentences", lambda row: ",".join(map(str, row.sentences))),
+        Column("title", lambda row: row.title),
     ]
 )
 
 
 def query_columns(listed: Sequence[ListedQuery]) -> Columns[ListedQuery]:
-    """What is listed of these queries: where topics are texts, `topic_id`; of texts alone that are judged whole, no
-    facet, year or sentences."""
-    if all(one.kind == "paper" for one in listed):
+    """Columns for these queries: if topics are texts, `topic_id`; for texts alone that are judged as a whole, no facet,
+    year or sentences."""
+    if all(query.kind == "paper" for query in listed):
         return QUERIES
-    whole = all(one.kind == "text" and one.facet == WHOLE for one in listed)
-    left_out = ("facet", "year", "sentences") if whole else ()
-    named = [replace(one, name="topic_id") if one.field == "paper_id" else one for one in QUERIES.names]
-    return Columns([one for one in named if one.field not in left_out])
+    judged_whole = all(query.kind == "text" and query.facet == WHOLE for query in listed)
+    left_out = ("facet", "year", "sentences") if judged_whole else ()
+    named = [replace(column, name="topic_id") if column.field == "paper_id" else column for column in QUERIES.names]
+    return Columns([column for column in named if column.field not in left_out])
 
 
 def listed_queries(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, Topic]) -> tuple[ListedQuery, ...]:
@@ -66,12 +66,12 @@ def listed_queries(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, 
     from annot.store.papers import find_papers
 
     # A query without sentences came with a file of judgements: its paper need not be here.
-    found = papers_of(ws, [query.topic_id for query in queries if query.sentences])
+    papers = papers_of(ws, [query.topic_id for query in queries if query.sentences])
     if ws.has_corpus:
-        found |= find_papers(ws.corpus, [query.topic_id for query in queries if query.topic_id not in texts])
+        papers |= find_papers(ws.corpus, [query.topic_id for query in queries if query.topic_id not in texts])
     listed = []
     for query in queries:
-        paper = found.get(query.topic_id)
+        paper = papers.get(query.topic_id)
         year, title = (None, "") if paper is None else (paper.year, paper.title)
         kind: Literal["paper", "text"] = "paper"
         if query.topic_id in texts:
@@ -97,12 +97,12 @@ class ListedTopic:
 
 TOPICS = Columns[ListedTopic](
     [
-        Column("", lambda one: one.topic_id, "topic_id"),
-        Column("kind", lambda one: one.kind),
-        Column("title", lambda one: one.title),
-        Column("description", lambda one: one.description),
-        Column("narrative", lambda one: one.narrative),
-        Column("queries", lambda one: one.queries),
+        Column("", lambda row: row.topic_id, "topic_id"),
+        Column("kind", lambda row: row.kind),
+        Column("title", lambda row: row.title),
+        Column("description", lambda row: row.description),
+        Column("narrative", lambda row: row.narrative),
+        Column("queries", lambda row: row.queries),
     ]
 )
 
@@ -111,19 +111,20 @@ def listed_topics(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, T
     """The topics of these queries, by id. texts: the topics that are texts."""
     from annot.store.papers import find_papers
 
-    asked = Counter(query.topic_id for query in queries)
-    found = find_papers(ws.corpus, asked.keys() - texts.keys()) if ws.has_corpus else {}
+    queries_of_topic = Counter(query.topic_id for query in queries)
+    papers = find_papers(ws.corpus, queries_of_topic.keys() - texts.keys()) if ws.has_corpus else {}
+    titles = {paper_id: paper.title for paper_id, paper in papers.items()}
     return tuple(
-        ListedTopic(one, "text", topic.title, topic.description, topic.narrative, asked[one])
-        if (topic := texts.get(one))
-        else ListedTopic(one, "paper", found[one].title if one in found else "", None, None, asked[one])
-        for one in sorted(asked)
+        ListedTopic(topic_id, "text", topic.title, topic.description, topic.narrative, queries_of_topic[topic_id])
+        if (topic := texts.get(topic_id))
+        else ListedTopic(topic_id, "paper", titles.get(topic_id, ""), None, None, queries_of_topic[topic_id])
+        for topic_id in sorted(queries_of_topic)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What one assessor wrote of one pair."""
+    """Comment of one assessor on one pair."""
 
     judged_at: str | None
     """ISO 8601, UTC; None if an imported judgement has no moment."""
@@ -137,22 +138,22 @@ class Comment:
     cannot_judge: str | None
     comment: str
     counts: bool
-    """Whether the answer that it belongs to does."""
+    """True if the answer that it belongs to counts."""
 
 
 COMMENTS = Columns[Comment](
     [
-        Column("judged at", lambda one: (one.judged_at or "-")[:16].replace("T", " "), ""),
-        Column("", lambda one: one.judged_at, "judged_at"),
-        Column("assessor", lambda one: one.assessor),
-        Column("query", lambda one: one.query_id, "query_id"),
-        Column("document", lambda one: one.doc_id, "doc_id"),
-        Column("", lambda one: one.occasion, "occasion"),
-        Column("grade", lambda one: one.cannot_judge or ("none" if one.grade is None else one.grade), ""),
-        Column("", lambda one: one.grade, "grade"),
-        Column("", lambda one: one.cannot_judge, "cannot_judge"),
-        Column("comment", lambda one: one.comment),
-        Column("", lambda one: one.counts, "counts"),
+        Column("judged at", lambda row: (row.judged_at or "-")[:16].replace("T", " "), ""),
+        Column("", lambda row: row.judged_at, "judged_at"),
+        Column("assessor", lambda row: row.assessor),
+        Column("query", lambda row: row.query_id, "query_id"),
+        Column("document", lambda row: row.doc_id, "doc_id"),
+        Column("", lambda row: row.occasion, "occasion"),
+        Column("grade", lambda row: row.cannot_judge or ("none" if row.grade is None else row.grade), ""),
+        Column("", lambda row: row.grade, "grade"),
+        Column("", lambda row: row.cannot_judge, "cannot_judge"),
+        Column("comment", lambda row: row.comment),
+        Column("", lambda row: row.counts, "counts"),
     ]
 )
 
@@ -160,7 +161,7 @@ COMMENTS = Columns[Comment](
 def comments_of(snapshot: Snapshot) -> tuple[Comment, ...]:
     """The comments of the latest answers, newest first; those without a moment last."""
     facets, earliest = snapshot.facets, datetime.min.replace(tzinfo=UTC)
-    answers = sorted(snapshot.outcome.everything, key=lambda one: (one.query_id, one.doc_id, one.assessor))
+    answers = sorted(snapshot.outcome.everything, key=lambda answer: (answer.query_id, answer.doc_id, answer.assessor))
     return tuple(
         Comment(
             answer.judged_at,
@@ -174,33 +175,33 @@ def comments_of(snapshot: Snapshot) -> tuple[Comment, ...]:
             answer.comment,
             answer.counts,
         )
-        for answer in sorted(answers, key=lambda one: moment_of(one.judged_at) or earliest, reverse=True)
+        for answer in sorted(answers, key=lambda latest: moment_of(latest.judged_at) or earliest, reverse=True)
         if answer.comment
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many pairs one assessor has, and has judged."""
+    """Number of pairs that one assessor has, and has judged."""
 
     assessor: str
     assigned: int
     judged: int
     left: bool
-    """Whether they have left the study."""
+    """True if they have left the study."""
 
 
 PROGRESS = Columns[Progress](
     [
-        Column("assessor", lambda one: one.assessor + (" (left)" if one.left else ""), ""),
-        Column("", lambda one: one.assessor, "assessor"),
+        Column("assessor", lambda row: row.assessor + (" (left)" if row.left else ""), ""),
+        Column("", lambda row: row.assessor, "assessor"),
     ],
     [
-        Column("assigned", lambda one: one.assigned),
-        Column("judged", lambda one: one.judged),
-        Column("done", lambda one: share_done(one.judged, one.assigned), ""),
-        Column("progress", lambda one: bar(one.judged, one.assigned), ""),
-        Column("", lambda one: one.left, "left"),
+        Column("assigned", lambda row: row.assigned),
+        Column("judged", lambda row: row.judged),
+        Column("done", lambda row: share_done(row.judged, row.assigned), ""),
+        Column("progress", lambda row: bar(row.judged, row.assigned), ""),
+        Column("", lambda row: row.left, "left"),
     ],
 )
 

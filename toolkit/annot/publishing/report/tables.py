@@ -42,14 +42,14 @@ def sentence(block: str, **values: object) -> str:
 
 
 def inline(text: str) -> Markup:
-    """A sentence in which what is between backticks is set as what one types."""
+    """A sentence in which text between backticks is set as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def listed(names: Sequence[object], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
-    *others, end = map(str, names)
-    return f"{', '.join(others)} {last} {end}" if others else end
+    *leading, end = map(str, names)
+    return f"{', '.join(leading)} {last} {end}" if leading else end
 
 
 def with_p(value: float | Undefined) -> str:
@@ -70,15 +70,15 @@ def capitalised(text: str) -> str:
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
-    found = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None)
-    found.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
-    found.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
-    found.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
-    return found
+    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None)
+    templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
+    templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
+    templates.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
+    return templates
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a report is made of: answers first, then sections with drawings, then an appendix with every table.
+# Parts of a report: answers first, then sections with drawings, then an appendix with every table.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -95,11 +95,11 @@ class Table:
     numeric_from: int = 1
     """The first column that holds numbers; the ones before it hold names."""
     records: tuple[dict[str, object], ...] = ()
-    """The rows as data: by name of the column, figures not rounded, and what is in no printed column."""
+    """Rows as data: by name of the column, with figures that are not rounded and columns that are not printed."""
 
     @property
     def bracketed(self) -> bool:
-        """Whether a figure has an interval."""
+        """True if a figure has an interval."""
         return any(isinstance(cell, Number) and cell.bracketed for row in self.rows for cell in row)
 
     @property
@@ -109,14 +109,14 @@ class Table:
 
     @property
     def below(self) -> tuple[str, ...]:
-        """What explains the table: the rest of the caption, and the notes."""
+        """Explanations of the table: the rest of the caption, and the notes."""
         rest = self.caption.partition(". ")[2]
         return (rest, *self.notes) if rest else self.notes
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing, and in words what it shows."""
+    """A drawing, and its description in words."""
 
     caption: str
     svg: Drawing
@@ -145,7 +145,7 @@ class Abstract:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """A pair to read again, folded: both abstracts, and what the guidelines say of the grades in question."""
+    """A pair to read again, folded: both abstracts, and the guidelines on the grades in question."""
 
     summary: str
     sides: tuple[Abstract, ...]
@@ -164,7 +164,7 @@ class Chapter:
     paragraphs: tuple[str, ...] = ()
     blocks: tuple[Table | Figure | SideBySide, ...] = ()
     method: tuple[str, ...] = ()
-    """How its figures were made, below them."""
+    """Method of its figures, below them."""
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -174,7 +174,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One question of the first screen: the verdict, and what it follows from."""
+    """One question of the first screen: the verdict, and its reasons."""
 
     question: str
     verdict: str
@@ -182,7 +182,7 @@ class Reply:
 
 
 class Fact(NamedTuple):
-    """What a reader looks up at the head: its name, the words, and an address on the web that these lead to."""
+    """Entry of the head for readers: its name, the words, and an address on the web for these."""
 
     name: str
     words: str
@@ -200,12 +200,12 @@ class Document:
     subtitle: str
     """Empty if the answers say it."""
     notice: str | None = None
-    """What a reader must know before believing any number in it."""
+    """Warnings that a reader must know before believing any number in it."""
     answers: tuple[Reply, ...] = ()
     body: tuple[Chapter, ...] = ()
     appendix: tuple[Chapter, ...] = ()
     chain: tuple[tuple[str, str], ...] = ()
-    """(file, SHA-256) of what the report was made from, corpus first."""
+    """Input files of the report as (file, SHA-256), corpus first."""
     about: tuple[Fact, ...] = ()
     """Makers, version, licence and the like, as far as they are known."""
 
@@ -225,13 +225,13 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column: its heading, and what it says of a row: text, a count, yes or no, or a `Number`."""
+    """A column: its heading, and its cell for a row: text, a count, yes or no, or a `Number`."""
 
     heading: str
-    """"" of what is in the data alone."""
+    """Heading; "" for a column that is in the data alone."""
     cell: Callable[[Row], object]
     name: str | None = None
-    """In CSV, JSON and pandas; the heading in small letters where there is none, "" of what is printed alone."""
+    """Name in CSV, JSON and pandas; the heading in small letters if there is none, "" for a printed column alone."""
 
     @property
     def field(self) -> str:
@@ -241,7 +241,7 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True)
 class Columns(Generic[Row]):
-    """The columns of a table that stands alone in the terminal."""
+    """Columns of a table that is printed by itself in the terminal."""
 
     names: Sequence[Column[Row]]
     numbers: Sequence[Column[Row]] = ()
@@ -252,7 +252,7 @@ class Columns(Generic[Row]):
         return [column.field for column in (*self.names, *self.numbers) if column.field]
 
     def of(self, rows: Iterable[Row], name: str = "") -> Table:
-        """The table of these rows. name: in CSV, beside other tables."""
+        """The table of these rows. name: in CSV, next to other tables."""
         return table(name, rows, self.names, self.numbers)
 
 
@@ -261,10 +261,10 @@ def each(
 ) -> list[Column[Row]]:
     """A column for each of these, such as a grade or a facet; it is its name in data."""
 
-    def of(key: Key) -> Column[Row]:
+    def column(key: Key) -> Column[Row]:
         return Column(heading(key), lambda row: cell(row, key), str(key))
 
-    return list(map(of, keys))
+    return list(map(column, keys))
 
 
 def of_facet(cell: Callable[[Row], object]) -> Column[Row]:
@@ -289,41 +289,43 @@ def table(
     command: what prints the table, where it is not the report. Notes say why figures have no value or no interval.
     """
     columns = (*names, *numbers)
-    made = [[column.cell(row) for column in columns] for row in rows]
-    printed = [at for at, column in enumerate(columns) if column.heading]
-    kept = [at for at, column in enumerate(columns) if column.field]
-    figures = [cell for row in made for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
+    cells = [[column.cell(row) for column in columns] for row in rows]
+    printed = [position for position, column in enumerate(columns) if column.heading]
+    with_field = [position for position, column in enumerate(columns) if column.field]
+    figures = [cell for row in cells for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
     bracketed = any(figure.bracketed for figure in figures)
     return Table(
         name=name,
         caption=sentence(caption, bracketed=bracketed, name=name, **values) if caption else "",
-        headings=tuple(said(columns[at].heading) for at in printed),
-        rows=tuple(tuple(row[at] for at in printed) for row in made),
+        headings=tuple(said(columns[position].heading) for position in printed),
+        rows=tuple(tuple(row[position] for position in printed) for row in cells),
         command=f"annot report --table {name}" if command is None else command,
         notes=(*notes, *without(figures)),
         numeric_from=sum(bool(column.heading) for column in names),
-        records=tuple({columns[at].field: row[at] for at in kept} for row in made),
+        records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
     )
 
 
-def data_of(found: Table) -> dict[str, object]:
+def data_of(table: Table) -> dict[str, object]:
     """The table as JSON carries it: figures not rounded, with their intervals."""
     rows = [
         {
             name: {"value": cell.raw, "interval": cell.interval} if isinstance(cell, Number) else cell
             for name, cell in record.items()
         }
-        for record in found.records
+        for record in table.records
     ]
-    return {"name": found.name, "caption": found.caption, "notes": found.notes, "rows": rows}
+    return {"name": table.name, "caption": table.caption, "notes": table.notes, "rows": rows}
 
 
 def without(figures: Iterable[Number]) -> tuple[str, ...]:
-    """Why figures have no value or no interval, each reason once: with this data's counts where they are the same."""
+    """Reasons why figures have no value or no interval, each once: with this data's counts if they are the same."""
     exactly: dict[tuple[str, str], list[str]] = {}
-    for one in figures:
-        what, why = ("value", one.raw) if isinstance(one.raw, Undefined) else ("interval", one.lacking)
-        if isinstance(why, Undefined):
-            exactly.setdefault((what, why.kind), []).append(why.reason)
-    told = [(len(of), what, kind if len({*of}) > 1 else of[0]) for (what, kind), of in exactly.items()]
-    return sentences("commands.without", told=told)
+    for figure in figures:
+        part, reason = ("value", figure.raw) if isinstance(figure.raw, Undefined) else ("interval", figure.lacking)
+        if isinstance(reason, Undefined):
+            exactly.setdefault((part, reason.kind), []).append(reason.reason)
+    counted_reasons = [
+        (len(kinds), part, kind if len({*kinds}) > 1 else kinds[0]) for (part, kind), kinds in exactly.items()
+    ]
+    return sentences("commands.without", told=counted_reasons)

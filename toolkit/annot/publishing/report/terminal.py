@@ -1,4 +1,4 @@
-"""What a command prints: its template in `templates/`, with the tables of `commands`."""
+"""Output of a command: its template in `templates/`, with the tables of `commands`."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def aligned(rows: Sequence[tuple[str, object]]) -> str:
 
 
 def without_interval(named: Iterable[tuple[str, Estimate | Finish]]) -> str:
-    """Why figures have no interval: a line a reason, with the names of the figures."""
-    why: dict[str, list[str]] = {}
-    for name, found in named:
-        value = found.date if isinstance(found, Finish) else found.value
-        if isinstance(found.interval, Undefined) and not isinstance(value, Undefined):
-            why.setdefault(found.interval.reason, []).append(name.strip())
-    return "\n".join(sentences("commands.estimates_without", why=list(why.items())))
+    """Reasons why figures have no interval: a line for each, with the names of the figures."""
+    names_by_reason: dict[str, list[str]] = {}
+    for name, number in named:
+        value = number.date if isinstance(number, Finish) else number.value
+        if isinstance(number.interval, Undefined) and not isinstance(value, Undefined):
+            names_by_reason.setdefault(number.interval.reason, []).append(name.strip())
+    return "\n".join(sentences("commands.estimates_without", why=list(names_by_reason.items())))
 
 
 def rendered(name: str, **values: Any) -> str:
@@ -62,13 +62,13 @@ def rendered(name: str, **values: Any) -> str:
     """
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)}
     functions = [aligned, bar, sentences, share_done, without_interval, wrapped]
-    words = {one.__name__: one for one in (*functions, cells.estimate, cells.date, cells.coefficient)}
-    known = {**words, **kinds, "number": cells.Number, "table": printed, "tables": commands, **values}
-    return render(f"{name}.txt.j2", known, overrides=None).rstrip("\n")
+    words = {function.__name__: function for function in (*functions, cells.estimate, cells.date, cells.coefficient)}
+    variables = {**words, **kinds, "number": cells.Number, "table": printed, "tables": commands, **values}
+    return render(f"{name}.txt.j2", variables, overrides=None).rstrip("\n")
 
 
 def table_text(table: Table) -> str:
-    """A table with its title above, and below it what explains it."""
+    """A table with its title above, and its explanations below."""
     return "\n\n".join(
         part
         for part in (wrapped(table.title), text_table(table.headings, table.rows), *map(wrapped, table.below))
@@ -96,7 +96,7 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     cells = [[_cell(cell) for cell in row] for row in rows]
     if not cells:
         return ""
-    right = [all(_is_number(row[at]) for row in cells) for at in range(len(headings))]
+    right = [all(_is_number(row[column]) for row in cells) for column in range(len(headings))]
     lines = [list(headings), *([text(cell, precise=False) for cell in row] for row in cells)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     if sum(widths) + 2 * (len(widths) - 1) <= columns:
@@ -107,18 +107,18 @@ def text_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str
     return wrapped or "\n\n".join(_block(headings, line, columns) for line in lines[1:])
 
 
-def share_done(part: int, whole: int) -> str:
-    """Whole percent, rounded down: only what is finished is at 100%."""
-    return f"{100 * part // whole}%" if whole else "-"
+def share_done(part: int, total: int) -> str:
+    """Whole percent, rounded down: only finished work is at 100%."""
+    return f"{100 * part // total}%" if total else "-"
 
 
-def bar(part: int, whole: int) -> str:
+def bar(part: int, total: int) -> str:
     """A bar of `BAR` columns, full only when all is done.
 
     >>> bar(5, 8)
     '████████████░░░░░░░░'
     """
-    full = BAR * part // whole if whole else 0
+    full = BAR * part // total if total else 0
     return "█" * full + "░" * (BAR - full)
 
 

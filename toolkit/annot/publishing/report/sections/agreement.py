@@ -55,76 +55,82 @@ class _OfQuery(NamedTuple):
 
 def body(study: Study) -> Chapter:
     """Before and after adjudication, query by query, in one drawing."""
-    found = study.agreement
-    blocks: tuple[Table | Figure, ...] = (*drawing(found), glance(found))
+    agreement = study.agreement
+    blocks: tuple[Table | Figure, ...] = (*drawing(agreement), glance(agreement))
     return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), blocks)
 
 
-def drawing(found: AgreementTable) -> Iterator[Figure]:
+def drawing(agreement: AgreementTable) -> Iterator[Figure]:
     """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
     points: dict[str, list[tuple[float | None, float | None]]] = {}
-    for one in sorted(found.queries, key=lambda query: (query.facet, query.query_id)):
-        before, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (one.before, one.after))
-        if before is not None or after is not None:
-            points.setdefault(one.facet if called().faceted else "", []).append((before, after))
+    for row in sorted(agreement.queries, key=lambda row: (row.facet, row.query_id)):
+        first, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (row.before, row.after))
+        if first is not None or after is not None:
+            points.setdefault(row.facet if called().faceted else "", []).append((first, after))
     drawn = sum(map(len, points.values()))
     if drawn > 1:
         yield Figure(
             sentence("agreement.figure"),
             figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
-            sentence("agreement.drawn", points=points, drawn=drawn, of=len(found.queries)),
+            sentence("agreement.drawn", points=points, drawn=drawn, of=len(agreement.queries)),
         )
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
-    """Every coefficient; the scale in two; every query; what adjudication had to do."""
-    found = study.agreement
-    told = sentences("agreement.method", policy=in_words(found.missing, binary=found.binary), missing=found.missing)
-    yield Chapter("coefficients", "Agreement: every coefficient", (), tuple(tables(found, every=True)), told)
+    """Tables of every coefficient, of the scale in two, of every query, and of adjudication."""
+    agreement = study.agreement
+    method = sentences(
+        "agreement.method", policy=in_words(agreement.missing, binary=agreement.binary), missing=agreement.missing
+    )
+    yield Chapter(
+        "coefficients", "Agreement: every coefficient", (), tuple(tables(agreement, all_statistics=True)), method
+    )
     if study.binarised:
-        told = sentences("agreement.binarised_method")
-        blocks = tuple(block for one in study.binarised for block in tables(one, every=False))
-        yield Chapter("binarised", "Agreement with the scale split in two", (), blocks, told)
+        method = sentences("agreement.binarised_method")
+        blocks = tuple(block for binarised in study.binarised for block in tables(binarised, all_statistics=False))
+        yield Chapter("binarised", "Agreement with the scale split in two", (), blocks, method)
     if versions := study.by_guidelines:
-        told = sentences("agreement.guidelines_method")
-        yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), told)
-    yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(found),))
-    told = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Chapter("adjudication", "Adjudication", told, (adjudicated(found), *differences(study)))
+        method = sentences("agreement.guidelines_method")
+        yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), method)
+    yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(agreement),))
+    method = sentences("agreement.adjudication", study=study, **_counts(study))
+    yield Chapter("adjudication", "Adjudication", method, (adjudicated(agreement), *differences(study)))
 
 
 def differences(study: Study) -> Iterator[Table]:
-    """Why the adjudicator decided as they did, where they said so."""
-    found = Counter(one.reason for one in study.decisions if one.origin == "adjudicated" and one.reason)
-    if found:
-        rows = sorted(found.items(), key=lambda ground: (-ground[1], ground[0]))
+    """Reasons that adjudicators gave for their decisions."""
+    reasons = Counter(
+        decision.reason for decision in study.decisions if decision.origin == "adjudicated" and decision.reason
+    )
+    if reasons:
+        rows = sorted(reasons.items(), key=lambda ground: (-ground[1], ground[0]))
         yield table(
             "differences",
             rows,
-            [Column("Reason", lambda one: one[0])],
-            [Column("Pairs", lambda one: one[1])],
+            [Column("Reason", lambda row: row[0])],
+            [Column("Pairs", lambda row: row[1])],
             caption="agreement.differences",
         )
 
 
-def tables(found: AgreementTable, *, every: bool) -> Iterator[Table]:
+def tables(agreement: AgreementTable, *, all_statistics: bool) -> Iterator[Table]:
     """The tables of one scale: the headline coefficients, or all."""
-    if found.binarised_at is None or not every:
-        yield headline(found)
-    if every:
-        yield all_coefficients(found)
+    if agreement.binarised_at is None or not all_statistics:
+        yield headline(agreement)
+    if all_statistics:
+        yield all_coefficients(agreement)
 
 
-def _with_care(found: AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
-    """Which coefficients of which queries say less than they seem to, and why."""
-    told: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    for query in found.queries:
+def _with_care(agreement: AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
+    """Coefficients and queries that need care, and why."""
+    cautions: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for query in agreement.queries:
         for caveats in (query.caveats_before, query.caveats_after):
             for name in names:
                 for caveat in caveats.get(name, ()):
-                    figures, queries = told.setdefault(caveat, ({}, {}))
-                    figures[found.titles[name]] = queries[query.query_id] = None
-    return sentences("agreement.with_care", told=told)
+                    figures, queries = cautions.setdefault(caveat, ({}, {}))
+                    figures[agreement.titles[name]] = queries[query.query_id] = None
+    return sentences("agreement.with_care", told=cautions)
 
 
 class CoefficientSummary(NamedTuple):
@@ -142,16 +148,16 @@ def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[CoefficientSummar
         yield CoefficientSummary(group, "after", group.after)
 
 
-def glance(found: AgreementTable) -> Table:
+def glance(agreement: AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
 
     def figure(name: str, stage: str) -> Callable[[GroupAgreement], Number]:
-        return lambda group: _figure(name, getattr(group, stage), found.best, group=group)
+        return lambda group: _figure(name, getattr(group, stage), agreement.best, group=group)
 
     return _table(
         "agreement",
-        found,
-        shown_of(found),
+        agreement,
+        shown_of(agreement),
         [of_facet(lambda group: group.name)],
         [
             Column("Queries", lambda group: group.n_queries),
@@ -166,118 +172,119 @@ def glance(found: AgreementTable) -> Table:
     )
 
 
-def headline(found: AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
+def headline(agreement: AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
     return _table(
         "coefficients",
-        found,
-        [one for one in summaries_of(shown_of(found)) if one.stage in stages],
-        [of_facet(lambda one: one.group.name), Column("Adjudication", lambda one: one.stage)],
+        agreement,
+        [summary for summary in summaries_of(shown_of(agreement)) if summary.stage in stages],
+        [of_facet(lambda row: row.group.name), Column("Adjudication", lambda row: row.stage)],
         [
-            Column("Queries", lambda one: one.group.n_queries),
-            Column("Pairs", lambda one: one.group.n_pairs),
+            Column("Queries", lambda row: row.group.n_queries),
+            Column("Pairs", lambda row: row.group.n_pairs),
             *each(
-                found.headline,
-                lambda one, name: _figure(name, one.of, found.best, group=one.group),
-                found.titles.__getitem__,
+                agreement.headline,
+                lambda row, name: _figure(name, row.of, agreement.best, group=row.group),
+                agreement.titles.__getitem__,
             ),
         ],
         caption="agreement.headline",
-        notes=(*_with_care(found, found.headline), *sentences("agreement.of_a_sample", table=found)),
+        notes=(*_with_care(agreement, agreement.headline), *sentences("agreement.of_a_sample", table=agreement)),
     )
 
 
-def all_coefficients(found: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
+def all_coefficients(agreement: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
     """Every statistic of the groups that are shown and the coefficients that differ; or of these groups, and of all."""
-    shown, names = (shown_of(found), found.distinct) if groups is None else (groups, found.titles)
-    rows = [_Coefficient(*one, name, one.of[name]) for one in summaries_of(shown) for name in names]
+    shown, names = (shown_of(agreement), agreement.distinct) if groups is None else (groups, agreement.titles)
+    rows = [_Coefficient(*summary, name, summary.of[name]) for summary in summaries_of(shown) for name in names]
     return _table(
         "all-coefficients",
-        found,
+        agreement,
         rows,
         [
-            of_facet(lambda one: one.group.name),
-            Column("Adjudication", lambda one: one.stage),
-            Column("Coefficient", lambda one: found.titles[one.name], ""),
-            Column("", lambda one: one.name, "coefficient"),
+            of_facet(lambda row: row.group.name),
+            Column("Adjudication", lambda row: row.stage),
+            Column("Coefficient", lambda row: agreement.titles[row.name], ""),
+            Column("", lambda row: row.name, "coefficient"),
         ],
         [
-            Column("Median", lambda one: _statistic(one, "median")),
-            Column("Mean", lambda one: _statistic(one, "mean")),
-            Column("Q1", lambda one: _statistic(one, "q1")),
-            Column("Q3", lambda one: _statistic(one, "q3")),
-            Column("Queries", lambda one: _of_all(one.summary), ""),
-            Column("Pairs", lambda one: one.summary.n_pairs, ""),
-            Column("Pooled", lambda one: _statistic(one, "pooled")),
-            Column("Pooled pairs", lambda one: one.summary.n_pairs_pooled, ""),
+            Column("Median", lambda row: _statistic(row, "median")),
+            Column("Mean", lambda row: _statistic(row, "mean")),
+            Column("Q1", lambda row: _statistic(row, "q1")),
+            Column("Q3", lambda row: _statistic(row, "q3")),
+            Column("Queries", lambda row: _of_all(row.summary), ""),
+            Column("Pairs", lambda row: row.summary.n_pairs, ""),
+            Column("Pooled", lambda row: _statistic(row, "pooled")),
+            Column("Pooled pairs", lambda row: row.summary.n_pairs_pooled, ""),
         ],
         caption="agreement.every",
         options=" --all",
-        notes=(*_with_care(found, found.distinct), *sentences("agreement.of_a_sample", table=found)),
+        notes=(*_with_care(agreement, agreement.distinct), *sentences("agreement.of_a_sample", table=agreement)),
     )
 
 
-def _statistic(one: _Coefficient, statistic: str) -> Number:
-    whole = statistic == "pooled"
-    queries = one.group.n_queries if whole else one.summary.n_queries
-    pairs = one.summary.n_pairs_pooled if whole else one.summary.n_pairs
-    return replace(_figure(one.name, one.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
+def _statistic(row: _Coefficient, statistic: str) -> Number:
+    pooled = statistic == "pooled"
+    queries = row.group.n_queries if pooled else row.summary.n_queries
+    pairs = row.summary.n_pairs_pooled if pooled else row.summary.n_pairs
+    return replace(_figure(row.name, row.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
 
 
-def _of_all(one: Summary) -> str:
-    return f"{one.n_queries}/{one.n_queries + one.n_undefined}"
+def _of_all(summary: Summary) -> str:
+    return f"{summary.n_queries}/{summary.n_queries + summary.n_undefined}"
 
 
-def by_query(found: AgreementTable) -> Table:
+def by_query(agreement: AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
-    rows = [_OfQuery(one, *of) for one in found.queries for of in (("before", one.before), ("after", one.after))]
+    stages = ("before", "after")
+    rows = [_OfQuery(query, stage, getattr(query, stage)) for query in agreement.queries for stage in stages]
     return _table(
         "queries-agreement",
-        found,
+        agreement,
         rows,
         [
-            Column("", lambda one: one.query.facet, "facet"),
-            Column("Query", lambda one: one.query.query_id, "query_id"),
-            Column("Adjudication", lambda one: one.stage),
+            Column("", lambda row: row.query.facet, "facet"),
+            Column("Query", lambda row: row.query.query_id, "query_id"),
+            Column("Adjudication", lambda row: row.stage),
         ],
         [
             *each(
-                found.queries[0].before if found.queries else (),
-                lambda one, name: Number(one.values[name], coefficient(name)),
-                lambda name: found.titles[name] if name in found.headline else "",
+                agreement.queries[0].before if agreement.queries else (),
+                lambda row, name: Number(row.values[name], coefficient(name)),
+                lambda name: agreement.titles[name] if name in agreement.headline else "",
             ),
-            Column("Pairs", lambda one: one.query.n_pairs),
+            Column("Pairs", lambda row: row.query.n_pairs),
         ],
         caption="agreement.by_query",
         options=" --per-query",
     )
 
 
-def shares(found: AgreementTable) -> Table:
-    """The shares of pairs adjudicated, as data beside those of `all_coefficients`: a row for each facet and share."""
+def shares(agreement: AgreementTable) -> Table:
+    """Shares of pairs adjudicated, as data next to those of `all_coefficients`: a row for each facet and share."""
     columns = Columns[tuple[GroupAgreement, str, ShareSummary]](
         [
-            Column("facet", lambda one: one[0].name),
-            Column("adjudication", lambda one: ""),
-            Column("coefficient", lambda one: one[1]),
+            Column("facet", lambda row: row[0].name),
+            Column("adjudication", lambda row: ""),
+            Column("coefficient", lambda row: row[1]),
         ],
-        each(_STATISTICS, lambda one, statistic: _share(one[2], statistic)),
+        each(_STATISTICS, lambda row, statistic: _share(row[2], statistic)),
     )
     rows = [
         (group, name, share)
-        for group in found.groups
+        for group in agreement.groups
         for name, share in (("disputed_share", group.disputed), ("overruled_share", group.overruled))
     ]
     return columns.of(rows)
 
 
-def adjudicated(found: AgreementTable) -> Table:
-    """What adjudication had to do, a row a facet."""
-    together = found.groups[-1].agreed_by_policy if found.groups else 0
+def adjudicated(agreement: AgreementTable) -> Table:
+    """Work of adjudication, a row for each facet."""
+    together = agreement.groups[-1].agreed_by_policy if agreement.groups else 0
     return _table(
         "adjudicated",
-        found,
-        shown_of(found),
+        agreement,
+        shown_of(agreement),
         [of_facet(lambda group: group.name)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
@@ -297,47 +304,47 @@ def adjudicated(found: AgreementTable) -> Table:
 def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     """Alpha and equal grades by each version of the guidelines that assessors judged by."""
 
-    def figure(name: str, one: ByGuidelines) -> Number:
-        if one.table is None:
+    def figure(name: str, row: ByGuidelines) -> Number:
+        if row.table is None:
             return Number(None, coefficient(name))
-        return _figure(name, one.table.groups[-1].before, one.table.best)
+        return _figure(name, row.table.groups[-1].before, row.table.best)
 
     return table(
         "guidelines",
         versions,
         [
-            of_facet(lambda one: one.facet),
-            Column("Version", lambda one: one.number),
-            Column("Sent", lambda one: one.sent_at[:10]),
-            Column("Why it was changed", lambda one: one.why or ""),
+            of_facet(lambda row: row.facet),
+            Column("Version", lambda row: row.number),
+            Column("Sent", lambda row: row.sent_at[:10]),
+            Column("Why it was changed", lambda row: row.why or ""),
         ],
         [
-            Column("Queries", lambda one: one.table.groups[-1].n_queries if one.table else 0),
-            Column("Pairs", lambda one: one.table.groups[-1].n_pairs if one.table else 0),
-            Column("Alpha", lambda one: figure("alpha_ordinal", one)),
-            Column("Equal grades, %", lambda one: figure("percent", one)),
-            Column("Pairs judged by several", lambda one: one.mixed),
+            Column("Queries", lambda row: row.table.groups[-1].n_queries if row.table else 0),
+            Column("Pairs", lambda row: row.table.groups[-1].n_pairs if row.table else 0),
+            Column("Alpha", lambda row: figure("alpha_ordinal", row)),
+            Column("Equal grades, %", lambda row: figure("percent", row)),
+            Column("Pairs judged by several", lambda row: row.mixed),
         ],
         caption="agreement.guidelines",
-        pooled=any(one.table is not None and one.table.best == "pooled" for one in versions),
+        pooled=any(version.table is not None and version.table.best == "pooled" for version in versions),
         command="annot agreement --by guidelines",
     )
 
 
-def alpha(found: AgreementTable, *, after: bool = False) -> Number:
+def alpha(agreement: AgreementTable, *, after: bool = False) -> Number:
     """The alpha that the verdict rests on: ordinal, the median over all queries; before adjudication, or after it."""
-    together = found.groups[-1]
-    return _figure("alpha_ordinal", together.after if after else together.before, found.best)
+    together = agreement.groups[-1]
+    return _figure("alpha_ordinal", together.after if after else together.before, agreement.best)
 
 
-def disputed(found: AgreementTable) -> Number:
+def disputed(agreement: AgreementTable) -> Number:
     """The share of all pairs on which the assessors differed."""
-    return _share(found.groups[-1].disputed)
+    return _share(agreement.groups[-1].disputed)
 
 
 def _table(
     name: str,
-    found: AgreementTable,
+    agreement: AgreementTable,
     rows: Iterable[Row],
     names: Sequence[Column[Row]],
     numbers: Sequence[Column[Row]] = (),
@@ -347,23 +354,23 @@ def _table(
     notes: tuple[str, ...] = (),
 ) -> Table:
     """A table of one scale; one that is split in two has names and commands of its own."""
-    at = found.binarised_at
+    threshold = agreement.binarised_at
     return table(
-        name if at is None else f"{name}-{at}",
+        name if threshold is None else f"{name}-{threshold}",
         rows,
         names,
         numbers,
         caption=caption,
-        command=f"annot agreement{options}" + ("" if at is None else f" --binarised-at {at}"),
+        command=f"annot agreement{options}" + ("" if threshold is None else f" --binarised-at {threshold}"),
         notes=notes,
-        table=found,
+        table=agreement,
     )
 
 
 def _figure(
     name: str, summaries: Mapping[str, Summary], statistic: str = "median", *, group: GroupAgreement | None = None
 ) -> Number:
-    """A statistic with its interval; of a group with what it rests on, where that is not the whole group."""
+    """A statistic with its interval; for a group with its basis, if that is not the whole group."""
     summary = summaries[name]
     value = getattr(summary, statistic)
     after = ""
@@ -373,9 +380,9 @@ def _figure(
     return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
-def shown_of(found: AgreementTable) -> tuple[GroupAgreement, ...]:
+def shown_of(agreement: AgreementTable) -> tuple[GroupAgreement, ...]:
     """The facets and all together; a single facet is all there is."""
-    return found.groups if len(found.groups) > 2 else found.groups[-1:]
+    return agreement.groups if len(agreement.groups) > 2 else agreement.groups[-1:]
 
 
 _Statistic = Literal["pooled", "mean"]
@@ -384,8 +391,8 @@ _STATISTICS: tuple[_Statistic, ...] = ("pooled", "mean")
 
 def _share(summary: ShareSummary, statistic: _Statistic = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
-    found = Number(value, kind, (summary.intervals or {}).get(statistic))
-    return replace(found, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
+    number = Number(value, kind, (summary.intervals or {}).get(statistic))
+    return replace(number, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
 
 
 def _counts(study: Study) -> dict[str, object]:
@@ -403,7 +410,7 @@ def _counts(study: Study) -> dict[str, object]:
     }
 
 
-def terminal(found: AgreementTable, *, per_query: bool, every: bool) -> Sequence[Table]:
-    """What `annot agreement` prints."""
-    last = [by_query(found)] if per_query else []
-    return [glance(found), *tables(found, every=every), adjudicated(found), *last]
+def terminal(agreement: AgreementTable, *, per_query: bool, all_statistics: bool) -> Sequence[Table]:
+    """Tables that `annot agreement` prints."""
+    last = [by_query(agreement)] if per_query else []
+    return [glance(agreement), *tables(agreement, all_statistics=all_statistics), adjudicated(agreement), *last]

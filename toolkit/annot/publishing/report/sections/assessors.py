@@ -1,4 +1,4 @@
-"""Assessors: how they judge, and what that does to the comparison of runs."""
+"""Assessors: their judging, and its effect on the comparison of runs."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ MOST_PAIRS, MOST_HARD, MOST_ROWS = 10, 20, 200
 """So many pairs of assessors with their matrices, candidates, and rows of any other table are shown; JSON has all."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds per pair"}
 CHANGE = {"agreement": Quantity(0, 0, scale=100), "severity": Quantity(2, 2), "speed": Quantity(2, 2)}
-"""How a change that could have been found is printed."""
+"""Printed form of a detectable change."""
 
 
 def appendix(looked: AssessorAnalysis) -> Chapter:
-    """How each assessor judges, and what their disagreement is made of."""
+    """Chapter on the judging of each assessor, and the parts of their disagreement."""
     return Chapter("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)), method(looked))
 
 
@@ -67,10 +67,10 @@ def told(looked: AssessorAnalysis) -> tuple[str, ...]:
 
 
 def method(looked: AssessorAnalysis) -> tuple[str, ...]:
-    """What else is to know of the tables."""
-    found = looked.diagnosed
-    some = [one for one in found.missing if one.asked > one.graded]
-    return sentences("assessors.missing", policy=found.policy, some=some)
+    """Notes on the tables."""
+    comparison = looked.diagnosed
+    some = [missing for missing in comparison.missing if missing.asked > missing.graded]
+    return sentences("assessors.missing", policy=comparison.policy, some=some)
 
 
 def tables(looked: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[Table]:
@@ -78,17 +78,19 @@ def tables(looked: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[
 
     What was not asked, or not timed, has no table.
     """
-    found = looked.diagnosed
-    for one in (*_grades(found), *_why(found, queries), *_work(looked)):
-        if one.rows:
-            cut = _cut(MOST_ROWS, len(one.rows), "rows")
-            yield replace(one, rows=one.rows[:MOST_ROWS], notes=(*one.notes, *cut))
+    comparison = looked.diagnosed
+    for block in (*_grades(comparison), *_why(comparison, queries), *_work(looked)):
+        if block.rows:
+            cut = _cut(MOST_ROWS, len(block.rows), "rows")
+            yield replace(block, rows=block.rows[:MOST_ROWS], notes=(*block.notes, *cut))
 
 
 def findings(looked: AssessorAnalysis) -> tuple[str, ...]:
-    """What was found of single assessors and of the guidelines; that nothing was is said too."""
-    found = looked.diagnosed.diagnosis
-    return sentences("assessors.findings", diagnosis=found, power=looked.power, undefined=isinstance(found, Undefined))
+    """Findings on single assessors and on the guidelines; a sentence if there are none."""
+    diagnosis = looked.diagnosed.diagnosis
+    return sentences(
+        "assessors.findings", diagnosis=diagnosis, power=looked.power, undefined=isinstance(diagnosis, Undefined)
+    )
 
 
 def changes(looked: AssessorAnalysis) -> tuple[str, ...]:
@@ -98,7 +100,7 @@ def changes(looked: AssessorAnalysis) -> tuple[str, ...]:
     needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
     return sentences(
         "assessors.changes",
-        changes=[(one, _kind(one)) for one in changed],
+        changes=[(change, _kind(change)) for change in changed],
         runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
         power=looked.power,
         detectable=_detectable_range(looked),
@@ -108,90 +110,97 @@ def changes(looked: AssessorAnalysis) -> tuple[str, ...]:
     )
 
 
-def _grades(found: AssessorComparison) -> Iterator[Table]:
+def _grades(comparison: AssessorComparison) -> Iterator[Table]:
     """The assessors against each other, the final grades and themselves; as a whole and grade by grade."""
-    met = found.matrix
+    met = comparison.matrix
     yield _table(
         "between",
         met,
-        [Column("Assessor", lambda one: one.first), Column("Compared with", lambda one: one.second)],
+        [Column("Assessor", lambda row: row.first), Column("Compared with", lambda row: row.second)],
         [
-            Column("Pairs", lambda one: one.same.of),
-            Column("Equal grades", lambda one: measured(one.same, SHARE)),
-            Column("Kappa", lambda one: Number(one.coefficient, COEFFICIENT, one.coefficient_interval)),
-            Column("Difference", lambda one: measured(one.difference, GRADES)),
+            Column("Pairs", lambda row: row.same.of),
+            Column("Equal grades", lambda row: measured(row.same, SHARE)),
+            Column("Kappa", lambda row: Number(row.coefficient, COEFFICIENT, row.coefficient_interval)),
+            Column("Difference", lambda row: measured(row.difference, GRADES)),
         ],
     )
     yield _table(
         "between-grades",
-        [(pair, *row) for pair in met[:MOST_PAIRS] for row in zip(found.scale, pair.table, strict=True)],
-        [Column("Assessor", lambda one: one[0].first), Column("Compared with", lambda one: one[0].second)],
-        [Column("Grade", lambda one: one[1]), *each(found.scale, lambda one, grade: one[2][found.scale.index(grade)])],
+        [(pair, *row) for pair in met[:MOST_PAIRS] for row in zip(comparison.scale, pair.table, strict=True)],
+        [Column("Assessor", lambda row: row[0].first), Column("Compared with", lambda row: row[0].second)],
+        [
+            Column("Grade", lambda row: row[1]),
+            *each(comparison.scale, lambda row, grade: row[2][comparison.scale.index(grade)]),
+        ],
         notes=_cut(MOST_PAIRS, len(met), "pairs of assessors"),
     )
-    severity = {one.assessor: one.severity for one in found.severities}
+    severity = {severities.assessor: severities.severity for severities in comparison.severities}
     yield _table(
         "against-final",
-        found.against_final,
-        [Column("Assessor", lambda one: one.assessor)],
+        comparison.against_final,
+        [Column("Assessor", lambda row: row.assessor)],
         [
-            Column("Pairs", lambda one: one.same.of),
-            Column("Equal to final grade", lambda one: measured(one.same, SHARE)),
-            Column("Bias", lambda one: measured(one.bias, GRADES)),
-            Column("Severity", lambda one: measured(severity[one.assessor], GRADES)),
-            Column("Adjudicated", lambda one: one.upheld.of),
-            Column("Upheld", lambda one: measured(one.upheld, SHARE)),
+            Column("Pairs", lambda row: row.same.of),
+            Column("Equal to final grade", lambda row: measured(row.same, SHARE)),
+            Column("Bias", lambda row: measured(row.bias, GRADES)),
+            Column("Severity", lambda row: measured(severity[row.assessor], GRADES)),
+            Column("Adjudicated", lambda row: row.upheld.of),
+            Column("Upheld", lambda row: measured(row.upheld, SHARE)),
         ],
     )
     yield _table(
         "against-final-grades",
         [
-            (one, *row)
-            for one in found.against_final
-            if not isinstance(one.table, Undefined)
-            for row in zip(found.scale, one.table, strict=True)
+            (assessor, *row)
+            for assessor in comparison.against_final
+            if not isinstance(assessor.table, Undefined)
+            for row in zip(comparison.scale, assessor.table, strict=True)
         ],
-        [Column("Assessor", lambda one: one[0].assessor)],
+        [Column("Assessor", lambda row: row[0].assessor)],
         [
-            Column("Final grade", lambda one: one[1]),
-            Column("Pairs", lambda one: sum(one[2])),
-            *each(found.scale, lambda one, grade: one[2][found.scale.index(grade)], lambda grade: f"Gave {grade}"),
-            Column("Equal", lambda one: measured(one[0].by_grade[one[1]], SHARE)),
+            Column("Final grade", lambda row: row[1]),
+            Column("Pairs", lambda row: sum(row[2])),
+            *each(
+                comparison.scale,
+                lambda row, grade: row[2][comparison.scale.index(grade)],
+                lambda grade: f"Gave {grade}",
+            ),
+            Column("Equal", lambda row: measured(row[0].by_grade[row[1]], SHARE)),
         ],
     )
     yield _table(
         "repeats",
-        found.self_consistency,
-        [Column("Assessor", lambda one: "together" if one.assessor is None else one.assessor)],
+        comparison.self_consistency,
+        [Column("Assessor", lambda row: "together" if row.assessor is None else row.assessor)],
         [
-            Column("Repeats", lambda one: one.same.of),
-            Column("Same grade again", lambda one: measured(one.same, SHARE)),
-            Column("Within one grade", lambda one: measured(one.within_one, SHARE)),
-            Column("Change", lambda one: measured(one.change, GRADES)),
+            Column("Repeats", lambda row: row.same.of),
+            Column("Same grade again", lambda row: measured(row.same, SHARE)),
+            Column("Within one grade", lambda row: measured(row.within_one, SHARE)),
+            Column("Change", lambda row: measured(row.change, GRADES)),
         ],
     )
 
 
-def _why(found: AssessorComparison, queries: Collection[str]) -> Iterator[Table]:
-    """What disagreement is made of, and the hardest candidates: of all, or all that are known of some queries."""
-    notes = _cut(MOST_PAIRS, len(found.matrix), "pairs of assessors")
+def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[Table]:
+    """Parts of disagreement, and the hardest candidates: of all queries, or all that are known of some."""
+    notes = _cut(MOST_PAIRS, len(comparison.matrix), "pairs of assessors")
     yield _table(
         "parts",
-        found.matrix[:MOST_PAIRS],
-        [Column("Assessor", lambda one: one.first), Column("Compared with", lambda one: one.second)],
+        comparison.matrix[:MOST_PAIRS],
+        [Column("Assessor", lambda row: row.first), Column("Compared with", lambda row: row.second)],
         [
-            Column("Pairs", lambda one: one.same.of),
-            Column("Different grades", lambda one: one.same.of - one.same.count),
-            Column("Distance", lambda one: Number(one.distance, DISTANCE)),
+            Column("Pairs", lambda row: row.same.of),
+            Column("Different grades", lambda row: row.same.of - row.same.count),
+            Column("Distance", lambda row: Number(row.distance, DISTANCE)),
             *each(
-                ("severity", "threshold", "noise"), lambda one, part: Number(one.parts[part], DISTANCE), str.capitalize
+                ("severity", "threshold", "noise"), lambda row, part: Number(row.parts[part], DISTANCE), str.capitalize
             ),
         ],
         notes=notes,
     )
-    if isinstance(found.diagnosis, Undefined):
+    if isinstance(comparison.diagnosis, Undefined):
         return
-    hard = [one for one in found.diagnosis.hardest if not queries or one.query_id in queries]
+    hard = [candidate for candidate in comparison.diagnosis.hardest if not queries or candidate.query_id in queries]
     hard.sort(key=order_of_hard)
     shown = hard if queries else hard[:MOST_HARD]
     cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY")
@@ -199,35 +208,35 @@ def _why(found: AssessorComparison, queries: Collection[str]) -> Iterator[Table]
         "hardest",
         shown,
         [
-            Column("Query", lambda one: one.query_id),
-            of_facet(lambda one: one.facet),
-            Column("Document", lambda one: one.doc_id),
-            Column("Grades", lambda one: ", ".join(f"{name} {grade}" for name, grade in sorted(one.grades.items()))),
+            Column("Query", lambda row: row.query_id),
+            of_facet(lambda row: row.facet),
+            Column("Document", lambda row: row.doc_id),
+            Column("Grades", lambda row: ", ".join(f"{name} {grade}" for name, grade in sorted(row.grades.items()))),
         ],
         [
-            Column("Distance", lambda one: one.spread),
-            Column("Share", lambda one: Number(one.share, PERCENT)),
+            Column("Distance", lambda row: row.spread),
+            Column("Share", lambda row: Number(row.share, PERCENT)),
         ],
         notes=cut,
     )
 
 
 def _work(looked: AssessorAnalysis) -> Iterator[Table]:
-    """How long a pair takes, the longest run of one grade, and each assessor in both halves of the queries."""
+    """Time for a pair, longest run of one grade, and each assessor in both halves of the queries."""
     timed = [pace for pace in looked.paces if pace.n]
     if timed:
         yield _table(
             "pace",
             timed,
-            [Column("Assessor", lambda one: one.assessor)],
+            [Column("Assessor", lambda row: row.assessor)],
             [
-                Column("Timed", lambda one: one.n),
-                Column("Median", lambda one: Number(one.median, SECONDS, one.median_interval)),
-                Column("Q1", lambda one: Number(one.q1, SECONDS)),
-                Column("Q3", lambda one: Number(one.q3, SECONDS)),
-                Column("Mean", lambda one: Number(one.winsorised, SECONDS)),
-                Column("Idle", lambda one: one.n_slow),
-                Column("Too fast", lambda one: len(one.too_fast)),
+                Column("Timed", lambda row: row.n),
+                Column("Median", lambda row: Number(row.median, SECONDS, row.median_interval)),
+                Column("Q1", lambda row: Number(row.q1, SECONDS)),
+                Column("Q3", lambda row: Number(row.q3, SECONDS)),
+                Column("Mean", lambda row: Number(row.winsorised, SECONDS)),
+                Column("Idle", lambda row: row.n_slow),
+                Column("Too fast", lambda row: len(row.too_fast)),
             ],
             fence=looked.fence,
             limit=looked.reading_limit,
@@ -235,14 +244,14 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
     yield _table(
         "streaks",
         looked.streaks,
-        [Column("Assessor", lambda one: one.assessor)],
+        [Column("Assessor", lambda row: row.assessor)],
         [
-            Column("Judgements", lambda one: one.n),
-            Column("Longest run", lambda one: one.longest and one.longest.length),
-            Column("Grade", lambda one: one.longest and one.longest.grade),
-            Column("First judgement", lambda one: one.longest and one.longest.start),
-            Column("Expected", lambda one: Number(one.expected, MEAN)),
-            Column("p", lambda one: Number(one.p_value, P)),
+            Column("Judgements", lambda row: row.n),
+            Column("Longest run", lambda row: row.longest and row.longest.length),
+            Column("Grade", lambda row: row.longest and row.longest.grade),
+            Column("First judgement", lambda row: row.longest and row.longest.start),
+            Column("Expected", lambda row: Number(row.expected, MEAN)),
+            Column("p", lambda row: Number(row.p_value, P)),
         ],
         order=looked.order,
     )
@@ -251,14 +260,14 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
         "change-sizes",
         drifts,
         [
-            Column("Assessor", lambda one: one.assessor),
-            Column("Measure", lambda one: f"{one.measure} ({UNIT[one.measure]})"),
+            Column("Assessor", lambda row: row.assessor),
+            Column("Measure", lambda row: f"{row.measure} ({UNIT[row.measure]})"),
         ],
         [
-            Column("Queries", lambda one: one.queries),
-            Column("First half", lambda one: Number(one.levels[0].mean, _kind(one))),
-            Column("Second half", lambda one: Number(one.levels[1].mean, _kind(one))),
-            Column("p", lambda one: Number(one.p_value, P)),
+            Column("Queries", lambda row: row.queries),
+            Column("First half", lambda row: Number(row.levels[0].mean, _kind(row))),
+            Column("Second half", lambda row: Number(row.levels[1].mean, _kind(row))),
+            Column("p", lambda row: Number(row.p_value, P)),
             Column("Detectable change", _detectable),
         ],
         order=looked.order,
@@ -280,39 +289,39 @@ def _table(
 
 
 def _detectable_range(looked: AssessorAnalysis) -> list[tuple[str, str]]:
-    """By measure, the least and the largest change that could have been found."""
-    found = []
+    """Least and largest detectable change, by measure."""
+    figures = []
     for measure in ("severity", "agreement", "speed"):
         sizes = sorted(
             (drift for drift in looked.drifts if drift.measure == measure and isinstance(drift.detectable, float)),
-            key=lambda one: (one.detectable, one.assessor),
+            key=lambda drift: (drift.detectable, drift.assessor),
         )
         if sizes:
             ends = dict.fromkeys((_detectable(sizes[0]), _detectable(sizes[-1])))
-            found.append((measure, " to ".join(ends)))
-    return found
+            figures.append((measure, " to ".join(ends)))
+    return figures
 
 
-def _beyond(one: Drift) -> bool:
-    """Whether it was tested, but no change of any size could have been found."""
-    return bool(one.levels) and isinstance(one.detectable, Undefined)
+def _beyond(drift: Drift) -> bool:
+    """True if it was tested, but no change of any size could have been found."""
+    return bool(drift.levels) and isinstance(drift.detectable, Undefined)
 
 
-def _detectable(one: Drift) -> str:
-    if isinstance(one.detectable, Undefined):
+def _detectable(drift: Drift) -> str:
+    if isinstance(drift.detectable, Undefined):
         return NONE
-    unit = {"speed": "times as long", "agreement": "points", "severity": "grades"}[one.measure]
-    return f"{Number(one.detectable, CHANGE[one.measure])} {unit}"
+    unit = {"speed": "times as long", "agreement": "points", "severity": "grades"}[drift.measure]
+    return f"{Number(drift.detectable, CHANGE[drift.measure])} {unit}"
 
 
-def _kind(one: Drift) -> Quantity:
-    return SECONDS if one.measure == "speed" else Quantity(2, 2)
+def _kind(drift: Drift) -> Quantity:
+    return SECONDS if drift.measure == "speed" else Quantity(2, 2)
 
 
-def _cut(most: int, of: int, what: str, *options: str) -> tuple[str, ...]:
-    """That not all rows are shown, and which options show more."""
+def _cut(most: int, total: int, noun: str, *options: str) -> tuple[str, ...]:
+    """Note that rows are left out, and the options that show more."""
     commands = [f"`{COMMAND} {option}`" for option in (*options, "--json")]
-    return sentences("assessors.cut", shown=most, of=of, what=what, commands=commands) if most < of else ()
+    return sentences("assessors.cut", shown=most, of=total, what=noun, commands=commands) if most < total else ()
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -321,74 +330,76 @@ def _cut(most: int, of: int, what: str, *options: str) -> tuple[str, ...]:
 
 
 def body(study: Study) -> Chapter:
-    """Who is strict or lenient, and what that does to the runs."""
+    """Chapter on strict and lenient assessors, and their effect on the runs."""
     blocks: list[Table | Figure] = []
     diagnosed = study.diagnosed.diagnosed
-    severity = {one.assessor: one.severity for one in diagnosed.severities}
-    drawn = {name: measured(one, GRADES) for name, one in severity.items()}
+    severity = {assessor_severity.assessor: assessor_severity.severity for assessor_severity in diagnosed.severities}
+    drawn = {name: measured(assessor_severity, GRADES) for name, assessor_severity in severity.items()}
     several = len(study.queries) > 1
-    if several and sum(one.value is not None for one in drawn.values()) > 1:
+    if several and sum(bar.value is not None for bar in drawn.values()) > 1:
         blocks.append(
             Figure(
-                sentence("effect.severity_figure", bracketed=any(one.ends for one in drawn.values())),
+                sentence("effect.severity_figure", bracketed=any(bar.ends for bar in drawn.values())),
                 figures.forest(drawn, unit="severity, in grades"),
                 sentence("effect.severity_drawn", severity=drawn),
             )
         )
-    found = study.effect
-    if isinstance(found, Undefined):
-        told = sentences("effect.unknown", reason=found.reason)
+    effect = study.effect
+    if isinstance(effect, Undefined):
+        text = sentences("effect.unknown", reason=effect.reason)
     else:
-        marks = {grading(one.name): one.means for one in found.rankings[:3]}
-        spans = {tag: found.random_assessors.means.get(tag) for tag in found.rankings[0].means}
+        marks = {grading(ranking.name): ranking.means for ranking in effect.rankings[:3]}
+        spans = {tag: effect.random_assessors.means.get(tag) for tag in effect.rankings[0].means}
         if several:
             blocks.append(
                 Figure(
-                    sentence("effect.figure", effect=found, marks=list(marks)),
+                    sentence("effect.figure", effect=effect, marks=list(marks)),
                     figures.ranges(
                         marks,
                         spans,
                         spanned=f"random assessor per {called().topic}, middle 95%",
-                        unit=f"{found.settings.measure}, %",
+                        unit=f"{effect.settings.measure}, %",
                     ),
                     sentence("effect.drawn", marks=marks, spans=spans),
                 )
             )
-        blocks.append(ranges(found))
+        blocks.append(ranges(effect))
         judged_twice = study.agreement.groups[-1].n_pairs
-        known = robustness(found, study.evaluated, judged_twice=judged_twice) != "unknown"
-        told = sentences("effect.body", known=known, **of_order(found))
-    return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *told), tuple(blocks))
+        order_known = robustness(effect, study.evaluated, judged_twice=judged_twice) != "unknown"
+        text = sentences("effect.body", known=order_known, **of_order(effect))
+    return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *text), tuple(blocks))
 
 
 def effect_appendix(study: Study) -> Iterator[Chapter]:
     """The runs under each grading, and how their orders compare."""
-    found = study.effect
-    if not isinstance(found, Undefined):
+    effect = study.effect
+    if not isinstance(effect, Undefined):
         yield Chapter(
-            "orders", "Effect of the assessor on the order of the runs", effect_method(found), tuple(orders(found))
+            "orders", "Effect of the assessor on the order of the runs", effect_method(effect), tuple(orders(effect))
         )
 
 
-def effect_method(found: AssessorEffect) -> tuple[str, ...]:
-    """Whose grades are whose, what is compared, and what changes."""
-    return sentences("effect.method", **of_order(found))
+def effect_method(effect: AssessorEffect) -> tuple[str, ...]:
+    """Explanation of whose grades are used, of the comparison, and of the changes."""
+    return sentences("effect.method", **of_order(effect))
 
 
-def of_order(found: AssessorEffect) -> dict[str, object]:
-    """What the sentences on the order of the runs may name."""
-    return {"effect": found, "tau": tau(found), "changes": order_changes(found)}
+def of_order(effect: AssessorEffect) -> dict[str, object]:
+    """Values for sentences on the order of the runs."""
+    return {"effect": effect, "tau": tau(effect), "changes": order_changes(effect)}
 
 
-def terminal(found: AssessorEffect) -> list[Table]:
-    """What `annot assessor-effect` prints."""
-    return [ranges(found), *orders(found)]
+def terminal(effect: AssessorEffect) -> list[Table]:
+    """Tables that `annot assessor-effect` prints."""
+    return [ranges(effect), *orders(effect)]
 
 
-def ranges(found: AssessorEffect) -> Table:
+def ranges(effect: AssessorEffect) -> Table:
     """Each run under the final grades, the two assessors of each pair, and a random one of them."""
-    whole = {ranking.name: ranking.means for ranking in found.rankings if len(ranking.queries) == len(found.queries)}
-    spans = found.random_assessors.means
+    complete = {
+        ranking.name: ranking.means for ranking in effect.rankings if len(ranking.queries) == len(effect.queries)
+    }
+    spans = effect.random_assessors.means
 
     def span(tag: str) -> str | None:
         ends = spans.get(tag)
@@ -396,61 +407,61 @@ def ranges(found: AssessorEffect) -> Table:
 
     return table(
         "ranges",
-        whole[FINAL],
+        complete[FINAL],
         [Column[str]("Run", str)],
         [
-            *each(whole, lambda tag, name: Number(whole[name][tag], MEASURE), grading),
+            *each(complete, lambda tag, name: Number(complete[name][tag], MEASURE), grading),
             Column("random assessor", lambda tag: span(tag) or NONE, ""),
             Column("", lambda tag: spans[tag][0] if tag in spans else None, "random_low"),
             Column("", lambda tag: spans[tag][1] if tag in spans else None, "random_high"),
         ],
         caption="effect.ranges",
-        command=_command(found),
-        effect=found,
+        command=_command(effect),
+        effect=effect,
     )
 
 
 def grading(name: str) -> str:
-    """Whose grades these are."""
+    """Name of a set of grades."""
     return f"{name} grades" if name == FINAL else f"assessor {name}"
 
 
-def orders(found: AssessorEffect) -> Iterator[Table]:
+def orders(effect: AssessorEffect) -> Iterator[Table]:
     """The runs in order under each grading, and each comparison of two gradings."""
     yield table(
         "orders",
-        ranking_rows(found),
+        ranking_rows(effect),
         [
-            Column("Grades of", lambda one: one.grades_of),
-            Column("Queries", lambda one: one.queries),
-            Column("Pairs", lambda one: one.pairs),
-            Column("No grade", lambda one: one.no_grade),
-            Column("Runs, best first", lambda one: one.order),
+            Column("Grades of", lambda row: row.grades_of),
+            Column("Queries", lambda row: row.queries),
+            Column("Pairs", lambda row: row.pairs),
+            Column("No grade", lambda row: row.no_grade),
+            Column("Runs, best first", lambda row: row.order),
         ],
         caption="effect.orders",
-        command=_command(found),
-        effect=found,
+        command=_command(effect),
+        effect=effect,
     )
     yield table(
         "tau",
-        found.comparisons,
-        [Column("Grades of", lambda one: one.first), Column("Compared with", lambda one: one.second)],
+        effect.comparisons,
+        [Column("Grades of", lambda row: row.first), Column("Compared with", lambda row: row.second)],
         [
-            Column("Tau", lambda one: Number(one.tau, TAU)),
-            Column("Reversed pairs", lambda one: f"{one.reversed_pairs} of {one.n_run_pairs}", ""),
-            Column("", lambda one: one.reversed_pairs, "reversed_pairs"),
-            Column("", lambda one: one.n_run_pairs, "pairs_of_runs"),
-            Column("Significant reversals", lambda one: len(one.swaps)),
-            Column("Queries", lambda one: one.n_queries),
+            Column("Tau", lambda row: Number(row.tau, TAU)),
+            Column("Reversed pairs", lambda row: f"{row.reversed_pairs} of {row.n_run_pairs}", ""),
+            Column("", lambda row: row.reversed_pairs, "reversed_pairs"),
+            Column("", lambda row: row.n_run_pairs, "pairs_of_runs"),
+            Column("Significant reversals", lambda row: len(row.swaps)),
+            Column("Queries", lambda row: row.n_queries),
         ],
         caption="effect.tau",
-        command=_command(found),
-        effect=found,
+        command=_command(effect),
+        effect=effect,
     )
 
 
-def _command(found: AssessorEffect) -> str:
-    return f"annot assessor-effect --convention {found.settings.convention} --measure {found.settings.measure}"
+def _command(effect: AssessorEffect) -> str:
+    return f"annot assessor-effect --convention {effect.settings.convention} --measure {effect.settings.measure}"
 
 
 class Order(NamedTuple):
@@ -464,16 +475,17 @@ class Order(NamedTuple):
     """Best first, with their means in percent."""
 
 
-def ranking_rows(found: AssessorEffect) -> list[Order]:
+def ranking_rows(effect: AssessorEffect) -> list[Order]:
     """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
     only, below it the final grades on the same."""
-    against_final = {comparison.first: comparison for comparison in found.comparisons if comparison.second == FINAL}
+    against_final = {comparison.first: comparison for comparison in effect.comparisons if comparison.second == FINAL}
     rows: list[Order] = []
-    for one in found.rankings:
-        rows.append(Order(one.name, len(one.queries), one.n_pairs, one.n_ungraded, _order(one.means)))
-        if len(one.queries) < len(found.queries):
-            same = against_final[one.name].means[FINAL]
-            rows.append(Order(f"{FINAL}, queries of {one.name}", len(one.queries), one.n_pairs, 0, _order(same)))
+    for ranking in effect.rankings:
+        name, n_queries, n_pairs = ranking.name, len(ranking.queries), ranking.n_pairs
+        rows.append(Order(name, n_queries, n_pairs, ranking.n_ungraded, _order(ranking.means)))
+        if n_queries < len(effect.queries):
+            final_order = _order(against_final[name].means[FINAL])
+            rows.append(Order(f"{FINAL}, queries of {name}", n_queries, n_pairs, 0, final_order))
     return rows
 
 

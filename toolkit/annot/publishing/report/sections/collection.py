@@ -56,7 +56,7 @@ class _Topic(NamedTuple):
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
-    """What was judged; a study that was judged in another tool may have no corpus and no pools here."""
+    """Chapter on the judged pairs; a study that was judged in another tool may have no corpus and no pools here."""
     blocks = (_queries(study),) if study.snapshot.faceted else ()
     yield Chapter("queries", "Queries", sentences("collection.queries", study=study), (*_topics(study), *blocks))
     if study.pools:
@@ -66,15 +66,15 @@ def appendix(study: Study) -> Iterator[Chapter]:
 
 
 def _versions(changed: Sequence[NumberedVersion]) -> Table:
-    """What was sent in several versions, each with its day and the reason."""
+    """Versions of everything that was sent in several, each with its day and the reason."""
     return table(
         "versions",
         changed,
         [
-            Column("What", lambda one: one.name.removeprefix("the ")),
-            Column("Version", lambda one: one.number),
-            Column("Sent from", lambda one: one.since),
-            Column("Why it was changed", lambda one: one.why or ""),
+            Column("What", lambda row: row.name.removeprefix("the ")),
+            Column("Version", lambda row: row.number),
+            Column("Sent from", lambda row: row.since),
+            Column("Why it was changed", lambda row: row.why or ""),
         ],
         caption="collection.versions",
     )
@@ -97,15 +97,15 @@ def _topics(study: Study) -> Iterator[Table]:
             Column("Judged pairs", lambda topic: graded[topic.query_id]),
             Column("Relevant", lambda topic: measured(estimates.get(topic.query_id, none), ESTIMATED)),
         ]
-    asked = [
+    shown_numbers = [
         _Topic(query.query_id, query.topic_id, study.snapshot.texts[query.topic_id].title)
         for query in study.queries
         if query.topic_id in study.snapshot.texts
     ]
-    if asked:
+    if shown_numbers:
         yield table(
             "topics",
-            asked,
+            shown_numbers,
             [Column("Topic", lambda topic: topic.query_id, "query_id"), Column("Title", lambda topic: topic.title)],
             numbers,
             caption="collection.topics",
@@ -135,31 +135,31 @@ def _queries(study: Study) -> Table:
 
 def _pools(study: Study) -> Chapter:
     facts = facts_of(study.pools)
-    methods = sorted(facts.methods, key=lambda one: _cited_first(one.method))
-    drawn = sum(one.drawn for one in methods)
+    methods = sorted(facts.methods, key=lambda method: _cited_first(method.method))
+    drawn = sum(method.drawn for method in methods)
     by_method = table(
         "pools",
         methods,
-        [Column("Method", lambda one: one.method)],
+        [Column("Method", lambda row: row.method)],
         [
-            Column("Documents", lambda one: one.drawn),
-            Column("Share", lambda one: Number(one.drawn / drawn if drawn else None, SHARE)),
-            Column("Deepest rank", lambda one: one.deepest),
+            Column("Documents", lambda row: row.drawn),
+            Column("Share", lambda row: Number(row.drawn / drawn if drawn else None, SHARE)),
+            Column("Deepest rank", lambda row: row.deepest),
         ],
         caption="collection.drawn",
     )
     quotas: dict[str, set[int]] = {}
     for pool in study.pools.values():
         quotas.setdefault(pool.mode, set()).update(() if pool.per_method is None else (pool.per_method,))
-    by_mode = {mode: sorted(of) for mode, of in sorted(quotas.items())}
+    by_mode = {mode: sorted(quotas_of_mode) for mode, quotas_of_mode in sorted(quotas.items())}
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
-    told = (
+    text = (
         *sentences("collection.pools", study=study, sizes=facts.sizes, quotas=by_mode, versions=facts.versions),
         *sentences("collection.origins", origins=study.origins),
         *sentences("runs.few_abstracts", few=study.origins.few_abstracts),
     )
     of_several = [drawing(study.pools)] if len(study.pools) > 1 else []
-    return Chapter("pools", "Pools", told, (by_method, *of_several))
+    return Chapter("pools", "Pools", text, (by_method, *of_several))
 
 
 def drawing(pools: Mapping[str, Pool]) -> Figure:
@@ -178,10 +178,10 @@ def sizes(pools: Mapping[str, Pool]) -> Table:
     return table(
         "pool-sizes",
         [("together", sum(bars.values(), Counter())), *bars.items()],
-        [Column("Query", lambda one: one[0], "query_id")],
+        [Column("Query", lambda row: row[0], "query_id")],
         [
-            Column("Documents", lambda one: one[1].total()),
-            *each(_methods(pools), lambda one, method: one[1][method]),
+            Column("Documents", lambda row: row[1].total()),
+            *each(_methods(pools), lambda row, method: row[1][method]),
         ],
         caption="collection.sizes",
         command="annot pool show",
@@ -207,8 +207,8 @@ def _cited_first(method: str) -> tuple[bool, str]:
 
 
 ByQuery = Mapping[str, Counter[int | None] | GradeCounts]
-"""By query, how often each grade was given, where None counts answers without one; if a sample was judged, the
-estimated documents of its pool by grade."""
+"""Counts of each grade by query, where None counts answers without one; if a sample was judged, the estimated documents
+of its pool by grade."""
 _Graded = tuple[str, ByQuery]
 """A facet or an assessor, with its grades."""
 
@@ -228,44 +228,46 @@ def grades_body(study: Study) -> Chapter:
         return Chapter("grades", "Grades", sentences("grades.none"))
     names = study.settings.scale.names
     grades = study.settings.scale.grades
-    shares = {facet: [_share_of(of, (grade,), study) for grade in grades] for facet, of in final.items()}
-    bracketed = any(one.ends for found in shares.values() for one in found)
+    shares = {facet: [_share_of(counts, (grade,), study) for grade in grades] for facet, counts in final.items()}
+    bracketed = any(share.ends for facet_shares in shares.values() for share in facet_shares)
     caption = sentence("grades.figure", bracketed=bracketed, sampled=study.grade_counts is not None)
     drawing = Figure(
         caption,
         figures.grouped_bars(
-            {_group(facet): found for facet, found in shares.items() if facet != TOGETHER or len(shares) == 1},
+            {_group(facet): row for facet, row in shares.items() if facet != TOGETHER or len(shares) == 1},
             names=[f"{grade} {name}" for grade, name in enumerate(names)],
             unit="% of pairs",
         ),
-        sentence("grades.drawn", shares={facet: [*zip(names, found, strict=True)] for facet, found in shares.items()}),
+        sentence("grades.drawn", shares={facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}),
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
-    told = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.grade_counts is not None)
-    drawn = [drawing] if len({query_id for of in final.values() for query_id in of}) > 1 else []
-    return Chapter("grades", "Grades", told, (*drawn, final_grades(study)))
+    text = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.grade_counts is not None)
+    drawn = [drawing] if len({query_id for of_facet in final.values() for query_id in of_facet}) > 1 else []
+    return Chapter("grades", "Grades", text, (*drawn, final_grades(study)))
 
 
 def grades_appendix(study: Study) -> Iterator[Chapter]:
-    """What the assessors gave, and the final grades from three sides."""
-    given = _counted(
+    """Grades of the assessors, and final grades in three views."""
+    answers = _counted(
         (judgement.query_id, judgement.assessor, judgement.grade)
         for judgement in study.judgements
         if not judgement.flags
     )
-    told = sentences("grades.judging", study=study)
-    of_all = {name: sum(by_query.values(), Counter[int | None]()) for name, by_query in given.items()}
-    more: list[Column[_Graded]] = [
-        Column("No grade", lambda one: of_all[one[0]][None]),
-        Column("Mean grade", lambda one: _mean_grade(of_all[one[0]])),
+    text = sentences("grades.judging", study=study)
+    of_all = {name: sum(by_query.values(), Counter[int | None]()) for name, by_query in answers.items()}
+    columns: list[Column[_Graded]] = [
+        Column("No grade", lambda row: of_all[row[0]][None]),
+        Column("Mean grade", lambda row: _mean_grade(of_all[row[0]])),
     ]
-    of_assessor = Column[_Graded]("Assessor", lambda one: one[0])
-    table_of_given = _graded("given-grades", given, study, of=of_assessor, more=more, caption="grades.given")
-    yield Chapter("judgements", "Judgements of each assessor", told, (table_of_given,))
+    of_assessor = Column[_Graded]("Assessor", lambda row: row[0])
+    table_of_given = _graded(
+        "given-grades", answers, study, first_column=of_assessor, more_columns=columns, caption="grades.given"
+    )
+    yield Chapter("judgements", "Judgements of each assessor", text, (table_of_given,))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
         papers = study.snapshot.topics
-        told = sentences(
+        text = sentences(
             "grades.settled",
             sampled=study.grade_counts is not None,
             pairs=len(study.decisions),
@@ -273,7 +275,7 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
             papers=len({papers[name] for name in sizes}),
         )
         blocks = (_per_query(study), *_across_facets(study), *_cited(study))
-        yield Chapter("final-grades", "Final grades", told, blocks)
+        yield Chapter("final-grades", "Final grades", text, blocks)
 
 
 def final_grades(study: Study) -> Table:
@@ -282,7 +284,7 @@ def final_grades(study: Study) -> Table:
 
 
 def _final(study: Study) -> dict[str, ByQuery]:
-    """By facet, the final grades."""
+    """Final grades by facet."""
     facet_of = {query.query_id: query.facet for query in study.queries}
     final: dict[str, ByQuery] = {}
     if study.grade_counts is None:
@@ -291,7 +293,7 @@ def _final(study: Study) -> dict[str, ByQuery]:
     else:
         final |= _by_facet(study.grade_counts, facet_of)
     if len(final) > 1:
-        final[TOGETHER] = {query_id: counts for of in final.values() for query_id, counts in of.items()}
+        final[TOGETHER] = {query_id: counts for of_facet in final.values() for query_id, counts in of_facet.items()}
     return final
 
 
@@ -300,11 +302,11 @@ def _by_facet(counts: Mapping[str, GradeCounts], facet_of: Mapping[str, str]) ->
 
 
 def _counted(grades: Iterable[tuple[str, str, int | None]]) -> dict[str, dict[str, Counter[int | None]]]:
-    """Grades by whom or what they are of, then by query, from (query, of whom, grade)."""
-    found: dict[str, dict[str, Counter[int | None]]] = {}
-    for query_id, of, grade in grades:
-        found.setdefault(of, {}).setdefault(query_id, Counter())[grade] += 1
-    return dict(sorted(found.items()))
+    """Grades by group, then by query, from (query, group, grade)."""
+    by_group: dict[str, dict[str, Counter[int | None]]] = {}
+    for query_id, group, grade in grades:
+        by_group.setdefault(group, {}).setdefault(query_id, Counter())[grade] += 1
+    return dict(sorted(by_group.items()))
 
 
 def _graded(
@@ -312,23 +314,23 @@ def _graded(
     graded: Mapping[str, ByQuery],
     study: Study,
     *,
-    of: Column[_Graded] | None = None,
-    more: Sequence[Column[_Graded]] = (),
+    first_column: Column[_Graded] | None = None,
+    more_columns: Sequence[Column[_Graded]] = (),
     caption: str,
 ) -> Table:
-    """Of each facet or assessor the queries, the pairs, and the share of each grade."""
+    """Queries, pairs, and the share of each grade, for each facet or assessor."""
     grades = study.settings.scale.grades
     sampled = any(isinstance(counts, GradeCounts) for by_query in graded.values() for counts in by_query.values())
     return table(
         name,
         graded.items(),
-        [of or of_facet(lambda one: one[0])],
+        [first_column or of_facet(lambda row: row[0])],
         [
-            Column("Queries", lambda one: len(one[1])),
-            Column("Pairs", lambda one: sum(map(_size, one[1].values()))),
-            *([Column[_Graded]("Judged pairs", lambda one: sum(map(_judged, one[1].values())))] if sampled else []),
-            *each(grades, lambda one, grade: _share_of(one[1], (grade,), study), lambda grade: _named(study, grade)),
-            *more,
+            Column("Queries", lambda row: len(row[1])),
+            Column("Pairs", lambda row: sum(map(_size, row[1].values()))),
+            *([Column[_Graded]("Judged pairs", lambda row: sum(map(_judged, row[1].values())))] if sampled else []),
+            *each(grades, lambda row, grade: _share_of(row[1], (grade,), study), lambda grade: _named(study, grade)),
+            *more_columns,
         ],
         caption=caption,
         sampled=sampled,
@@ -344,24 +346,24 @@ def _per_query(study: Study) -> Table:
     ]
     counts = {row[:2]: _at_least(row.graded, row.least) for row in rows}
 
-    def at_least(one: _Relevant) -> str:
-        return _named(study, one.least) if called().binary else f"{one.least} or higher"
+    def at_least(row: _Relevant) -> str:
+        return _named(study, row.least) if called().binary else f"{row.least} or higher"
 
     # The extremes of estimates are those of their errors.
     ends: list[Column[_Relevant]] = [
-        Column("Fewest", lambda one: int(counts[one[:2]].min())),
-        Column("Most", lambda one: int(counts[one[:2]].max())),
+        Column("Fewest", lambda row: int(counts[row[:2]].min())),
+        Column("Most", lambda row: int(counts[row[:2]].max())),
     ]
     return table(
         "relevant",
         rows,
-        [of_facet(lambda one: one.facet), Column("Grade", at_least)],
+        [of_facet(lambda row: row.facet), Column("Grade", at_least)],
         [
             *(ends if study.grade_counts is None else ()),
-            Column("Mean", lambda one: _mean(counts[one[:2]], one.graded, study)),
-            Column("Share of pairs", lambda one: _share_of(one.graded, range(one.least, _n_grades(study)), study)),
-            Column("Queries", lambda one: len(one.graded)),
-            Column("Pairs", lambda one: sum(map(_size, one.graded.values()))),
+            Column("Mean", lambda row: _mean(counts[row[:2]], row.graded, study)),
+            Column("Share of pairs", lambda row: _share_of(row.graded, range(row.least, _n_grades(study)), study)),
+            Column("Queries", lambda row: len(row.graded)),
+            Column("Pairs", lambda row: sum(map(_size, row.graded.values()))),
         ],
         caption="grades.per_query",
         sampled=study.grade_counts is not None,
@@ -369,7 +371,7 @@ def _per_query(study: Study) -> Table:
 
 
 def _across_facets(study: Study) -> Iterator[Table]:
-    """For two facets of one paper: how often a candidate has each two grades."""
+    """Number of candidates with each two grades, for two facets of one paper."""
     paper_of = {query.query_id: (query.topic_id, query.facet) for query in study.queries}
     graded: dict[str, dict[tuple[str, str], int]] = {}
     for decision in study.decisions:
@@ -397,7 +399,7 @@ def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: St
 
 
 def _cited(study: Study) -> Iterator[Table]:
-    """What grades the papers get that the query paper cites."""
+    """Grades of the papers that the query paper cites."""
     cited = {
         (paper_id, entry.doc_id)
         for paper_id, pool in study.pools.items()
@@ -414,18 +416,21 @@ def _cited(study: Study) -> Iterator[Table]:
         )
     else:
         pairs = {
-            (query_id, doc_id) for query_id, (paper_id, _) in paper_of.items() for of, doc_id in cited if of == paper_id
+            (query_id, doc_id)
+            for query_id, (paper_id, _) in paper_of.items()
+            for citing, doc_id in cited
+            if citing == paper_id
         }
         facet_of = {query_id: facet for query_id, (_, facet) in paper_of.items()}
         counts = _by_facet(grade_counts(study.snapshot, pairs), facet_of)
     if counts:
         lowest, second, *_ = study.settings.scale.grades
-        together = [Column[_Graded](f"{lowest} or {second}", lambda one: _share_of(one[1], (lowest, second), study))]
-        yield _graded("cited", counts, study, more=() if called().binary else together, caption="grades.cited")
+        together = [Column[_Graded](f"{lowest} or {second}", lambda row: _share_of(row[1], (lowest, second), study))]
+        yield _graded("cited", counts, study, more_columns=() if called().binary else together, caption="grades.cited")
 
 
 def _group(facet: str) -> str:
-    """What a group of bars is called: nothing if there is one for all."""
+    """Name of a group of bars; empty if there is one for all."""
     return facet if called().faceted else ""
 
 
@@ -461,7 +466,7 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
 
 
 def _at_least(by_query: ByQuery, least: int) -> Array:
-    """Of each query, the documents with a grade or a higher one."""
+    """Documents with a grade or a higher one, for each query."""
     if pools := _estimated(by_query):
         return np.asarray(by_grade(pools)[:, least:].sum(axis=1))
     return np.array(
@@ -501,7 +506,7 @@ class GradeExample(NamedTuple):
     pair: Pair
     facet: str
     given: tuple[int | None, ...]
-    """What its assessors answered, from the lowest grade up: no place is a person. None: they could not judge it."""
+    """Answers of its assessors, from the lowest grade up, without names. None: they could not judge it."""
     final: int
     adjudicated: bool
 
@@ -513,20 +518,22 @@ class GradeExample(NamedTuple):
 
 def examples_body(study: Study) -> Iterator[Chapter]:
     """A pair for each grade: both abstracts, folded; where the texts may not go out, a table."""
-    found = chosen(study)
-    if found:
-        finals = {one.final for one in found}
+    examples = chosen(study)
+    if examples:
+        finals = {example.final for example in examples}
         missing = [name for grade, name in enumerate(study.settings.scale.names) if grade not in finals]
         texts = study.terms.with_text
-        told = sentences("examples.body", texts=texts, missing=missing)
-        yield Chapter("examples", TITLE, told, tuple(_abstracts(study, found)) if texts else (_table(study, found),))
+        text = sentences("examples.body", texts=texts, missing=missing)
+        yield Chapter(
+            "examples", TITLE, text, tuple(_abstracts(study, examples)) if texts else (_table(study, examples),)
+        )
 
 
 def examples_appendix(study: Study) -> Iterator[Chapter]:
     """The same pairs as a table, where they are not one already."""
-    found = chosen(study) if study.terms.with_text else []
-    if found:
-        yield Chapter("examples-by-id", f"{TITLE}, by id", (), (_table(study, found),))
+    examples = chosen(study) if study.terms.with_text else []
+    if examples:
+        yield Chapter("examples-by-id", f"{TITLE}, by id", (), (_table(study, examples),))
 
 
 def chosen(study: Study, facet: str | None = None) -> list[GradeExample]:
@@ -535,74 +542,76 @@ def chosen(study: Study, facet: str | None = None) -> list[GradeExample]:
     training or as hidden gold."""
     snapshot, facets = study.snapshot, study.snapshot.facets
     withheld = asked_again(snapshot) | snapshot.trial_pairs
-    answers = grouped((one.pair, one.grade) for one in study.outcome.current if one.counts)
+    answers = grouped((answer.pair, answer.grade) for answer in study.outcome.current if answer.counts)
     settled = [
         GradeExample(
-            one.pair,
-            facets[one.query_id],
-            tuple(sorted(answers.get(one.pair, ()), key=lambda grade: (grade is None, grade or 0))),
-            one.grade,
-            one.origin == "adjudicated",
+            decision.pair,
+            facets[decision.query_id],
+            tuple(sorted(answers.get(decision.pair, ()), key=lambda grade: (grade is None, grade or 0))),
+            decision.grade,
+            decision.origin == "adjudicated",
         )
-        for one in study.decisions
-        if one.pair not in withheld and facet in (None, facets[one.query_id])
+        for decision in study.decisions
+        if decision.pair not in withheld and facet in (None, facets[decision.query_id])
     ]
     of_facet: Counter[str] = Counter()
-    found = []
+    examples = []
     for grade in reversed(study.settings.scale.grades):
-        candidates = [one for one in settled if one.final == grade]
+        candidates = [example for example in settled if example.final == grade]
         if candidates:
             best = min(
                 candidates,
-                key=lambda one: (one.adjudicated or len(one.given) < 2, of_facet[one.facet], one.pair),
+                key=lambda pair: (pair.adjudicated or len(pair.given) < 2, of_facet[pair.facet], pair.pair),
             )
             of_facet[best.facet] += 1
-            found.append(best)
-    return found
+            examples.append(best)
+    return examples
 
 
-def _table(study: Study, found: list[GradeExample]) -> Table:
+def _table(study: Study, examples: list[GradeExample]) -> Table:
     names = study.settings.scale.names
     return table(
         "examples",
-        found,
+        examples,
         [
-            Column("Final grade", lambda one: f"{one.final} {names[one.final]}", "final"),
-            of_facet(lambda one: one.facet),
-            Column("Query", lambda one: one.pair[0]),
-            Column("Candidate" if called().unit == "paper" else "Document", lambda one: one.pair[1], "candidate"),
-            Column("Assessors gave", lambda one: one.in_words),
-            Column("Settled by", lambda one: "an adjudicator" if one.adjudicated else "agreement"),
+            Column("Final grade", lambda row: f"{row.final} {names[row.final]}", "final"),
+            of_facet(lambda row: row.facet),
+            Column("Query", lambda row: row.pair[0]),
+            Column("Candidate" if called().unit == "paper" else "Document", lambda row: row.pair[1], "candidate"),
+            Column("Assessors gave", lambda row: row.in_words),
+            Column("Settled by", lambda row: "an adjudicator" if row.adjudicated else "agreement"),
         ],
         caption="examples.table",
     )
 
 
-def _abstracts(study: Study, found: list[GradeExample]) -> Iterator[SideBySide]:
+def _abstracts(study: Study, examples: list[GradeExample]) -> Iterator[SideBySide]:
     """The pairs, folded: both abstracts with the sentences of the facet marked."""
     ws, query_papers = study.snapshot.ws, study.snapshot.topics
-    ids = sorted({paper for one in found for paper in (query_papers[one.pair[0]], one.pair[1])})
+    ids = sorted({paper for example in examples for paper in (query_papers[example.pair[0]], example.pair[1])})
     corpus = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     judged = with_judged_texts(corpus.values(), judged_versions(study.snapshot))
-    there = {paper.paper_id: paper for paper in judged}
-    topics: dict[str, Paper | Topic] = {**there, **study.snapshot.texts}
+    judged_by_id = {paper.paper_id: paper for paper in judged}
+    topics: dict[str, Paper | Topic] = {**judged_by_id, **study.snapshot.texts}
     # What is on the pages here is not what people elsewhere judged by.
-    said = screens_of(study.snapshot, ids, {one.facet for one in found} if study.made_elsewhere is None else ())
-    for one in found:
-        query, candidate = topics.get(query_papers[one.pair[0]]), there.get(one.pair[1])
+    screens = screens_of(
+        study.snapshot, ids, {example.facet for example in examples} if study.made_elsewhere is None else ()
+    )
+    for example in examples:
+        query, candidate = topics.get(query_papers[example.pair[0]]), judged_by_id.get(example.pair[1])
         if query and candidate:
             words = {
-                "one": one,
-                "grade": f"{one.final} {said.scale[one.final]}",
-                "title": candidate.title or one.pair[1],
+                "one": example,
+                "grade": f"{example.final} {screens.scale[example.final]}",
+                "title": candidate.title or example.pair[1],
             }
             yield side_by_side(
-                one.pair,
-                one.facet,
-                (one.final,),
+                example.pair,
+                example.facet,
+                (example.final,),
                 query,
                 candidate,
-                said,
+                screens,
                 summary=sentence("examples.summary", **words),
-                told=sentence("examples.told", **words),
+                introduction=sentence("examples.told", **words),
             )

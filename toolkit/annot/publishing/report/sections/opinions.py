@@ -1,4 +1,4 @@
-"""Opinions of models, and judging beside the collection."""
+"""Opinions of models, and trials in addition to the collection."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Chapter, Column, Table, each, of_facet, sentences, table
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What models would have judged, and what that is worth; nothing in a study in which none was asked.
+# Opinions of models, and their quality; nothing in a study in which no model was asked.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -56,74 +56,76 @@ def appendix(study: Study) -> Iterator[Chapter]:
         )
 
 
-def told(found: Sequence[MeasuredOpinion]) -> Iterator[str]:
-    """A paragraph for each opinion: its first sentence, and what else to know of it."""
-    for one in found:
-        yield " ".join(sentences("opinions.told", worth=one.worth, standing=one.standing))
+def told(opinions: Sequence[MeasuredOpinion]) -> Iterator[str]:
+    """A paragraph for each opinion: its first sentence, and notes on it."""
+    for opinion in opinions:
+        yield " ".join(sentences("opinions.told", worth=opinion.worth, standing=opinion.standing))
 
 
 class OpinionInWords(NamedTuple):
-    """What datasheet and card say of an opinion."""
+    """Words of datasheet and card on an opinion."""
 
     standing: OpinionStatus
     told: str
 
 
-def in_words(found: Sequence[MeasuredOpinion]) -> tuple[OpinionInWords, ...]:
+def in_words(opinions: Sequence[MeasuredOpinion]) -> tuple[OpinionInWords, ...]:
     """Each with its paragraph."""
-    return tuple(OpinionInWords(one.standing, text) for one, text in zip(found, told(found), strict=True))
+    return tuple(OpinionInWords(opinion.standing, text) for opinion, text in zip(opinions, told(opinions), strict=True))
 
 
-def method(found: Sequence[MeasuredOpinion]) -> tuple[str, ...]:
-    """How the figures were made."""
-    return sentences("opinions.method", worth=found[0].worth, repeats=any(one.worth.itself for one in found))
+def method(opinions: Sequence[MeasuredOpinion]) -> tuple[str, ...]:
+    """Method of the figures."""
+    return sentences(
+        "opinions.method", worth=opinions[0].worth, repeats=any(opinion.worth.itself for opinion in opinions)
+    )
 
 
-def tables(found: Sequence[MeasuredOpinion]) -> Iterator[Table]:
+def tables(opinions: Sequence[MeasuredOpinion]) -> Iterator[Table]:
     """Agreement, confusion, people in whose place it was tested, and the runs."""
-    worths = [one.worth for one in found]
+    worths = [opinion.worth for opinion in opinions]
     yield agreement(worths)
-    for one in worths:
-        yield _confusion(one)
-    if any(one.standing_in.against for one in worths):
+    for worth in worths:
+        yield _confusion(worth)
+    if any(worth.standing_in.against for worth in worths):
         yield _against(worths)
-    if not all(isinstance(one.favour, Undefined) for one in worths):
+    if not all(isinstance(worth.favour, Undefined) for worth in worths):
         yield _runs(worths)
 
 
-def overview(found: Sequence[MeasuredOpinion]) -> Table:
+def overview(opinions: Sequence[MeasuredOpinion]) -> Table:
     """One row for each opinion."""
     return table(
         "opinions",
-        [row for one in found for row in _with_same_versions(one)],
+        [row for opinion in opinions for row in _with_same_versions(opinion)],
         [
-            Column[MeasuredOpinion]("Opinion", lambda one: one.worth.name),
-            Column("Model", lambda one: one.worth.model),
-            Column("Verdict", lambda one: str(one.worth.verdict)),
+            Column[MeasuredOpinion]("Opinion", lambda row: row.worth.name),
+            Column("Model", lambda row: row.worth.model),
+            Column("Verdict", lambda row: str(row.worth.verdict)),
         ],
         [
-            Column("Pairs", lambda one: one.worth.n_pairs),
-            Column("Unreadable", lambda one: one.worth.n_unreadable),
-            Column("Cannot judge", lambda one: one.worth.n_declined, "cannot_judge"),
-            Column("Alpha with final grades", lambda one: _alpha(one.worth, FINAL), "alpha_final"),
-            Column("with assessors", lambda one: _alpha(one.worth, EACH), "alpha_assessors"),
-            Column("assessors with each other", lambda one: _alpha(one.worth, PEOPLE), "alpha_people"),
-            Column("with itself", lambda one: _with_itself(one.worth), "alpha_itself"),
-            Column("May replace one", lambda one: _may(one.worth), "may_replace_one"),
-            Column("Favours", lambda one: _favours(one.worth), "favours"),
-            Column("Cost", lambda one: round(one.standing.cost, 2), "cost"),
+            Column("Pairs", lambda row: row.worth.n_pairs),
+            Column("Unreadable", lambda row: row.worth.n_unreadable),
+            Column("Cannot judge", lambda row: row.worth.n_declined, "cannot_judge"),
+            Column("Alpha with final grades", lambda row: _alpha(row.worth, FINAL), "alpha_final"),
+            Column("with assessors", lambda row: _alpha(row.worth, EACH), "alpha_assessors"),
+            Column("assessors with each other", lambda row: _alpha(row.worth, PEOPLE), "alpha_people"),
+            Column("with itself", lambda row: _with_itself(row.worth), "alpha_itself"),
+            Column("May replace one", lambda row: _may(row.worth), "may_replace_one"),
+            Column("Favours", lambda row: _favours(row.worth), "favours"),
+            Column("Cost", lambda row: round(row.standing.cost, 2), "cost"),
         ],
         caption="opinions.overview",
         command=COMMAND,
     )
 
 
-def _with_same_versions(one: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
+def _with_same_versions(opinion: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
     """The opinion, and a second row on the pairs that people judged by the versions in its prompt."""
-    yield one
-    others = one.worth.other_versions
-    if others is not None and others.within is not None:
-        yield replace(one, worth=replace(others.within, name=f"{one.worth.name}, same versions"))
+    yield opinion
+    other_versions = opinion.worth.other_versions
+    if other_versions is not None and other_versions.within is not None:
+        yield replace(opinion, worth=replace(other_versions.within, name=f"{opinion.worth.name}, same versions"))
 
 
 class _Row(NamedTuple):
@@ -131,28 +133,28 @@ class _Row(NamedTuple):
     row: OpinionAgreement
 
 
-def agreement(found: Sequence[Worth]) -> Table:
-    """With each assessor, with the final grades, and people with each other."""
+def agreement(worths: Sequence[Worth]) -> Table:
+    """Agreement with each assessor, with the final grades, and of people with each other."""
 
-    def figure(one: _Row, name: str) -> Number | str:
-        between = one.row.between
+    def figure(row: _Row, name: str) -> Number | str:
+        between = row.row.between
         if name not in between.figures:
             return NONE
         return measured(between.figures[name], coefficient(name))
 
     return table(
         "opinion-agreement",
-        [_Row(one, row) for one in found for row in one.agreement if row.between.n_pairs],
+        [_Row(worth, row) for worth in worths for row in worth.agreement if row.between.n_pairs],
         [
-            Column("Opinion" if len(found) > 1 else "", lambda one: one.worth.name, "opinion"),
-            of_facet(lambda one: one.row.facet),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
+            of_facet(lambda row: row.row.facet),
             Column(
-                "Grades", lambda one: "all" if one.row.binarised_at is None else f"{one.row.binarised_at} or higher"
+                "Grades", lambda row: "all" if row.row.binarised_at is None else f"{row.row.binarised_at} or higher"
             ),
-            Column("With", lambda one: one.row.whom),
+            Column("With", lambda row: row.row.whom),
         ],
         [
-            Column("Pairs", lambda one: one.row.between.n_pairs),
+            Column("Pairs", lambda row: row.row.between.n_pairs),
             *each(FIGURES, figure, FIGURES.__getitem__),
         ],
         caption="opinions.agreement",
@@ -160,19 +162,19 @@ def agreement(found: Sequence[Worth]) -> Table:
     )
 
 
-def _confusion(one: Worth) -> Table:
-    rows = [*zip(one.grades, one.confusion, strict=True)]
+def _confusion(worth: Worth) -> Table:
+    rows = [*zip(worth.grades, worth.confusion, strict=True)]
     return table(
-        f"opinion-confusion-{one.name}",
+        f"opinion-confusion-{worth.name}",
         rows,
         [Column[tuple[int, tuple[int, ...]]]("Final grade", lambda row: str(row[0]), "final")],
         [
-            *each(one.grades, lambda row, grade: row[1][one.grades.index(grade)], lambda grade: f"grade {grade}"),
+            *each(worth.grades, lambda row, grade: row[1][worth.grades.index(grade)], lambda grade: f"grade {grade}"),
             Column("unreadable", lambda row: row[1][-1]),
         ],
         caption="opinions.confusion",
         command=COMMAND,
-        worth=one,
+        worth=worth,
     )
 
 
@@ -181,12 +183,12 @@ class _Person(NamedTuple):
     one: AgainstOne
 
 
-def _against(found: Sequence[Worth]) -> Table:
+def _against(worths: Sequence[Worth]) -> Table:
     return table(
         "opinion-in-place-of",
-        [_Person(worth, one) for worth in found for one in worth.standing_in.against],
+        [_Person(worth, person) for worth in worths for person in worth.standing_in.against],
         [
-            Column("Opinion" if len(found) > 1 else "", lambda row: row.worth.name, "opinion"),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
             Column("In place of", lambda row: row.one.assessor, "assessor"),
         ],
         [
@@ -198,7 +200,7 @@ def _against(found: Sequence[Worth]) -> Table:
         ],
         caption="opinions.against",
         command=COMMAND,
-        epsilon=found[0].standing_in.epsilon,
+        epsilon=worths[0].standing_in.epsilon,
     )
 
 
@@ -207,16 +209,16 @@ class _Run(NamedTuple):
     one: RunUnderOpinion
 
 
-def _runs(found: Sequence[Worth]) -> Table:
-    known = [one.favour for one in found if not isinstance(one.favour, Undefined)]
+def _runs(worths: Sequence[Worth]) -> Table:
+    favours = [worth.favour for worth in worths if not isinstance(worth.favour, Undefined)]
     of_family = Column[_Run]("Of its family", lambda row: "yes" if row.one.run in row.worth.related else "", "related")
     return table(
         "opinion-runs",
-        [_Run(worth, one) for worth in found if not isinstance(worth.favour, Undefined) for one in worth.favour.runs],
+        [_Run(worth, run) for worth in worths if not isinstance(worth.favour, Undefined) for run in worth.favour.runs],
         [
-            Column("Opinion" if len(found) > 1 else "", lambda row: row.worth.name, "opinion"),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
             Column("Run", lambda row: row.one.run),
-            *([of_family] if any(one.related for one in found) else []),
+            *([of_family] if any(favour.related for favour in worths) else []),
         ],
         [
             Column("By people", lambda row: Number(row.one.by_people, MEASURE), "by_people"),
@@ -229,34 +231,34 @@ def _runs(found: Sequence[Worth]) -> Table:
         ],
         caption="opinions.runs",
         command=COMMAND,
-        found=known[0],
+        found=favours[0],
     )
 
 
-def _alpha(one: Worth, whom: str) -> Number | str:
-    of_all = [row for row in one.agreement if row.binarised_at is None and row.facet == one.agreement[-1].facet]
-    found = [row.between.figures["alpha_ordinal"] for row in of_all if row.whom == whom]
-    return measured(found[0], COEFFICIENT) if found else NONE
+def _alpha(worth: Worth, compared_with: str) -> Number | str:
+    of_all = [row for row in worth.agreement if row.binarised_at is None and row.facet == worth.agreement[-1].facet]
+    figures = [row.between.figures["alpha_ordinal"] for row in of_all if row.whom == compared_with]
+    return measured(figures[0], COEFFICIENT) if figures else NONE
 
 
-def _with_itself(one: Worth) -> Number | str:
-    return NONE if one.itself is None else measured(one.itself.figures["alpha_ordinal"], COEFFICIENT)
+def _with_itself(worth: Worth) -> Number | str:
+    return NONE if worth.itself is None else measured(worth.itself.figures["alpha_ordinal"], COEFFICIENT)
 
 
-def _may(one: Worth) -> str:
-    return {True: "yes", False: "no", None: "not known"}[one.standing_in.may]
+def _may(worth: Worth) -> str:
+    return {True: "yes", False: "no", None: "not known"}[worth.standing_in.may]
 
 
 def _of_run(run: RunUnderOpinion) -> str:
     return "gains" if run.gains else "may gain" if run.suspected else "loses" if run.loses else NONE
 
 
-def _favours(one: Worth) -> str:
-    if isinstance(one.favour, Undefined):
+def _favours(worth: Worth) -> str:
+    if isinstance(worth.favour, Undefined):
         return "not known"
-    if one.favour.gaining:
-        return ", ".join(one.favour.gaining)
-    return "no run" if one.favour.none else "too few topics"
+    if worth.favour.gaining:
+        return ", ".join(worth.favour.gaining)
+    return "no run" if worth.favour.none else "too few topics"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -277,54 +279,54 @@ def trials_appendix(study: Study) -> Iterator[Chapter]:
         *([_against_gold("hidden-gold", "Hidden pairs", "hidden", hidden)] if hidden else []),
     ]
     if blocks:
-        told = sentences("trials.against_gold", trained=trained, hidden=hidden, level=study.level)
-        yield Chapter("training", "Training of the assessors", told, tuple(blocks))
+        text = sentences("trials.against_gold", trained=trained, hidden=hidden, level=study.level)
+        yield Chapter("training", "Training of the assessors", text, tuple(blocks))
     substudy = recorded_substudy(on_record)
     if substudy is not None:
-        told = sentences("trials.substudy_told", substudy=substudy, level=study.level)
-        yield Chapter("substudy", "Sub-study on full texts", told, tuple(_substudy(substudy)))
+        text = sentences("trials.substudy_told", substudy=substudy, level=study.level)
+        yield Chapter("substudy", "Sub-study on full texts", text, tuple(_substudy(substudy)))
 
 
-def _against_gold(name: str, asked: str, gold: str, rows: Sequence[_OnRecord], *, verdict: bool = False) -> Table:
+def _against_gold(name: str, heading: str, gold: str, rows: Sequence[_OnRecord], *, verdict: bool = False) -> Table:
     return table(
         name,
         rows,
-        [Column("Assessor", lambda one: one["assessor"])],
+        [Column("Assessor", lambda row: row["assessor"])],
         [
-            *([Column[_OnRecord]("Batches", lambda one: one["batches"])] if verdict else []),
-            Column(asked, lambda one: one[gold]),
-            Column("Answered", lambda one: one["answered"]),
-            Column("Compared", lambda one: one["pairs"]),
-            Column("Kappa (quadratic)", lambda one: measured(one["kappa"], COEFFICIENT)),
-            *([Column[_OnRecord]("Verdict", lambda one: one["verdict"])] if verdict else []),
+            *([Column[_OnRecord]("Batches", lambda row: row["batches"])] if verdict else []),
+            Column(heading, lambda row: row[gold]),
+            Column("Answered", lambda row: row["answered"]),
+            Column("Compared", lambda row: row["pairs"]),
+            Column("Kappa (quadratic)", lambda row: measured(row["kappa"], COEFFICIENT)),
+            *([Column[_OnRecord]("Verdict", lambda row: row["verdict"])] if verdict else []),
         ],
         caption=f"trials.{name.replace('-', '_')}",
         command="annot train report",
     )
 
 
-def _substudy(found: _OnRecord) -> Iterator[Table]:
+def _substudy(substudy: _OnRecord) -> Iterator[Table]:
     command = "annot substudy report"
     titles = {"spearman_rho": "Spearman's rho", "alpha_ordinal": "Alpha (ordinal)", "kappa": "Cohen's kappa"}
     yield table(
         "substudy",
-        found["compared"],
-        [Column[_OnRecord]("First", lambda one: one["first"]), Column("Second", lambda one: one["second"])],
+        substudy["compared"],
+        [Column[_OnRecord]("First", lambda row: row["first"]), Column("Second", lambda row: row["second"])],
         [
-            Column("Pairs", lambda one: one["pairs"]),
-            *each(titles, lambda one, name: measured(one["figures"][name], COEFFICIENT), titles.__getitem__),
-            Column("Equal grades, %", lambda one: measured(one["figures"]["percent"], PERCENTAGE)),
+            Column("Pairs", lambda row: row["pairs"]),
+            *each(titles, lambda row, name: measured(row["figures"][name], COEFFICIENT), titles.__getitem__),
+            Column("Equal grades, %", lambda row: measured(row["figures"]["percent"], PERCENTAGE)),
         ],
         caption="trials.substudy",
         command=command,
     )
     yield table(
         "substudy-times",
-        found["views"],
-        [Column[_OnRecord]("View", lambda one: one["view"])],
+        substudy["views"],
+        [Column[_OnRecord]("View", lambda row: row["view"])],
         [
-            Column("Timed pairs", lambda one: one["timed"]),
-            Column("Seconds per pair", lambda one: measured(one["seconds"], SECONDS)),
+            Column("Timed pairs", lambda row: row["timed"]),
+            Column("Seconds per pair", lambda row: measured(row["seconds"], SECONDS)),
         ],
         caption="trials.substudy_times",
         command=command,

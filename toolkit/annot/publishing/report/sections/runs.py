@@ -1,11 +1,11 @@
-"""What the runs reach, which differences hold, and analyses of errors."""
+"""Scores of the runs, significant differences, and analyses of errors."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annot.base.names import called
 from annot.base.records import WHOLE
@@ -25,13 +25,14 @@ from annot.measuring.evaluation.comparisons import (
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
-from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Column, Figure, Table, each, of_facet, sentence, sentences, table
 from annot.publishing.report.verdict import Best, best, figure, of_all
-from annot.study.snapshot import read_kinds
+
+if TYPE_CHECKING:
+    from annot.publishing.report.study import Study
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the runs reach on the final grades, and which differences between them hold.
+# Scores of the runs on the final grades, and the significant differences between them.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -41,6 +42,8 @@ LIKE_CHANCE = "°"
 MOST_SIGNIFICANT = 20
 """Rows of the table of significant differences; the appendix has all pairs of runs."""
 LIKE_CHANCE_TOLD = ": not better than chance"
+NO_RUNS = (CHANCE, ONE_ASSESSOR)
+"""Rows below those of the runs."""
 
 
 def body(study: Study) -> Chapter:
@@ -50,26 +53,26 @@ def body(study: Study) -> Chapter:
     if isinstance(evaluated, Undefined) or leader is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
-    told = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
-    told += sentences("runs.few_abstracts", few=study.few_abstracts)
+    text = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
+    text += sentences("runs.few_abstracts", few=study.few_abstracts)
     drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
     blocks: tuple[Table | Figure, ...] = (*drawn, *compared(evaluated), *significant(evaluated), *restated(evaluated))
-    return Chapter("runs", TITLE, told, blocks)
+    return Chapter("runs", TITLE, text, blocks)
 
 
 def best_line(evaluated: EvaluatedRuns) -> str:
-    """Which run is best, and whether that is certain."""
+    """Sentence on the best run, and whether that is certain."""
     return sentence("runs.best_line", best=best(evaluated))
 
 
 def holding(evaluated: EvaluatedRuns) -> list[tuple[str, list[str]]]:
     """Each run, best first, that is better than others by a difference that holds on all queries, and these."""
     leader = best(evaluated)
-    found: dict[str, list[str]] = {}
-    for one in evaluated.comparisons:
-        if leader and one.facet == leader.verdict.facet and one.holds:
-            found.setdefault(one.run_a, []).append(one.run_b)
-    return list(found.items())
+    beaten_by: dict[str, list[str]] = {}
+    for comparison in evaluated.comparisons:
+        if leader and comparison.facet == leader.verdict.facet and comparison.holds:
+            beaten_by.setdefault(comparison.run_a, []).append(comparison.run_b)
+    return list(beaten_by.items())
 
 
 def drawing(evaluated: EvaluatedRuns) -> Figure:
@@ -78,9 +81,11 @@ def drawing(evaluated: EvaluatedRuns) -> Figure:
     assert leader is not None
     lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
     drawn = {line.run: figure(line, leader.measure) for line in lines}
-    holds = {(one.run_a, one.run_b): one.holds for one in evaluated.comparisons if one.facet == leader.verdict.facet}
+    holds = {(two.run_a, two.run_b): two.holds for two in evaluated.comparisons if two.facet == leader.verdict.facet}
     return Figure(
-        sentence("runs.figure", best=leader, several=bool(holds), bracketed=any(one.ends for one in drawn.values())),
+        sentence(
+            "runs.figure", best=leader, several=bool(holds), bracketed=any(number.ends for number in drawn.values())
+        ),
         figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure),
         sentence("runs.drawn", best=leader, runs=drawn, holding=holding(evaluated)),
     )
@@ -98,16 +103,11 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
-    of_leader = {line.run: line.values[measure] for line in lines if line.facet == leader.verdict.facet}
-    last = (CHANCE, ONE_ASSESSOR)
-    names = sorted(
-        dict.fromkeys(line.run for line in lines),
-        key=lambda run: (last.index(run) + 1 if run in last else 0, -of_leader.get(run, -1.0), run),
-    )
-    ranked = [run for run in names if run not in last]
-    letters = {run: letter_of(at) for at, run in enumerate(ranked if evaluated.verdicts else ())}
+    names = _best_first(lines, leader.verdict.facet, measure)
+    ranked = [run for run in names if run not in NO_RUNS]
+    letters = {run: letter_of(place) for place, run in enumerate(ranked if evaluated.verdicts else ())}
     line_of = {(line.run, line.facet): line for line in lines}
-    beaten = {(one.facet, one.run_a, one.run_b) for one in evaluated.comparisons if one.holds}
+    beaten = {(pair.facet, pair.run_a, pair.run_b) for pair in evaluated.comparisons if pair.holds}
 
     def cell(run: str, facet: str) -> Number:
         line = line_of.get((run, facet))
@@ -135,33 +135,42 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
     )
 
 
+def _best_first(lines: Sequence[RunMeasures], facet: str, measure: str) -> list[str]:
+    """The runs by the measure on the facet; chance and one assessor last."""
+    values = {line.run: line.values[measure] for line in lines if line.facet == facet}
+    return sorted(
+        dict.fromkeys(line.run for line in lines),
+        key=lambda run: (NO_RUNS.index(run) + 1 if run in NO_RUNS else 0, -values.get(run, -1.0), run),
+    )
+
+
 def restated(evaluated: EvaluatedRuns) -> Iterator[Table]:
-    """The scores before each top-up of the pools beside those of now, where there was one."""
-    found = evaluated.restated
-    if found is not None:
+    """Scores before each top-up of the pools next to those of now, if there was one."""
+    restated_runs = evaluated.restated
+    if restated_runs is not None:
         like_chance = {
             (line.facet, line.run) for line in evaluated.lines if line.topics >= FEWEST_PAPERS and not line.above_chance
         }
         yield table(
             "restated",
-            found.scores,
+            restated_runs.scores,
             [
-                of_facet(lambda one: one.facet),
-                Column("Run", lambda one: one.run + LIKE_CHANCE_TOLD * ((one.facet, one.run) in like_chance)),
+                of_facet(lambda row: row.facet),
+                Column("Run", lambda row: row.run + LIKE_CHANCE_TOLD * ((row.facet, row.run) in like_chance)),
             ],
             [
                 *each(
-                    range(len(found.topups)),
-                    lambda one, at: Number(one.values[at], MEASURE),
-                    lambda at: f"Before version {found.topups[at].version}",
+                    range(len(restated_runs.topups)),
+                    lambda row, position: Number(row.values[position], MEASURE),
+                    lambda position: f"Before version {restated_runs.topups[position].version}",
                 ),
-                Column("Now", lambda one: Number(one.values[-1], MEASURE)),
-                Column("Difference", lambda one: Number(one.values[-1] - one.values[0], POINTS)),
-                Column("Places", lambda one: ", ".join(map(str, one.places))),
+                Column("Now", lambda row: Number(row.values[-1], MEASURE)),
+                Column("Difference", lambda row: Number(row.values[-1] - row.values[0], POINTS)),
+                Column("Places", lambda row: ", ".join(map(str, row.places))),
             ],
             caption="runs.restated",
             command="annot evaluate",
-            restated=found,
+            restated=restated_runs,
         )
 
 
@@ -173,17 +182,18 @@ def letter_of(place: int) -> str:
 def significant(evaluated: EvaluatedRuns) -> Iterator[Table]:
     """The significant differences on all queries, the largest first, each with the size of its effect."""
     leader = best(evaluated)
-    rows = [one for one in evaluated.comparisons if leader and one.facet == leader.verdict.facet and one.holds]
+    facet = leader.verdict.facet if leader else None
+    rows = [comparison for comparison in evaluated.comparisons if comparison.holds and comparison.facet == facet]
     if rows:
-        shown = sorted(rows, key=lambda one: -one.difference)[:MOST_SIGNIFICANT]
+        shown = sorted(rows, key=lambda row: -row.difference)[:MOST_SIGNIFICANT]
         yield table(
             "significant",
             shown,
-            [Column("Better run", lambda one: one.run_a, "run"), Column("Other run", lambda one: one.run_b, "against")],
+            [Column("Better run", lambda row: row.run_a, "run"), Column("Other run", lambda row: row.run_b, "against")],
             [
-                Column("Difference", lambda one: Number(one.difference, POINTS, one.interval), "value"),
+                Column("Difference", lambda row: Number(row.difference, POINTS, row.interval), "value"),
                 Column("d", effect, "effect"),
-                Column("p", lambda one: Number(one.p_corrected, P), "p_corrected"),
+                Column("p", lambda row: Number(row.p_corrected, P), "p_corrected"),
             ],
             caption="runs.significant",
             command="annot evaluate --all",
@@ -194,9 +204,9 @@ def significant(evaluated: EvaluatedRuns) -> Iterator[Table]:
         )
 
 
-def effect(one: RunComparison) -> Number:
+def effect(comparison: RunComparison) -> Number:
     """Cohen's d for pairs, with its interval."""
-    return Number(one.effect, EFFECT, one.effect_interval)
+    return Number(comparison.effect, EFFECT, comparison.effect_interval)
 
 
 def pairs(evaluated: EvaluatedRuns) -> Iterator[Table]:
@@ -206,22 +216,22 @@ def pairs(evaluated: EvaluatedRuns) -> Iterator[Table]:
             "comparisons",
             evaluated.comparisons,
             [
-                Column("", lambda one: one.convention, "convention"),
-                of_facet(lambda one: one.facet),
-                Column("Better run", lambda one: one.run_a, "run"),
-                Column("Other run", lambda one: one.run_b, "against"),
-                Column("", lambda one: one.measure, "measure"),
+                Column("", lambda row: row.convention, "convention"),
+                of_facet(lambda row: row.facet),
+                Column("Better run", lambda row: row.run_a, "run"),
+                Column("Other run", lambda row: row.run_b, "against"),
+                Column("", lambda row: row.measure, "measure"),
             ],
             [
-                Column("Difference", lambda one: Number(one.difference, POINTS, one.interval), "value"),
+                Column("Difference", lambda row: Number(row.difference, POINTS, row.interval), "value"),
                 Column("d", effect, ""),
-                Column("", lambda one: Number(one.p_value, P), "p_value"),
-                Column("p", lambda one: Number(one.p_corrected, P), "p_corrected"),
-                Column("p (Holm)", lambda one: Number(one.p_holm, P), "p_holm"),
-                Column("p (Tukey)", lambda one: Number(one.p_tukey, P), "p_tukey"),
-                Column("p (t)", lambda one: Number(one.p_t, P), "p_t"),
+                Column("", lambda row: Number(row.p_value, P), "p_value"),
+                Column("p", lambda row: Number(row.p_corrected, P), "p_corrected"),
+                Column("p (Holm)", lambda row: Number(row.p_holm, P), "p_holm"),
+                Column("p (Tukey)", lambda row: Number(row.p_tukey, P), "p_tukey"),
+                Column("p (t)", lambda row: Number(row.p_t, P), "p_t"),
                 Column("", effect, "effect"),
-                Column("Holds", lambda one: one.holds),
+                Column("Holds", lambda row: row.holds),
             ],
             caption="runs.comparisons",
             evaluated=evaluated,
@@ -235,25 +245,25 @@ def appendix(study: Study) -> Iterator[Chapter]:
     if isinstance(evaluated, Undefined):
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
-    told = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere)
+    text = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere)
     blocks = (*measures(evaluated, per_query=False), *pairs(evaluated), *settings(study))
-    yield Chapter("measures", "Runs: every measure", (), blocks, told)
+    yield Chapter("measures", "Runs: every measure", (), blocks, text)
 
 
 def settings(study: Study) -> Iterator[Table]:
-    """How the runs were made that were made here."""
+    """Settings of the runs that were made here."""
     if study.run_settings:
         yield table(
             "run-settings",
             study.run_settings,
-            [Column("Run", lambda one: one[0]), Column("Settings", lambda one: one[1])],
+            [Column("Run", lambda row: row[0]), Column("Settings", lambda row: row[1])],
             caption="runs.settings",
         )
 
 
 def terminal(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paired: bool) -> Iterator[Table]:
-    """What `annot evaluate` prints: which runs are better; on request every two runs, and every measure, which is
-    there too if nothing can be compared."""
+    """Tables that `annot evaluate` prints: the better runs; on request every two runs, and every measure, which is also
+    there if nothing can be compared."""
     table_of_runs = (*compared(evaluated), *restated(evaluated))
     yield from table_of_runs
     if not paired:
@@ -306,16 +316,16 @@ def of_queries(evaluated: EvaluatedRuns, convention: str, tags: Iterable[str]) -
         f"queries-{convention}",
         rows,
         [
-            Column("", lambda one: convention, "convention"),
-            Column("Run", lambda one: one[0]),
-            Column("Query", lambda one: one[1].query_id, "query_id"),
+            Column("", lambda row: convention, "convention"),
+            Column("Run", lambda row: row[0]),
+            Column("Query", lambda row: row[1].query_id, "query_id"),
         ],
         [
-            *each(tuple(rows[0][1].values), lambda one, name: Number(one[1].shown(name), MEASURE)),
-            Column("", lambda one: one[1].submitted, "submitted"),
-            Column("", lambda one: one[1].relevant, "relevant"),
-            Column("", lambda one: one[1].unjudged, "unjudged"),
-            Column("", lambda one: one[1].judged_at_20, "judged_at_20"),
+            *each(tuple(rows[0][1].values), lambda row, name: Number(row[1].shown(name), MEASURE)),
+            Column("", lambda row: row[1].submitted, "submitted"),
+            Column("", lambda row: row[1].relevant, "relevant"),
+            Column("", lambda row: row[1].unjudged, "unjudged"),
+            Column("", lambda row: row[1].judged_at_20, "judged_at_20"),
         ],
         caption="runs.by_query",
         command=f"annot evaluate --convention {convention} --per-query",
@@ -343,19 +353,19 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
     assert leader is not None
     measured = evaluated.evaluations[leader.verdict.best][evaluated.convention].queries
     papers = on_facets(
-        {one.query_id: one.values[leader.measure] for one in measured},
+        {query.query_id: query.values[leader.measure] for query in measured},
         facets=study.snapshot.facets,
         topics=study.snapshot.topics,
     )
     if not papers:
         return
     named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
-    facets = [name for name in study.settings.facets if any(name in one.values for one in papers)]
+    facets = [name for name in study.settings.facets if any(name in paper.values for paper in papers)]
     yield Figure(
         sentence("analyses.facets_figure", **named),
         figures.ranges(
-            {name: {one.paper_id: one.values[name] for one in papers if name in one.values} for name in facets},
-            {one.paper_id: (min(one.values.values()), max(one.values.values())) for one in papers},
+            {name: {paper.paper_id: paper.values[name] for paper in papers if name in paper.values} for name in facets},
+            {paper.paper_id: (min(paper.values.values()), max(paper.values.values())) for paper in papers},
             spanned=None,
             unit=f"{leader.measure}, %",
         ),
@@ -364,10 +374,10 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
     yield table(
         "runs-by-facet",
         papers,
-        [Column("Paper", lambda one: one.paper_id)],
+        [Column("Paper", lambda row: row.paper_id)],
         [
-            *each(facets, lambda one, facet: Number(one.values.get(facet), MEASURE)),
-            Column("Difference", lambda one: Number(one.spread, POINTS)),
+            *each(facets, lambda row, facet: Number(row.values.get(facet), MEASURE)),
+            Column("Difference", lambda row: Number(row.spread, POINTS)),
         ],
         caption="analyses.facets",
         **named,
@@ -375,14 +385,14 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
 
 
 def _errors(study: Study) -> Table:
-    """How often each run goes wrong on each facet."""
+    """Errors of each run on each facet."""
     facets, relevant_from = study.snapshot.facets, study.settings.evaluation.relevant_from
     cases = Counter(
         (case.run, case.query_id, case.error)
         for case in error_cases(study.runs, study.outcome.qrels, relevant_from=relevant_from)
     )
     relevant = Counter(qrel.query_id for qrel in study.outcome.qrels if qrel.relevance >= relevant_from)
-    judged = sorted({qrel.query_id for qrel in study.outcome.qrels}, key=lambda one: (facets[one], one))
+    judged = sorted({qrel.query_id for qrel in study.outcome.qrels}, key=lambda query_id: (facets[query_id], query_id))
     sampled = study.snapshot.sample is not None
     rows: list[tuple[str, str, Share, Share]] = []
     for facet in dict.fromkeys(facets[query_id] for query_id in judged):
@@ -394,23 +404,23 @@ def _errors(study: Study) -> Table:
                 shares = [
                     share_of_counts(
                         [cases[run, query_id, error] for query_id in ranked],
-                        [of[query_id] for query_id in ranked],
+                        [share[query_id] for query_id in ranked],
                         level=study.settings.agreement.level,
                         topics=[study.snapshot.topics[query_id] for query_id in ranked],
                     )
-                    for error, of in possible.items()
+                    for error, share in possible.items()
                 ]
                 near_top, far_down = shares
                 rows.append((facet, run, near_top, far_down))
     return table(
         "errors",
         rows,
-        [of_facet(lambda one: one[0]), Column("Run", lambda one: one[1])],
+        [of_facet(lambda row: row[0]), Column("Run", lambda row: row[1])],
         [
-            Column("Irrelevant near the top", lambda one: one[2].count),
-            *([] if sampled else [Column("Share of the first fifth", lambda one: measured(one[2], SHARE))]),
-            Column("Relevant far down", lambda one: one[3].count),
-            *([] if sampled else [Column("Share of the relevant", lambda one: measured(one[3], SHARE))]),
+            Column("Irrelevant near the top", lambda row: row[2].count),
+            *([] if sampled else [Column("Share of the first fifth", lambda row: measured(row[2], SHARE))]),
+            Column("Relevant far down", lambda row: row[3].count),
+            *([] if sampled else [Column("Share of the relevant", lambda row: measured(row[3], SHARE))]),
         ],
         caption="analyses.errors",
         relevant_from=relevant_from,
@@ -424,17 +434,15 @@ def _pairs(_facet: str) -> str:
 
 
 def _kinds(study: Study) -> Iterator[Table]:
-    """What kinds of error the lead found."""
-    given = Counter(
-        (kind, study.snapshot.facets.get(query_id)) for (query_id, _), kind in read_kinds(study.snapshot.ws).items()
-    )
-    if given:
-        facets = [name for name in (*study.settings.facets, WHOLE) if any(facet == name for _, facet in given)]
-        kinds = [kind for kind in study.settings.evaluation.error_kinds if any(kind == one for one, _ in given)]
+    """Kinds of error that the lead found."""
+    counts = Counter((kind, study.snapshot.facets.get(query_id)) for (query_id, _), kind in study.error_kinds.items())
+    if counts:
+        facets = [name for name in (*study.settings.facets, WHOLE) if any(facet == name for _, facet in counts)]
+        kinds = [kind for kind in study.settings.evaluation.error_kinds if any(kind == used for used, _ in counts)]
         yield table(
             "error-kinds",
             kinds,
             [Column[str]("Kind", str)],
-            each(dict.fromkeys(facets), lambda kind, facet: given[kind, facet], str if called().faceted else _pairs),
+            each(dict.fromkeys(facets), lambda kind, facet: counts[kind, facet], str if called().faceted else _pairs),
             caption="analyses.kinds",
         )

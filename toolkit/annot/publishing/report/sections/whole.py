@@ -10,12 +10,12 @@ from annot.base.stats.values import Undefined
 from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
+from annot.publishing.report.notices import RESTS_ON, notices, unknown
 from annot.publishing.report.sections import agreement, assessors, collection, opinions, runs
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import of_order
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, sentence, sentences
-from annot.publishing.report.verdict import RESTS_ON, notices, unknown
 from annot.publishing.terms import citation_of, known_licence, licence_named
 
 QUESTIONS = {
@@ -25,13 +25,13 @@ QUESTIONS = {
     "next": "What should be done next?",
 }
 VERDICTS = ("trust", "best")
-"""The answers that draw a conclusion: there is none if what it would follow from does not hold."""
+"""Answers that draw a conclusion; there is none if its foundation does not hold."""
 
 
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
-    made = Document(
+    report = Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
         about=about(study),
@@ -60,14 +60,14 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         ),
         chain=chain,
     )
-    made = replace(made, body=_noticed(made.body, study), appendix=_noticed(made.appendix, study))
+    report = replace(report, body=_noticed(report.body, study), appendix=_noticed(report.appendix, study))
     if study.snapshot.sample is None:
-        return made
-    return replace(made, body=_of_a_sample(made.body, study), appendix=_of_a_sample(made.appendix, study))
+        return report
+    return replace(report, body=_of_a_sample(report.body, study), appendix=_of_a_sample(report.appendix, study))
 
 
 def _noticed(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
-    """The chapters, each with what of the study is not true that it rests on, before anything else."""
+    """Chapters, each with its untrue foundations before anything else."""
     return tuple(
         replace(chapter, paragraphs=(*notices(study.findings, RESTS_ON[chapter.anchor]), *chapter.paragraphs))
         for chapter in chapters
@@ -81,15 +81,17 @@ ESTIMATING = ("grades", "final-grades")
 
 
 def _of_a_sample(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
-    """The chapters, each with what a reader must know where a sample of the pools was judged."""
-    told = {"pools": sentences("collection.drawn_pairs", sample=study.snapshot.sample)}
-    told |= dict.fromkeys(COUNTING, sentences("grades.drawn_pairs_counted"))
-    told |= dict.fromkeys(ESTIMATING, sentences("grades.pools_estimated"))
-    return tuple(replace(one, paragraphs=(*one.paragraphs, *told.get(one.anchor, ()))) for one in chapters)
+    """Chapters, each with the notes that a reader needs if a sample of the pools was judged."""
+    additions = {"pools": sentences("collection.drawn_pairs", sample=study.snapshot.sample)}
+    additions |= dict.fromkeys(COUNTING, sentences("grades.drawn_pairs_counted"))
+    additions |= dict.fromkeys(ESTIMATING, sentences("grades.pools_estimated"))
+    return tuple(
+        replace(chapter, paragraphs=(*chapter.paragraphs, *additions.get(chapter.anchor, ()))) for chapter in chapters
+    )
 
 
 def about(study: Study) -> tuple[Fact, ...]:
-    """Who made the collection, under which licence, and the like; the same in datasheet, card and Croissant."""
+    """Facts such as makers and licence; the same in datasheet, card and Croissant."""
     terms, named, work = study.terms, study.settings.collection, study.work
     licence = licence_named(terms.licence) if terms.licence else None
     texts = known_licence(terms.text_licence) if terms.with_text else None
@@ -115,13 +117,13 @@ def tables(study: Study) -> Iterator[Table]:
         yield collection.final_grades(study)
     yield from agreement.differences(study)
     yield from runs.settings(study)
-    made = document(study, chain=())
-    for section in (*made.body, *made.appendix):
+    report = document(study, chain=())
+    for section in (*report.body, *report.appendix):
         yield from section.tables
 
 
 def answers(study: Study) -> tuple[Reply, ...]:
-    """The first screen: what this is, whether it can be trusted, which run is best, what to do next."""
+    """First screen: the collection, its quality, the best run, the next step."""
     values = _values(study)
     return tuple(
         Reply(
@@ -139,8 +141,8 @@ def _values(study: Study) -> dict[str, object]:
     together = study.agreement.groups[-1]
     effect = None if isinstance(study.effect, Undefined) else study.effect
     diagnosis = study.diagnosed.diagnosed.diagnosis
-    found, best = alpha(study.agreement), verdict.best(study.evaluated)
-    reliability = verdict.reliability(found)
+    agreement, best = alpha(study.agreement), verdict.best(study.evaluated)
+    reliability = verdict.reliability(agreement)
     robustness = verdict.robustness(study.effect, study.evaluated, judged_twice=together.n_pairs)
     return {
         "study": study,
@@ -149,7 +151,7 @@ def _values(study: Study) -> dict[str, object]:
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
         "assessors": len({judgement.assessor for judgement in study.judgements if judgement.counts}),
         "judged": len({judgement.pair for judgement in study.judgements if judgement.counts}),
-        "alpha": found,
+        "alpha": agreement,
         "alpha_after": alpha(study.agreement, after=True),
         "disputed": disputed(study.agreement),
         "reliability": reliability,

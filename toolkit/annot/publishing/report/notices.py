@@ -1,0 +1,87 @@
+"""Notices on a page or below a command's output if something in the study that it depends on is not true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from annot.judging.states import SHOWN, THINGS, StateFinding, remembered_findings
+from annot.publishing.report.tables import sentence
+from annot.study.provenance import States
+from annot.study.workspace import Workspace
+
+ASKED = frozenset({"corpus", "rankings", "pools", "index"})
+"""Parts of the judging that findings are about, and how they were found."""
+JUDGED = frozenset({"judgements", "plan", "guidelines", "blindness"})
+FINAL = frozenset({"judgements", "plan", "guidelines", "qrels"})
+EVALUATED = frozenset({"judgements", "qrels", "runs", "rankings", "pools", "index"})
+RESTS_ON: dict[str, frozenset[str]] = {
+    # The questions of the report's first screen.
+    "what": ASKED | {"count"},
+    "trust": JUDGED,
+    "best": EVALUATED,
+    "next": frozenset(),
+    # Its chapters, by anchor.
+    "queries": frozenset({"count", "corpus", "facets"}),
+    **dict.fromkeys(("examples", "examples-by-id"), frozenset({"corpus"})),
+    "pools": ASKED,
+    **dict.fromkeys(("agreement", "coefficients", "binarised", "guidelines", "agreement-queries"), JUDGED),
+    **dict.fromkeys(("adjudication", "assessors", "judgements", "training", "substudy"), JUDGED),
+    **dict.fromkeys(("grades", "final-grades"), FINAL | {"names"}),
+    **dict.fromkeys(("opinions", "opinions-all"), FINAL),
+    **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders"), EVALUATED),
+    **dict.fromkeys(("rules", "versions"), frozenset()),
+    # Pages.
+    "status": frozenset({"plan", "judgements", "names", "facets"}),
+    "browse": FINAL | EVALUATED | ASKED | {"names", "facets"},
+    "card": FINAL | EVALUATED | ASKED | {"count", "names", "facets"},
+    # The questions of the datasheet that the records answer.
+    "composition.count": ASKED | FINAL | {"count"},
+    "composition.content": frozenset({"corpus"}),
+    "composition.label": FINAL | {"names", "facets"},
+    "composition.errors": JUDGED,
+    "collection.mechanisms": ASKED | {"plan", "guidelines", "sent"},
+    "collection.involved": frozenset({"plan", "judgements"}),
+}
+"""Parts of `annot.judging.states.THINGS` that each place of a page depends on."""
+
+
+def notices(
+    findings: Iterable[StateFinding], rests_on: Collection[str], *, shown: int | None = SHOWN
+) -> tuple[str, ...]:
+    """A sentence for each state in which something that the place rests on is untrue.
+
+    rests_on: of `annot.judging.states.THINGS`. shown: how many papers a sentence names; None for all.
+    """
+    return tuple(
+        sentence(
+            f"states.{finding.state.notice}",
+            finding=finding,
+            things=[words for thing, words in THINGS.items() if thing in finding.state.untrue & {*rests_on}],
+            shown=shown,
+        )
+        for finding in findings
+        if finding.state.untrue & {*rests_on}
+    )
+
+
+def by_place(findings: Iterable[StateFinding]) -> dict[str, tuple[str, ...]]:
+    """The sentences of every place that has any; the datasheet's count of papers names all that are left out."""
+    all_findings = tuple(findings)
+    shown = {place: None if place == "composition.count" else SHOWN for place in RESTS_ON}
+    notices_by_place = {
+        place: notices(all_findings, rests_on, shown=shown[place]) for place, rests_on in RESTS_ON.items()
+    }
+    return {place: sentences for place, sentences in notices_by_place.items() if sentences}
+
+
+def tell_untrue(ws: Workspace, states: States, place: str, *, tell: Callable[[str], None]) -> None:
+    """Report the untrue parts of a command's output. states: of the study that it read."""
+    rests_on = RESTS_ON[place]
+    for notice in notices(remembered_findings(ws, states, on=rests_on), rests_on):
+        tell(notice)
+
+
+def unknown(findings: Iterable[StateFinding], rests_on: Collection[str]) -> str:
+    """Sentence in place of a verdict whose foundation is untrue; empty if it all holds."""
+    says = [finding.state.says for finding in findings if finding.state.refused and finding.state.untrue & {*rests_on}]
+    return sentence("states.verdict", says=says) if says else ""
