@@ -226,7 +226,7 @@ def test_a_study_on_postgres_is_replaced_whole_or_not_at_all(
     def people() -> int:
         return len(annot_done("assessor", "list", "--json", folder=folder).data)
 
-    move = backup._Moves.move
+    move = restore._Moves.move
 
     def fails(self: restore._Moves, source: Path, target: Path) -> None:
         if source.name == "pools" and ".annot/stage-" in str(source):

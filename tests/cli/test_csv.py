@@ -79,7 +79,7 @@ def test_csv_is_written_where_it_is_guarded_and_nowhere_else() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITERS
     }
-    assert places == {"api/tidy.py", "formats/spreadsheet.py"}
+    assert places == {"api/tidy.py", "formats/input_files.py"}
 
 
 def test_numbers_stay_numbers_and_texts_that_look_like_formulas_do_not() -> None:

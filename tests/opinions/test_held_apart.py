@@ -37,7 +37,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "toolkit" / "annot"
 STORE = "annot.store.opinions"
 MAY_READ = (
     *("judging/opinions/", "steps/opinion", "measuring/opinions", "publishing/report/", "publishing/release/"),
-    *("steps/report.py", "steps/release.py", "steps/datasheet.py", "measuring/sampled", "store/opinions.py"),
+    *("steps/publish.py", "measuring/sampled", "measuring/study_analyses.py", "store/opinions.py"),
     "judging/exchange/outgoing.py",
 )
 """Asking, reports, releases and the estimates of a sample; and the proof that no task tells an opinion."""
@@ -67,7 +67,7 @@ def test_only_the_store_of_opinions_knows_their_tables() -> None:
         if tables & {name.rpartition(".")[2] for name in imports_of(path)}
     }
     # A query about which a model was asked cannot be removed, and a report without the newest opinions is old.
-    assert users == {"store/opinions.py", "store/queries.py", "store/hashes.py"}
+    assert users == {"store/opinions.py", "store/pools.py", "store/revisions.py"}
 
 
 def test_asking_before_anything_was_sent_needs_a_reason_which_goes_on_record(tmp_path: Path) -> None:
