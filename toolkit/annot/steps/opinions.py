@@ -261,11 +261,11 @@ def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> It
 
 def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
     with ws.reading() as session:
-        records = {one.name: one for one in opinions.read_asked_models(session)}
+        models = {model.name: model for model in opinions.read_asked_models(session)}
         calls = opinions.read_calls(session, name)
         shown = display_parts(session, (call.shown_sha256 for call in calls))
         waiting = waiting_pairs(session)
-        before = records.get(name)
+        before = models.get(name)
         gold = trials.read_gold(session)
         facets = {query.query_id: query.facet for query in read_queries(session)}
     settings = _settings_of(ws, name)
@@ -278,26 +278,27 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
     if before is None:
         examples = _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
     else:
-        examples = [one for one in gold if one.pair in before.examples]
+        examples = [example for example in gold if example.pair in before.examples]
         _check_unchanged(name, before, settings, len(examples))
-    apart = {one.pair for one in examples}
-    put_off = {pair for pair in pairs if pair in waiting and pair not in apart}
-    pairs = [pair for pair in pairs if pair not in apart | put_off]
+    shown_as_examples = {example.pair for example in examples}
+    put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
+    pairs = [pair for pair in pairs if pair not in shown_as_examples | put_off]
     bodies = {facet: recorded[display["prompt"]] for facet, display in around.items()}
     prompts = prompts_of(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
     refuse_uncorrected(ws, prompts.material.papers.values())
-    if before is not None:
-        _check_prompts(name, before, around, prompts)
     record = AskedModel(
         name,
         settings.url,
         settings.model,
-        {one: getattr(settings, one) for one in FIXED},
-        {**(before.prompts if before else {}), **prompts.frames},
-        tuple(sorted(apart)),
-        before.since if before else moment_now(),
-        before.early if before else (),
+        {setting: getattr(settings, setting) for setting in FIXED},
+        prompts.frames,
+        tuple(sorted(shown_as_examples)),
+        moment_now(),
     )
+    if before is not None:
+        _check_prompts(name, before, around, prompts)
+        frames = {**before.prompts, **prompts.frames}
+        record = record._replace(prompts=frames, since=before.since, early=before.early)
     with ws.reading() as session:
         questions = _open_questions(session, pairs, settings, calls, prompts)
     notes = [*_of_texts(put_off, questions, calls)]

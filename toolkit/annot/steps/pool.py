@@ -81,7 +81,7 @@ from annot.publishing.report.terminal import rendered
 from annot.ranking.given_vectors import absent_by_default
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
-from annot.ranking.word_vectors import trained_on_few
+from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.pools import read_queries, read_topics
 from annot.study.backups import keep_backup
@@ -339,28 +339,12 @@ def build(
     design_of, not_for_texts = designs.of_topics(topics)
     ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
     drawn = _draw(ranker, design_of, current, frozen=frozen, partly=bool(only))
-    staying = [pool for topic_id, pool in current.items() if only and topic_id not in chosen]
-    changes = pool_changes(current, [*drawn.pools.values(), *staying], records.queries)
+    staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else None
+    changes = pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
     if not dry_run:
-        lines, facts = lines_of(drawn.rankings), drawn.facts
-        hashes = {
-            topic_id: rankings_sha256({name: lines[name] for name in lines if name in pool.methods}, topic_id)
-            for topic_id, pool in drawn.pools.items()
-        }
-        if facts is not None and only:
-            lines, facts = joined(ws, lines, facts=facts, of_topics=True)
-        with ws.writing() as session:
-            refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
-            hashes = pools.read_rankings_sha256(session) | hashes
-            pools.replace_pools(session, [*drawn.pools.values(), *staying], rankings_sha256=hashes)
-            if redraw:
-                keep_backup(ws, "before pool redraw")
-        if facts is not None:
-            write_rankings(ws, lines, facts=facts)
-        _write_drawn(ws, drawn, staying)
+        _write_drawn(ws, drawn, staying, changes, redraw=redraw, grow=grow)
         if redraw or not current:
             note(ws, "pool", states_of(ws))
-    made_with = method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
     notes = sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn.pools.values()],
@@ -376,8 +360,7 @@ def build(
         wants_grow=records.sent and dry_run and not grow and any(change.added for change in changes.values()),
         dry_run=dry_run,
     )
-    few = trained_on_few({name: settings for name, settings in made_with.items() if name in drawn.rankings})
-    notes += sentences("commands.few_abstracts", few=few)
+    notes += sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
     in_figures = tuple(_in_figures(pool, records.queries, changes) for pool in drawn.pools.values())
     return BuiltPools(in_figures, records.sent, notes)
 
@@ -403,13 +386,42 @@ def _draw(
     return _Drawn({pool.topic_id: pool for pool in drawn}, rankings, admitted, {} if frozen else rankings, facts)
 
 
-def _write_drawn(ws: Workspace, drawn: _Drawn, staying: Sequence[Pool]) -> None:
-    """Write the files of the pools and of their admissions. staying: pools that were not drawn now."""
-    on_record = recorded_admissions(ws) if staying else {}
-    of_staying = {pool.topic_id: on_record[pool.topic_id] for pool in staying if pool.topic_id in on_record}
-    write_admissions(ws, {**of_staying, **drawn.admitted})
-    new = list(drawn.pools.values())
-    write_pools(ws, sorted([*new, *staying], key=attrgetter("topic_id")) if staying else new)
+def _write_drawn(
+    ws: Workspace,
+    drawn: _Drawn,
+    staying: Sequence[Pool] | None,
+    changes: Mapping[str, PoolChange],
+    *,
+    redraw: bool,
+    grow: bool,
+) -> None:
+    """Write the pools to the database, and their files. staying: pools that were not drawn now; None if all were."""
+    new, others = list(drawn.pools.values()), staying or ()
+    lines, facts = lines_of(drawn.rankings), drawn.facts
+    hashes = {
+        topic_id: rankings_sha256({name: lines[name] for name in lines if name in pool.methods}, topic_id)
+        for topic_id, pool in drawn.pools.items()
+    }
+    if facts is not None and staying is not None:
+        lines, facts = joined(ws, lines, facts=facts, of_topics=True)
+    with ws.writing() as session:
+        refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
+        hashes = pools.read_rankings_sha256(session) | hashes
+        pools.replace_pools(session, [*new, *others], rankings_sha256=hashes)
+        if redraw:
+            keep_backup(ws, "before pool redraw")
+    if facts is not None:
+        write_rankings(ws, lines, facts=facts)
+    on_record = recorded_admissions(ws) if others else {}
+    of_others = {pool.topic_id: on_record[pool.topic_id] for pool in others if pool.topic_id in on_record}
+    write_admissions(ws, {**of_others, **drawn.admitted})
+    write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
+
+
+def _few_abstracts(ws: Workspace, drawn: _Drawn) -> FewAbstracts | None:
+    """Methods of these rankings that were trained on few abstracts."""
+    made_with = method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
+    return trained_on_few({name: settings for name, settings in made_with.items() if name in drawn.rankings})
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:

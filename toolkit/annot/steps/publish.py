@@ -18,7 +18,8 @@ from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.formats.trec import Match
-from annot.judging.comments import consent, own_words
+from annot.judging.comments import OwnWords, consent, own_words
+from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelection
@@ -390,75 +391,55 @@ def release(
     refuse_qrels_of_models(ws)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
-    study, records = read_for_release(_as_draft(ws) if draft else ws)
-    if (consenting and consented is None) or (consented is not None and not consented.strip()):
-        raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
-    agreed: tuple[Notice, ...] = ()
-    if consented is not None:
-        agreed = consent(study, how=consented, people=consenting)
-        study = replace(study, notices=(*study.notices, *agreed))
-    words = own_words(study)
+    snapshot, records = read_for_release(_as_draft(ws) if draft else ws)
+    agreed = _agreed(snapshot, consented, consenting)
+    snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
+    words = own_words(snapshot)
     corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
-    lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
+    lacking = [*_papers_missing(snapshot, corpus), *(_texts_missing(snapshot) if terms.with_text else ())]
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
-    measured = Study(study, terms)
-    added = set(measured.added)
-    corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
-    judged = judged_versions(study)
-    corpus = tuple(with_judged_texts(corpus, judged))
-    runs, runs_missing, notes = run_files(study)
-    asked = open_questions(answers, topics=bool(study.texts))
-    there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
-    there += tuple(line for finding in measured.findings if finding.state.refused for line in finding.lines)
-    others = (*unnamed, *lacking, *there)
-    missing = (*others, *describe_open(asked))
-    in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
-    facts = facts_of(measured, corpus_facts(ws, without=added), terms)
-    report = report_files(measured)
-    unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    unmended = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
-    notes = (*notes, *words.notes, *unmended, *(f"the report: {reason}" for reason in sorted(unmeasured)))
-    reported = [one for one in measured.opinions_on_record if one.standing.reported]
-    pooled = study.pooled
-    made, notes = release_files(
-        replace(study, queries=with_judged_sentences(study.queries, judged)),
+    study = Study(snapshot, terms)
+    added = set(study.added)
+    judged = judged_versions(snapshot)
+    corpus = tuple(with_judged_texts((paper for paper in corpus if paper.paper_id not in added), judged))
+    runs, runs_missing, run_notes = run_files(snapshot)
+    questions = open_questions(answers, topics=bool(snapshot.texts))
+    not_ready = (*unnamed, *lacking, *_not_ready(study, words, runs_missing))
+    missing = (*not_ready, *describe_open(questions))
+    in_full = (*not_ready, *(f"{ANSWERS_FILE}: {question.question}: {question.text}" for question in questions))
+    reported = [opinion for opinion in study.opinions_on_record if opinion.standing.reported]
+    contents, notes = release_files(
+        replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged)),
         corpus,
-        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
-        records.labels | {text_id: one.labels for text_id, one in judged.items() if one.labels},
-        report,
-        facts,
+        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in snapshot.pooled}),
+        records.labels | {text_id: version.labels for text_id, version in judged.items() if version.labels},
+        report_files(study),
+        facts_of(study, corpus_facts(ws, without=added), terms),
         answers,
         words=words,
         runs=runs,
-        opinions=opinion_files(reported, study, terms, currency=ws.settings.forecast.currency),
-        notes=notes,
+        opinions=opinion_files(reported, snapshot, terms, currency=ws.settings.forecast.currency),
+        notes=(*run_notes, *words.notes, *_report_notes(study)),
         versions=version_records(
-            study,
+            snapshot,
             judged,
-            of_models={
-                sha256
-                for one in reported
-                for display in one.displays.values()
-                for sha256 in texts_in(display)
-                if sha256
-            },
+            of_models={sha256 for opinion in reported for sha256 in _shown_to_model(opinion)},
             with_text=terms.with_text,
         ),
         missing=in_full if draft else None,
     )
-    notes = (*notes, *_trials_left_out(measured))
-    files = bundle(made)
-    secrets = secrets_of(study, records, environ=os.environ, allowed=allowed)
-    early = [why for one in measured.opinions_on_record for _, _, why in one.asked.early]
-    texts = free_texts(study, words, answers, early=early)
-    revealing = tuple(_revealing(study, secrets, corpus, files, answers, allowed))
-    named = mentioned(texts, known_people(study, secrets), allowed=allowed, excerpts=not revealing)
+    notes = (*notes, *_trials_left_out(study))
+    files = bundle(contents)
+    secrets = secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
+    texts = free_texts(snapshot, words, answers, early=_reasons_for_early_opinions(study))
+    revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
+    mentions = mentioned(texts, known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
     if dry_run:
-        notes = (*notes, *(f"a text of a person has {one}" for one in named))
-        named = ()
-    _refuse(() if draft else missing, revealing, named, may_publish=may_publish)
+        notes = (*notes, *(f"a text of a person has {mention}" for mention in mentions))
+        mentions = ()
+    _refuse(() if draft else missing, revealing, mentions, may_publish=may_publish)
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
@@ -467,14 +448,54 @@ def release(
                 record_notices(session, agreed)
         write_folder(ws.root, folder, files)
         if not draft:
-            note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
+            note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
 
-def _trials_left_out(measured: Study) -> Iterator[str]:
-    """A note on each opinion that the release does not have."""
-    for standing in (one.standing for one in measured.opinions_on_record if not one.standing.reported):
+def _agreed(snapshot: Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[Notice, ...]:
+    """Notices that people agreed to the release of their words, which are not on record yet."""
+    if consented is None and not consenting:
+        return ()
+    if consented is None or not consented.strip():
+        raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
+    return consent(snapshot, how=consented, people=consenting)
+
+
+def _reasons_for_early_opinions(study: Study) -> list[str]:
+    return [why for opinion in study.opinions_on_record for _, _, why in opinion.asked.early]
+
+
+def _shown_to_model(opinion: OpinionOnRecord) -> Iterator[str]:
+    """Hashes of the texts that a model answered on."""
+    for display in opinion.displays.values():
+        yield from filter(None, texts_in(display))
+
+
+def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> Iterator[str]:
+    """Parts of the study that are not finished, or not true any more."""
+    yield from _pools_missing(study.snapshot)
+    yield from runs_missing
+    yield from words.undecided
+    yield from unfinished(study.snapshot.outcome)
+    for finding in study.findings:
+        if finding.state.refused:
+            yield from finding.lines
+
+
+def _report_notes(study: Study) -> Iterator[str]:
+    """Notes on untrue parts of the study that a release may have, and on figures that could not be measured."""
+    for finding in study.findings:
+        if not finding.state.refused:
+            yield from finding.lines
+    unmeasured = {part.reason for part in (study.evaluated, study.effect) if isinstance(part, Undefined)}
+    for reason in sorted(unmeasured):
+        yield f"the report: {reason}"
+
+
+def _trials_left_out(study: Study) -> Iterator[str]:
+    """Notes on opinions that the release does not have."""
+    for standing in (opinion.standing for opinion in study.opinions_on_record if not opinion.standing.reported):
         yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 

@@ -194,7 +194,8 @@ def shares(
     snapshot, settings = study.snapshot, ws.settings
     convention, measure = primary_of(settings)
     topics = len({snapshot.topics[query_id] for query_id in study.frozen})
-    found = _pilot(study, convention)
+    pilot = _pilot(study, convention)
+    seen_on = None if isinstance(pilot, Undefined) else pilot[1]
     pairs = sum(map(len, study.frozen.values()))
     expected = ExpectedStudy(
         measure=measure,
@@ -205,11 +206,12 @@ def shares(
         level=settings.agreement.level,
     )
     rows = []
-    for at, share in enumerate(shares):
+    for done, share in enumerate(shares, start=1):
         pi = probabilities(study.frozen, share=share, rule=study.rule)
-        if isinstance(found, Undefined):
+        if isinstance(pilot, Undefined):
             certain = assumed(share, expected)
         else:
+            judged, described = pilot
             family = family_of(convention, measure)
             assert family is not None
             measured = MeasuredDesign(
@@ -219,13 +221,13 @@ def shares(
                 predict=settings.sample.predict == "ranker",
                 topics=topics,
                 level=settings.agreement.level,
-                redraws=found.seen_on.redraws if share < 1 else 1,
+                redraws=described.redraws if share < 1 else 1,
                 seed=settings.seed,
             )
-            certain = certainty(found.judged, pi, measured)
+            certain = certainty(judged, pi, measured)
         effort = study.effort_of(pi)
         rows.append(row_of(share, expected_pairs(pi), effort, certain))
-        advance(at + 1, len(shares))
+        advance(done, len(shares))
     forecast = SharesForecast(
         queries=len(study.frozen),
         topics=topics,
@@ -235,8 +237,8 @@ def shares(
         level=LEVEL,
         interval_level=settings.agreement.level,
         currency=settings.forecast.currency,
-        seen_on=None if isinstance(found, Undefined) else found.seen_on,
-        why_assumed=found.reason if isinstance(found, Undefined) else "",
+        seen_on=seen_on,
+        why_assumed=pilot.reason if isinstance(pilot, Undefined) else "",
         relevant=relevant,
         rows=tuple(rows),
         notes=(),
@@ -275,29 +277,16 @@ def describe(found: SharesForecast, table: Table) -> str:
     return rendered("sample-shares", found=found, shares=table_text(table))
 
 
-class _Judged(NamedTuple):
-    judged: JudgedQueries
-    seen_on: SeenOn
-
-
-def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
-    """The queries whose pairs are all judged, or why certainty cannot be seen on them."""
+def _pilot(study: _Study, convention: str) -> tuple[JudgedQueries, SeenOn] | Undefined:
+    """The queries whose pairs are all judged, with their description; Undefined if they are too few."""
     snapshot, sample = study.snapshot, study.snapshot.sample
-    graded = nested((one.query_id, one.doc_id, one.relevance) for one in snapshot.outcome.qrels)
-    for query_id, doc_id in snapshot.outcome.unjudgeable:
-        graded.setdefault(query_id, {})[doc_id] = 0
-    grades: dict[str, dict[str, int]] = {}
-    for query_id, places in study.frozen.items():
-        wanted = [doc_id for doc_id in places if sample is None or sample.drawn(query_id, doc_id)]
-        own = graded.get(query_id, {})
-        if wanted and all(doc_id in own for doc_id in wanted):
-            grades[query_id] = {doc_id: own[doc_id] for doc_id in wanted}
+    grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
     if len(set(topics.values())) < MIN_UNITS:
         finished = counted(len(set(topics.values())), called().topic)
         return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
     ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
-    methods = sorted({method for of in ranks.values() for method in of})
+    methods = sorted({method for by_method in ranks.values() for method in by_method})
     own_runs = _own_runs(study.snapshot.ws, grades)
     lists = {
         query_id: [groups_of(run[query_id], convention, "order") for run in own_runs.values()]
@@ -315,13 +304,28 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
         runs=runs,
         own_runs=bool(own_runs),
         redraws=redraws_of(len(grades)),
-        filled_in=any(len(of) < len(study.frozen[query_id]) for query_id, of in grades.items()),
+        filled_in=any(len(of_query) < len(study.frozen[query_id]) for query_id, of_query in grades.items()),
     )
     drawn_with = {
         query_id: {doc_id: _probability(sample, query_id, doc_id) for doc_id in places}
         for query_id, places in fused.items()
     }
-    return _Judged(JudgedQueries(grades, lists, features_of(snapshot, fused), topics, drawn_with), seen_on)
+    return JudgedQueries(grades, lists, features_of(snapshot, fused), topics, drawn_with), seen_on
+
+
+def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
+    """Grades by query and document, of the queries whose pairs to judge have all ended."""
+    sample, outcome = study.snapshot.sample, study.snapshot.outcome
+    grade_of = nested((qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in outcome.qrels)
+    for query_id, doc_id in outcome.unjudgeable:
+        grade_of.setdefault(query_id, {})[doc_id] = 0
+    grades: dict[str, dict[str, int]] = {}
+    for query_id, places in study.frozen.items():
+        documents = [doc_id for doc_id in places if sample is None or sample.drawn(query_id, doc_id)]
+        of_query = grade_of.get(query_id, {})
+        if documents and all(doc_id in of_query for doc_id in documents):
+            grades[query_id] = {doc_id: of_query[doc_id] for doc_id in documents}
+    return grades
 
 
 def _probability(sample: PoolSample | None, query_id: str, doc_id: str) -> float:
