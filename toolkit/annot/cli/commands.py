@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 class CommandEntry(NamedTuple):
-    """One command."""
+    """A command."""
 
     words: str
-    """What is typed after `annot`."""
+    """Words typed after `annot`."""
     module: str
-    """Of `annot.cli`; all commands with the same first word are in one."""
+    """Module of `annot.cli`; commands with the same first word are in the same module."""
     every_study: bool = False
-    """Whether `annot --help` shows it among the first."""
+    """True if `annot --help` shows it among the first."""
 
 
 EVERY_STUDY = True
@@ -137,7 +137,7 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("studio status", "keep"),
     ),
 }
-"""By the heading under which `annot --help` has those that not every study needs."""
+"""Commands that not every study needs, by their heading in `annot --help`."""
 
 BY_WORDS = {listed.words: listed for several in COMMANDS.values() for listed in several}
 MODULES = {words.split()[0]: listed.module for words, listed in BY_WORDS.items()}
@@ -145,7 +145,7 @@ MODULES = {words.split()[0]: listed.module for words, listed in BY_WORDS.items()
 
 
 def takes_verbs(first: str) -> bool:
-    """Whether verbs follow the word."""
+    """True if verbs follow the word."""
     return any(words.startswith(f"{first} ") for words in BY_WORDS)
 
 
@@ -159,7 +159,7 @@ FILE_NAME = re.compile(r"\w[\w.+-]{0,99}")
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
 WORKSPACE, DRY_RUN, FORM, QUIET = "annot.workspace", "annot.dry_run", "annot.form", "annot.quiet"
-"""What a group and its verb both know of the command line."""
+"""Parts of the command line that a group and its verb share."""
 
 
 def _workspace(ctx: typer.Context, parameter: typer.CallbackParam, value: Path) -> Path:
@@ -231,7 +231,7 @@ def setting(text: str, **limits: Any) -> Any:
 
 
 def recorded(text: str, **limits: Any) -> Any:
-    """An option whose default is what the pools on record have, or annot.toml before there are any."""
+    """Option whose default is the value of the pools on record, or of annot.toml before there are any."""
     return option(text, shown="on record, else annot.toml", **limits)
 
 
@@ -241,7 +241,7 @@ def flag(name: str, text: str) -> Any:
 
 
 def only_with(what: str, /, **given: object) -> None:
-    """Refuse options that were given in vain. what: what they need."""
+    """Refuse options that have no effect. what: the condition that they need."""
     if names := _typed(given):
         raise typer.BadParameter(f"{' and '.join(names)} can only be used with {what}")
 
@@ -306,7 +306,7 @@ def refuse_beside(way: str, **given: object) -> None:
 
 
 def _typed(given: dict[str, object]) -> list[str]:
-    """What was typed of these parameters, as it is called on the command line."""
+    """Parameters that were typed, under their names on the command line."""
     names = (name for name, value in given.items() if not (value is None or value is False or value == []))
     return [name if name.isupper() else f"--{name.replace('_', '-')}" for name in names]
 
@@ -450,7 +450,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _first_words: defaultdict[str, typer.Typer] = defaultdict(typer.Typer)
-"""One command each, or a group; built into what typer runs when it is called."""
+"""Commands, and groups of commands; typer's objects are built when one is called."""
 _groups: dict[str, typer.Typer] = {}
 
 
@@ -489,7 +489,7 @@ def command(
     free_with: str = "watch",
     server: bool = False,
 ) -> Callable[[Function], Function]:
-    """Make a function the command `words`: its parameters are the options, and what it returns is printed.
+    """Make a function the command `words`: its parameters are the options, and its result is printed.
 
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None if no folder is named
     and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
@@ -520,7 +520,7 @@ def command(
 
 
 def _annotations(function: Function) -> Iterator[Any]:
-    """What the parameters of a function are annotated with, besides their types."""
+    """Annotations of the parameters of a function, besides their types."""
     for parameter in inspect.signature(function).parameters.values():
         yield from getattr(parameter.annotation, "__metadata__", ())
 
@@ -557,7 +557,7 @@ def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -
 
 
 def called_in(ws: "Workspace | None") -> Callable[[], StudyVocabulary]:
-    """What texts call the topics and documents of the study, read when the first text asks; without a study, papers."""
+    """Words of the study for topics and documents, read when the first text needs them; without a study, papers."""
 
     @cache
     def words() -> StudyVocabulary:
@@ -634,7 +634,7 @@ def _missing_part(ws: "Workspace | None") -> MissingInput | None:
 def _with_shared_options(
     words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, free_with: str, server: bool
 ) -> Callable[..., None]:
-    """What typer calls. Its signature has the options, the shared ones last and always in the same order."""
+    """Function for typer. Its signature has the options, the shared ones last and always in the same order."""
     own = dict(inspect.signature(function).parameters)
     shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
     if server:

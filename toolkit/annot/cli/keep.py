@@ -133,7 +133,7 @@ def release(
 
 
 def _may_publish(found: Sequence[str]) -> bool:
-    """Show what texts of people name, and ask."""
+    """Show names in people's texts, and ask."""
     output.say("Texts of people that go out with the release have:")
     for line in found:
         output.say(f"  {line}")

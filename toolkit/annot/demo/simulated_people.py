@@ -38,7 +38,7 @@ from annot.study.workspace import Workspace, write_file
 
 
 class Latent(NamedTuple):
-    """What a paper of the demo corpus is about."""
+    """Contents of a paper of the demo corpus."""
 
     problem: str
     subproblem: str
@@ -87,7 +87,7 @@ def write_corpus(path: Path) -> int:
 
 
 def latents() -> dict[str, Latent]:
-    """What each paper is about, by `paper_id`. Only the simulation may know it."""
+    """Contents of each paper, by `paper_id`. Only the simulation may know them."""
     return {paper_id: Latent(**traits) for paper_id, traits in json.loads(read("latent.json")).items()}
 
 
@@ -97,7 +97,7 @@ def query_papers() -> tuple[QueryPaper, ...]:
 
 
 def questions() -> tuple[MadeQuestion, ...]:
-    """The questions of the demonstration of questions. Only the simulation may know what answers them."""
+    """The questions of the demonstration of questions. Only the simulation may know their answers."""
     texts = "topic_id", "title", "description", "narrative"
     about = "problem", "subproblem", "answered_by"
     return tuple(
@@ -128,18 +128,18 @@ COMMENT_RATE = 0.04
 SPREAD_OF_TIMES = 0.45
 """Standard deviation of the logarithm of the time that a judgement takes."""
 STABLE = 0.7
-"""How strongly two views of a pair by one person, on two occasions, go together: the correlation of their noise."""
+"""Correlation of the noise in two views of a pair by one person, on two occasions."""
 
 
 Remarks = Mapping[str, Any]
-"""What simulated people write: `grades`, a list for each grade; `over_ruled`, `lower`, `higher` and `given_fits` for
+"""Texts of simulated people: `grades`, a list for each grade; `over_ruled`, `lower`, `higher` and `given_fits` for
 decisions."""
 REMARKS: dict[str, Remarks] = json.loads(read("remarks.json"))
-"""By the kind of the study."""
+"""Texts by the kind of the study."""
 
 
 class SimulatedAnswer(NamedTuple):
-    """What a person gives for one pair: a grade, or the reason why there is none."""
+    """A person's answer to one pair: a grade, or the reason why there is none."""
 
     grade: int | None
     cannot_judge: str | None
@@ -150,13 +150,13 @@ class SimulatedAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAssessor:
-    """One person's way of judging. The same pair under the same seed always gets the same answer on an occasion."""
+    """A person's way of judging. The same pair under the same seed always gets the same answer on an occasion."""
 
     name: str
     severity: float
-    """In grades: how much less similar than it is a pair looks to this person; negative for the lenient."""
+    """Strictness, in grades: similarity that a pair loses in this person's view; negative for the lenient."""
     noise: float
-    """In grades: standard deviation of what varies from pair to pair."""
+    """Standard deviation, in grades, of the part that varies from pair to pair."""
     thresholds: tuple[float, ...]
     """The similarity from which grade 1, 2, 3 ... is given, ascending."""
     cannot_judge_rate: float
@@ -174,7 +174,7 @@ class SimulatedAssessor:
         reasons: Sequence[str],
         remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
-        """The answer for one pair. Asked again on another occasion, the person remembers some of the first view.
+        """The answer for one pair. On another occasion, the person remembers part of the first view.
 
         relevance: how similar the pair is in truth, in [0, 3]. reasons: what may be said where nothing can be judged.
         """
@@ -200,7 +200,7 @@ class SimulatedAdjudicator:
     noise: float
     thresholds: tuple[float, ...]
     over_rule_rate: float
-    """How often a view of their own that nobody gave prevails."""
+    """Probability that the adjudicator's view prevails if no assessor gave it."""
     seconds: float
 
     def settle(
@@ -213,7 +213,7 @@ class SimulatedAdjudicator:
         seed: int,
         remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
-        """The decision on one pair, its reason as comment; `grades` are those given, None if somebody could not."""
+        """The decision on one pair, its reason as comment; `grades`: those of the assessors, None without one."""
         rng = generator(seed, "settle", self.name, query_id, doc_id)
         lead_time = _seconds(rng, self.seconds)
         perceived = relevance + rng.normal(0.0, self.noise)
@@ -259,11 +259,11 @@ MOST = 3.0
 """Similarity runs from 0 to this, on the scale of the grades."""
 
 JITTER = 0.3
-"""What makes one pair a little closer than the next of its kind: uniform, at most this much either way."""
+"""Largest difference in similarity between pairs of one kind: uniform, at most this much either way."""
 
 
 _LIKENESS = json.loads(read("likeness.json"))
-"""What is alike. A problem is two digits; with a letter it is one of its sub-problems."""
+"""Weights of the parts of similarity. A problem is two digits; with a letter it is one of its sub-problems."""
 RELATED_PROBLEMS = {frozenset(pair) for pair in _LIKENESS["related_problems"]}
 AREAS = _LIKENESS["areas"]
 RELATED_METHODS = {frozenset(pair) for pair in _LIKENESS["related_methods"]}
@@ -273,7 +273,7 @@ COARSE_METHODS = frozenset({"resource", "empirical"})
 
 
 def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str, Latent]) -> float:
-    """Similarity of two papers under a facet, in [0, 3], from what they are about.
+    """Similarity of two papers under a facet, in [0, 3], from their contents.
 
     The pair's own jitter follows from the three ids alone. A facet that the demo does not know is an InputError.
     """
@@ -289,7 +289,7 @@ def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str
 
 
 def answer_relevance(question: MadeQuestion, doc: str, latent: Mapping[str, Latent]) -> float:
-    """How well a paper answers a question, in [0, 3], from what the paper is about.
+    """Relevance of a paper to a question, in [0, 3], from the contents of the paper.
 
     The pair's own jitter follows from the two ids alone.
     """
@@ -340,7 +340,7 @@ def _result(query: Latent, doc: Latent) -> float:
 
 
 def _proposes(paper: Latent) -> bool:
-    """Whether it is a methodological paper: one that proposes or tries a method, no resource and no study of others."""
+    """True for a methodological paper: one that proposes or tries a method, no resource and no study of others."""
     return paper.method not in COARSE_METHODS
 
 
@@ -360,25 +360,25 @@ def _same_area(query: Latent, other: Latent) -> bool:
 
 
 Relevance = Callable[[Query, str], float]
-"""How similar a document is to a query in truth, in [0, 3]."""
+"""True similarity of a document to a query, in [0, 3]."""
 
 
 Respond = Callable[[PairKey], tuple[SimulatedAnswer, str | None] | None]
-"""A person's answer to what is asked, and, where it is a decision, why the assessors differ; None leaves it open."""
+"""A person's answer to a task and, for a decision, the reason why the assessors differ; None leaves it open."""
 
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
-    """Every assessor judges what is left in their project; returns how many judgements there are then."""
+    """Judge the open pairs of each assessor's project; returns the number of judgements then."""
     return work(ws, "judge", judging_people(ws, seed=seed, truth=truth), advance)
 
 
 def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
-    """The adjudicator settles what is left; returns how many decisions there are then."""
+    """Settle the open disputes as the adjudicator; returns the number of decisions then."""
     return work(ws, "adjudicate", settling_people(ws, seed=seed, truth=truth), advance)
 
 
 def judging_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, Respond]:
-    """Every assessor by name, and how they answer."""
+    """Assessors by name, with their way of judging."""
     known = _known(ws)
     reasons = [reason.value for reason in reasons_in(ws.settings.collection.language)]
     remarks = REMARKS[ws.settings.kind]
@@ -409,7 +409,7 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
 
 
 def demo_relevance(kind: Kind = "facets") -> Relevance:
-    """What is true of the packaged papers: how alike they are, or how well they answer the packaged questions."""
+    """Truth about the packaged papers: their similarity, or their relevance to the packaged questions."""
     paper_latents = latents()
     if kind != "facets":
         asked = {one.topic.topic_id: one for one in questions()}
@@ -423,7 +423,7 @@ def _known(ws: Workspace) -> dict[str, Query]:
 
 
 def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], advance: Advance) -> int:
-    """All people answer at once, each with their own token and in the order of their own project.
+    """Let all people answer at once, each with their own token and in the order of their own project.
 
     Returns how many tasks have an answer then; those that have one already are left as they are. In the rounds that
     make the collection, only what is still to be judged or settled is looked at. Raises StudioError if the server goes
@@ -466,7 +466,7 @@ _OUTGOING: dict[StoredRound, Callable[[Workspace], list[OutgoingProject]]] = {
     "judge": judging.outgoing_of,
     "adjudicate": judging.adjudication_outgoing_of,
 }
-"""What people are to find in their projects."""
+"""Pairs that people find in their projects."""
 
 
 def _answer(
@@ -478,7 +478,7 @@ def _answer(
     keys: TaskKeys,
     one_more: Callable[[], None],
 ) -> int:
-    """Answer what is open in a project; returns how many tasks have an answer then.
+    """Answer the open tasks of a project; returns the number of answered tasks then.
 
     sent: the tasks that matter, with what is predicted on them; None if all do.
     """

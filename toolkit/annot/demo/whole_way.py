@@ -36,7 +36,7 @@ from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, 
 NAME = "annot-demo"
 DRAFT = "release-draft"
 DEEPER = 3
-"""How much deeper each method is drawn from if a sample is judged: a third of these pools is as many pairs again."""
+"""Factor by which methods are drawn deeper if a sample is judged: a third of these pools is as many pairs again."""
 REPEATS = 0.08
 SEED = 13
 CLOSE = 20
@@ -58,7 +58,7 @@ Watch = Callable[[str], AbstractContextManager[Advance]]
 
 @dataclass(slots=True)
 class Steps:
-    """What the demonstration tells as it goes, its steps counted."""
+    """Messages of the demonstration, with numbered steps."""
 
     tell: Tell
     number: int
@@ -76,7 +76,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Where to look, and what was simulated."""
+    """Places to look at, and a list of simulated parts."""
 
     report: Path
     browse: Path
@@ -91,7 +91,7 @@ class Done:
 
 
 def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, tell: Tell, watch: Watch) -> Done:
-    """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else.
+    """Make the whole study in `folder`; run again, finish missing parts and change nothing else.
 
     sample: judge only a sample with this share of the pools.
     """
@@ -113,7 +113,7 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
 def _judged(
     ws: Workspace, kind: DemoKind, sample: float | None, server: setup.State, steps: Steps, watch: Watch
 ) -> Done:
-    """From the plan to the pages."""
+    """Steps from the plan to the pages."""
     pairs = share_out(ws, steps, sample)
     with watch("sending tasks") as advance:
         pushed = exchange.push(ws, round="judging", dry_run=False, advance=advance)
@@ -179,7 +179,7 @@ def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
 
 
 def share_out(ws: Workspace, steps: Steps, sample: float | None = None) -> int:
-    """The people, and who judges what of the pools or of a sample; returns the number of pairs to judge."""
+    """Add the people and plan the pools or a sample; returns the number of pairs to judge."""
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
             ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False

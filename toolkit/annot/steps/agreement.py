@@ -1,4 +1,4 @@
-"""Agreement of the assessors, their effect on the order of the runs, and what they should talk about."""
+"""Agreement of the assessors, their effect on the order of the runs, and points for them to discuss."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
 
 
 def by_assessor(ws: Workspace, *, queries: Collection[str]) -> AssessorAnalysis:
-    """How each assessor judges, whether they change, why they disagree.
+    """Grading of each assessor: habits, changes over time, reasons for disagreement.
 
     Raises MissingInput without judgements, InputError for an unknown query.
     """
@@ -95,7 +95,7 @@ def assessor_tables(looked: AssessorAnalysis, *, queries: Collection[str]) -> tu
 
 
 def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table]) -> str:
-    """What the report's section has, as text."""
+    """The section of the report as text."""
     first, last = ("\n".join(map(wrapped, of)) for of in (assessors.told(looked), assessors.method(looked)))
     return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
 
@@ -135,7 +135,7 @@ def measure_assessor_effect(
 
 
 def describe_assessor_effect(found: AssessorEffect, tables: Iterable[Table]) -> str:
-    """The rankings, how they compare, and what chance in who judged does to them."""
+    """Text of the rankings, their differences, and the part of chance in the choice of assessors."""
     return "\n\n".join([*map(wrapped, effect_method(found)), *map(table_text, tables)])
 
 
@@ -149,7 +149,7 @@ PAGE, MARKDOWN = "meeting.html", "meeting.md"
 
 @dataclass(frozen=True, slots=True)
 class WrittenMeeting:
-    """Where the page is, and what is on it."""
+    """Path of the page, and figures on it."""
 
     path: Path
     since: str

@@ -60,18 +60,18 @@ from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, i
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """What a backup holds."""
+    """Contents of a backup."""
 
     path: Path
     size: int | None
     """Bytes of the file; None of a dry run."""
     files: int
     rows: dict[str, int]
-    """Of each table of the database."""
+    """Rows of each table of the database."""
     projects: int
     """Projects of the server whose copies are in it."""
     notes: tuple[str, ...]
-    """What it lacks, and why."""
+    """Missing parts, with reasons."""
 
 
 def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> BackedUp:
@@ -146,7 +146,7 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Pa
 
 
 def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
-    """How many answers of the project's copy are new or changed since they were pulled."""
+    """Number of answers in the project's copy that are new or changed since the last pull."""
     known: dict[str, str] = {}
     with ws.reading() as session:
         for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
@@ -170,17 +170,17 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class RestoredStudy:
-    """What came out of a backup."""
+    """Result of unpacking a backup."""
 
     root: Path
     made: str
-    """When the backup was taken."""
+    """Time of the backup."""
     files: int
     rows: dict[str, int]
     projects: int
     """Copies of projects in the backup; they stay there."""
     replaced: Path | None
-    """Where the earlier files are now; None if there were none."""
+    """Folder of the earlier files; None if there were none."""
     notes: tuple[str, ...]
 
 
@@ -249,7 +249,7 @@ class _Unpacked:
     """The study's files; if the backup has none, the present settings."""
 
     def in_the_way(self, ws: Workspace) -> list[Path]:
-        """The files and folders of the study that it would replace; what is the same already stays, and is left out."""
+        """Files and folders of the study that differ from those of the backup and would be replaced."""
         if self.contents.whole:
             return list(top_level(ws))
         there = []
@@ -264,7 +264,7 @@ class _Unpacked:
         return there
 
     def incoming(self) -> list[Path]:
-        """What of it comes into the folder, from there: entries of a whole study, single files of a part."""
+        """Paths to move into the folder: entries of a whole study, single files of a part."""
         if self.contents.whole:
             return [Path(path.name) for path in sorted(self.study.root.iterdir())]
         return [path for path in self._parts() if (self.study.root / path).is_file()]
@@ -371,7 +371,7 @@ def _check_database(ws: Workspace, contents: BackupManifest) -> None:
 
 @contextmanager
 def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
-    """A private folder to unpack into: on the disk of the study, so that what is in it can be moved in a moment."""
+    """Private folder to unpack into, on the disk of the study, so that its contents can be moved in a moment."""
     if dry_run:
         with tempfile.TemporaryDirectory(prefix="annot-") as folder:
             yield Path(folder)

@@ -46,7 +46,7 @@ class RestoredAnswers:
 
 
 def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
-    """Every answer that stopped counting, or that counts although the server no longer has it as it was."""
+    """Answers that stopped counting, or that count although the server no longer has them unchanged."""
     with ws.reading() as session:
         return withdrawn_of(session)
 
@@ -265,7 +265,7 @@ def describe(changes: Sequence[Change], *, undo: bool) -> str:
 
 
 def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
-    """Every pair that was put before its assessor again and not taken back, by time."""
+    """Pairs that were returned to their assessors and not taken back, by time."""
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
         sent = set(projects.read_asked(session, round="judge"))

@@ -1,4 +1,4 @@
-"""Whether a study is sound, and what is unsafe on this machine."""
+"""Checks of a study, and of unsafe places on this machine."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ from annot.study.workspace import Workspace, is_named_inside
 
 
 class CheckedPart(NamedTuple):
-    """What one part of a study was found to be."""
+    """Result of one check of one part of a study."""
 
     record: object
-    """What was looked at, for --json."""
+    """Subject of the check, for --json."""
     text: str
     """The same for people, each finding in it."""
     findings: int
     found: str = ""
-    """What was found, in words."""
+    """Finding in words."""
     remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What `annot check` looked at, and found."""
+    """Result of `annot check`."""
 
     parts: dict[str, CheckedPart] = field(default_factory=dict)
     unchecked: dict[str, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class CheckResult:
 
     @property
     def text(self) -> str:
-        """What was found, by part where several were looked at."""
+        """Findings, by part if several were checked."""
         texts = {name: part.text for name, part in self.parts.items()}
         texts |= {name: f"not checked: {why}" for name, why in self.unchecked.items()}
         if len(texts) == 1:
@@ -73,7 +73,7 @@ class CheckResult:
 
     @property
     def finding(self) -> FindingError | None:
-        """What ends the command where something was found."""
+        """Error that ends the command if there are findings."""
         bad = {name: part for name, part in self.parts.items() if part.findings}
         if not bad:
             return None
@@ -93,27 +93,27 @@ class VerifiedHashes:
     """Rows of judgements and adjudications."""
     findings: tuple[str, ...]
     lasting: tuple[str, ...]
-    """What has changed and stays so: nothing needs to be done about it."""
+    """Changes that stay and need no remedy."""
 
 
 class _Examined(NamedTuple):
-    """What a part is described from."""
+    """Sources for the description of a part."""
 
     study: Examination
     words: tuple[str, ...]
-    """What shows that the study is in a state of this part that has to be mended."""
+    """Words in a finding that make this part of the study need mending."""
     remedies: tuple[str, ...]
-    """How these are mended, each once."""
+    """Remedies for these findings, without repetition."""
     lasting: tuple[str, ...]
-    """What shows states that stay, and are no problem."""
+    """Lasting changes that are no problem."""
     release: Path | None
     """A release that is compared too."""
     audited: audit.Audit | None
-    """What was found on the server, if it was looked at."""
+    """Findings on the server; None if it was not examined."""
 
 
 def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Advance) -> CheckResult:
-    """Check at one part of the study, or at all it has: then what one part is refused for is a finding of that part.
+    """Check one part of the study, or all parts it has: then the error that refuses one part is a finding of that part.
 
     release: a folder that is compared with its own hashes and with the study's files.
     """
@@ -235,7 +235,7 @@ PARTS: dict[str, Callable[[_Examined], CheckedPart]] = {
     "files": _files,
     "server": _check_server,
 }
-"""How each part of a study is described."""
+"""Descriptions of the parts of a study, by name."""
 
 
 def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
@@ -282,7 +282,7 @@ SDK = "2.1."
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
 SECRET_FILES = ("passwords.tsv", "admin.json", "elsewhere.json")
-"""Of a server's folder."""
+"""Secret files in a server's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """What `annot doctor` looked at, and found."""
+    """Result of `annot doctor`."""
 
     python: str
     packages: dict[str, str]
@@ -344,7 +344,7 @@ def _machine(folder: Path) -> Iterator[Problem]:
 
 
 def _packages() -> dict[str, str]:
-    """What figures and the exchange with the server depend on, in the versions that are installed."""
+    """Installed versions of the libraries that figures and the exchange with the server depend on."""
     found = {"annot": __version__}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
@@ -375,7 +375,7 @@ def _study(ws: Workspace) -> Iterator[Problem]:
 
 
 def _private(ws: Workspace) -> Iterator[Problem]:
-    """What others on this machine can read, or would find in a repository."""
+    """Files that others on this machine can read, or would find in a repository."""
     studios = [folder / name for folder in studio_folders(ws) for name in SECRET_FILES]
     secret = (*database_files(ws), *studios, *(ws.root / BACKUPS).glob("*"))
     for path in secret:
@@ -436,7 +436,7 @@ def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
 
 
 def _clock(address: str, seen: accounts.Exposure, asked: datetime, answered: datetime) -> Iterator[Problem]:
-    """Whether the server's clock tells a moment from before it was asked, or after its answer was there."""
+    """Warn if the server's clock is before the time of the question or after that of the answer."""
     if seen.clock is None:
         return
     apart = (seen.clock - min(max(seen.clock, asked), answered)).total_seconds()

@@ -64,7 +64,7 @@ QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
 
 @dataclass(frozen=True, slots=True)
 class WrittenContexts:
-    """What became of the contexts of the full texts."""
+    """Contexts of the full texts, by their fate."""
 
     path: Path
     texts: int
@@ -119,20 +119,20 @@ def _texts(files: Sequence[Path], advance: Advance) -> Iterator[CitingText]:
 
 
 class ExampleSampling(NamedTuple):
-    """What is drawn, and how much of it."""
+    """Kind and number of examples to draw."""
 
     examples: int | None
     """At most; None: the recipe's own number, or all."""
     dev: int
     """Dev examples, at most."""
     dev_share: float
-    """Of papers or sets that may give dev examples."""
+    """Share of papers or sets that may give dev examples."""
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenExamples:
-    """How many examples were written, and what was left out, by reason."""
+    """Number of examples written, and of those left out, by reason."""
 
     system: str
     path: Path
@@ -295,7 +295,7 @@ class _Sampler:
         return train, list(dev)
 
     def _sides(self, names: Sequence[str]) -> list[tuple[list[str], int | None]]:
-        """What to train on and what to hold out, and how many examples of each are drawn; None: all."""
+        """Names to train on and names to hold out, each with the number of examples to draw; None: all."""
         sides = split(names, dev_share=self.sampling.dev_share, seed=self.sampling.seed)
         return list(zip(sides, (self.sampling.examples or self.recipe.examples, self.sampling.dev), strict=True))
 
@@ -317,7 +317,7 @@ class EncoderTraining:
 
     system: str
     path: Path
-    """Where the weights are, or will be."""
+    """Folder of the weights, also before they are there."""
     examples: int
     dev_examples: int
     length: Length
@@ -326,7 +326,7 @@ class EncoderTraining:
     """Empty for a dry run."""
     best: Point | None
     done_before: bool
-    """Whether the weights were there already, trained so."""
+    """True if these weights were trained before."""
     notes: tuple[str, ...]
 
 
@@ -343,7 +343,7 @@ def make(
     advance: Advance,
     tell: Tell,
 ) -> EncoderTraining:
-    """Train, or go on where a training of the same was interrupted.
+    """Train, or continue an interrupted training of the same settings.
 
     start, align: a folder of weights or the name of a system; None stands for those of the paper. out: None is
     `weights/SYSTEM` of the study. Raises InputError if `out` is there and was not trained so.
@@ -394,7 +394,7 @@ def make(
 
 
 def line(point: Point, steps: int) -> str:
-    """One look at the dev examples, for whoever watches."""
+    """Line on one evaluation with the dev examples."""
     loss = "" if point.train_loss is None else f"loss {point.train_loss:.4f}, "
     dev = f"dev loss {point.dev_loss:.4f}, dev accuracy {100 * point.dev_accuracy:.1f}%"
     return f"step {point.step:,} of {steps:,}: {loss}{dev}"

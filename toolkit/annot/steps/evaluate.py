@@ -69,7 +69,7 @@ from annot.study.workspace import Workspace, given_text, write_file
 
 
 NAME = "comparison"
-"""Of the files that `write` makes."""
+"""Stem of the names of files that `write` makes."""
 LONGEST_NOTE = 320
 """Letters that are printed of a note."""
 
@@ -130,7 +130,7 @@ def describe(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paire
 
 
 def notes(evaluated: EvaluatedRuns) -> list[str]:
-    """What a reader must know, without the ends of long lists of queries."""
+    """Notes for the reader, without the ends of long lists of queries."""
     return [shorten(note, LONGEST_NOTE, placeholder=" ... (`--json` has all)") for note in evaluated.notes]
 
 
@@ -175,7 +175,7 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison:
-    """Every figure that both have, and what tells the two apart beside chance."""
+    """Figures that both have, and differences between the two besides chance."""
 
     title: str
     source: str
@@ -183,15 +183,15 @@ class PublishedComparison:
     note: str
     figures: tuple[ComparedFigure, ...]
     averages: tuple[str, ...]
-    """How our queries were averaged."""
+    """Averages over our queries, by name."""
     left_out: bool
-    """Whether figures on all facets are left out, because the facets are others."""
+    """True if figures on all facets are left out, because the facets are others."""
     same_collection: bool | None
-    """Whether they are of the paper's collection; None if its table names no queries."""
+    """True if our queries are of the paper's collection; None if its table names no queries."""
 
     @property
     def by_run(self) -> dict[str, tuple[int, int]]:
-        """Of each run, its figures that are the paper's to the last printed digit, and all that both have."""
+        """Number of figures of each run that equal the paper's to the last printed digit, and of all that both have."""
         runs = dict.fromkeys(one.run for one in self.figures)
         same = {run: [one.same for one in self.figures if one.run == run] for run in runs}
         return {run: (sum(of), len(of)) for run, of in same.items()}
@@ -203,7 +203,7 @@ class PublishedComparison:
 
     @property
     def by_fold(self) -> bool:
-        """Whether ours are means of test folds, as the papers' are."""
+        """True if ours are means of test folds, as the papers' are."""
         return {*self.averages} <= {TEST, TEST_FOLD}
 
 
@@ -216,7 +216,7 @@ class EstimatesAgainst(PublishedComparison):
 
 
 def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComparison:
-    """The runs, named as for `evaluate`, beside the table `name`: one that comes with annot, or a TOML file."""
+    """The runs, named as for `evaluate`, next to the table `name`: one that comes with annot, or a TOML file."""
     published = _published(name)
     snapshot = read_snapshot(ws)
     qrels = exported_qrels(snapshot)
@@ -248,7 +248,7 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
 
 
 def beside_paper(found: PublishedComparison) -> Table:
-    """Each figure beside the paper's."""
+    """Table of our figures next to the paper's."""
     return table(
         "beside",
         found.figures,
@@ -271,7 +271,7 @@ def beside_paper(found: PublishedComparison) -> Table:
 
 
 def describe_against(found: PublishedComparison, beside: Table) -> str:
-    """How many figures are the paper's, then each."""
+    """Text of the comparison: the number of equal figures, then each figure."""
     return "\n\n".join([sentences("runs.against", found=found)[0], table_text(beside)])
 
 
@@ -381,7 +381,7 @@ class WrittenSheet:
 
 
 def write_error_sheet(ws: Workspace) -> WrittenSheet:
-    """Write `errors.csv`: the pairs that most systems get wrong first; what was entered stays.
+    """Write `errors.csv`: the pairs that most systems get wrong first; entries of the lead stay.
 
     Raises InputError while a pair has no final grade.
     """

@@ -33,7 +33,7 @@ from annot.study.workspace import Workspace
 def push(
     ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: RoundOptions = NO_OPTIONS
 ) -> PushResult:
-    """Send what the round asks and is not there yet, to everyone who has signed up.
+    """Send the unsent tasks of the round to everyone who has signed up.
 
     With `dry_run` the tasks are made and checked, and nothing is sent.
     """
@@ -82,7 +82,7 @@ def _examples_left_out(ws: Workspace, prepared: PreparedPush) -> tuple[str, ...]
 
 
 def _with(pushed: PushResult, before: Sequence[SentProject]) -> PushResult:
-    """With what was withdrawn before anything was sent: in each person's row, or in one of its own."""
+    """Add the tasks that were withdrawn before sending to the row of each person, or as a new row."""
     withdrawn = {row.assessor: row for row in before}
     rows = [
         replace(row, withdrawn=row.withdrawn + withdrawn.pop(row.assessor).withdrawn)
@@ -112,7 +112,7 @@ def pull(
     wishes: RoundOptions = NO_OPTIONS,
     seen: dict[int, PullCursor] | None = None,
 ) -> PullResult:
-    """Bring back every annotation of every project of the round, and note down what follows from it.
+    """Fetch the annotations of every project of the round, and record the answers and their consequences.
 
     seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
@@ -135,7 +135,7 @@ def pull_sent(
     named: str | None = None,
     seen: dict[int, PullCursor] | None = None,
 ) -> tuple[PullResult, tuple[AnnotError, ...]]:
-    """As `pull`, every round that was sent, or the one `named`; what one of them refuses keeps none of the others.
+    """Pull every round that was sent, or the one `named`; an error of one round does not stop the others.
 
     Returns what came, with the name of its round before each note where there are several, and what was refused.
     Raises what was refused if nothing came.
@@ -161,7 +161,7 @@ def pull_sent(
 
 
 def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> PullResult:
-    """The same, with a note on answers that came faster than anyone can read. Writes the pages of what people decided
+    """Pull, and add a note on answers that came faster than anyone can read. Writes the pages of people's decisions
     so far; a page that cannot be written is a note, and the answers are in all the same."""
     if wishes.dry_run or not pulled.assessors:
         return pulled
@@ -226,7 +226,7 @@ def watch(
 
 
 def told(pulled: PullResult, *, now: datetime) -> str:
-    """One line on what a pull brought; nothing if it brought nothing."""
+    """Line on the answers of a pull; nothing if there are none."""
     if not pulled.assessors:
         return ""
     brought = (
@@ -237,7 +237,7 @@ def told(pulled: PullResult, *, now: datetime) -> str:
 
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
-    """Those of the rounds of which something was sent; judging, where nothing was."""
+    """Rounds of which something was sent; judging, if nothing was."""
     with ws.reading() as session:
         stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
     return tuple(one for one in rounds if stored & {part.stored for part in one.parts}) or (ROUNDS["judging"],)

@@ -80,7 +80,7 @@ class LabelShard:
     facets: Mapping[str, Sequence[str]]
     """The labels of each facet; a facet without labels is the whole abstract."""
     misfit: InputError | None
-    """Why the model cannot label this study: then only labels that papers came with are kept."""
+    """Reason why the model cannot label this study: then only labels that papers came with are kept."""
 
     def __call__(self, shard: RowGroups) -> LabelledShard:
         """Raises InputError when a paper came with a label that the study does not have."""
@@ -156,12 +156,12 @@ def labels_in(file: IO[bytes], *, predicted_by: str) -> Iterator[FacetLabels]:
 
 SHA_PREFIX = 12
 NO_LABELS = "no sentence labels of the study"
-"""Why papers left the corpus, among the reasons for which it lacks others."""
+"""Reason for which papers left the corpus, next to the reasons for which others are not in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabellingResult:
-    """What `annot facets` did. `agreement` is the share of carried labels that the model gives too.
+    """Result of `annot facets`. `agreement` is the share of carried labels that the model gives too.
 
     Without a model, where every paper came with labels and the shipped model gives others.
     """
@@ -178,7 +178,7 @@ class LabellingResult:
     without: tuple[str, ...] = ()
     """Papers that have no labels: they came with none, and the model gives others than those of the study."""
     misfit: str | None = None
-    """Why the model cannot label them."""
+    """Reason why the model cannot label them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +333,7 @@ def _model(model: Path | None) -> tuple[bytes, str]:
 
 
 def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
-    """What is wrong with a model whose labels are not the study's.
+    """Error for a model whose labels are not those of the study; None if they are.
 
     A model may lack a label that its training did not have; the shipped one has all of its labels, so it must fit.
     """

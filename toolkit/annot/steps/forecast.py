@@ -61,13 +61,13 @@ DEPTHS = (5, 10, 13, 20, 33, 50)
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """What the forecast was learnt from."""
+    """Judgements that the forecast is based on."""
 
     queries: int
     pairs: int
     """Judged by as many as the design asks."""
     chosen: int
-    """Of these, judged by more: as many were drawn."""
+    """Number of these that were drawn from pairs with more judgements."""
     judgements: int
     with_time: int
     cited: float
@@ -79,12 +79,12 @@ class SimulatedStudy:
     """The forecast of a design with the pilot behind it."""
 
     pools: PoolDesign
-    """How pools are drawn; by depth, they are smaller than the design's if methods agree."""
+    """Rule by which pools are drawn; by depth, they are smaller than the design's if methods agree."""
     pools_differ: tuple[tuple[str, str, str], ...]
-    """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
+    """(setting, value of the pools on record, value in annot.toml): the forecast is for pools like those on record."""
     coefficient: str
     title: str
-    """Of the coefficient, on the study's scale."""
+    """Title of the coefficient, on the study's scale."""
     missing: str
     """The policy for missing judgements, by name."""
     repeats: float
@@ -93,7 +93,7 @@ class SimulatedStudy:
     pilot: Pilot
     forecast: DesignForecast
     runs: TopicSetSize | Undefined
-    """What the design shows of the runs that the pilot measures."""
+    """Differences between the pilot's runs that the design shows."""
 
 
 DESIGN = Columns[SimulatedStudy](
@@ -126,20 +126,20 @@ class DesignedPools:
 
     per_method: int
     shared: float
-    """Of a method's best that many, the share that another has among its own; the mean over methods and pools."""
+    """Share of a method's best papers that another method has among its own; the mean over methods and pools."""
     smallest: int
     mean: float
     largest: int
     """Documents of a pool."""
     pairs: int
-    """Of a query and a document, over all queries."""
+    """Number of pairs of a query and a document, over all queries."""
     new: int
-    """Of these, pairs that the pools on record do not have."""
+    """Number of pairs that the pools on record do not have."""
     judgements: int
     dry: int
     """Pools for which a method runs out of documents."""
     hours: Estimate
-    """Of judging."""
+    """Hours of judging."""
     cost: Estimate
 
 
@@ -155,7 +155,7 @@ class DepthForecast:
     timed: int
     """Judgements with a time behind the hours; 0 where the time was given."""
     level: float
-    """Of the intervals."""
+    """Level of the intervals."""
     currency: str
     depths: tuple[DesignedPools, ...]
 
@@ -196,7 +196,7 @@ def design(
     coefficient: str,
     difference: float = 5.0,
 ) -> SimulatedStudy:
-    """Play the design through many times with what the study in the store has shown so far.
+    """Simulate the design many times with the effects that the study has shown so far.
 
     queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it
     has none, what annot.toml says. difference: between two runs that is to be shown, in points of 100. Raises
@@ -302,7 +302,7 @@ def describe_design(found: SimulatedStudy) -> str:
 def pools(
     ws: Workspace, *, depths: Sequence[int], mode: str | None, seconds: float | None, advance: Advance
 ) -> DepthForecast:
-    """Draw the pools by every depth from the rankings on disk, as the pools on record were drawn otherwise.
+    """Draw the pools by each depth from the rankings on disk, otherwise like the pools on record.
 
     depths: without any, `DEPTHS` and that on record, as far as the rankings go. mode: None takes the one on record.
     seconds: what a judgement takes; None learns it from the judgements there are.
@@ -370,7 +370,7 @@ def pools(
 
 
 def describe_pools(designed: DepthForecast, depths: Table) -> str:
-    """The depths as a table, and what the hours rest on."""
+    """The depths as a table, and the source of the hours."""
     return rendered("pool-design", designed=designed, depths=table_text(depths))
 
 

@@ -55,30 +55,30 @@ from annot.study.workspace import Workspace, check_files, given_bytes, given_tex
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 FORMS = ("qrels", "relish", "treccovid-rf")
-"""How grades can be written."""
+"""Formats of files of grades."""
 BEGINNING = 1 << 16
 """Bytes of a file that tell its kind."""
 WHO = "a1"
 """The assessor of grades from qrels, which do not say who gave them."""
 TESTED = "test"
-"""In the name of a file: its queries are tested on, and those of the other files are for development."""
+"""Word in the name of a file of test queries; the queries of other files are for development."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedGrades:
-    """What the files held."""
+    """Contents of the files."""
 
     queries: int
     pairs: int
     grades: dict[int, int]
-    """How many pairs have each grade."""
+    """Number of pairs with each grade."""
     folds: dict[str, int]
     """Queries of each fold; none if there is one file."""
     notes: tuple[str, ...]
 
 
 def kind_of(files: Sequence[Path]) -> str:
-    """Which of `KINDS` the files are, if their content leaves no doubt. Raises InputError if it does."""
+    """Kind of the files, one of `KINDS`. Raises InputError if their content leaves it in doubt."""
     first = files[0]
     if first.is_dir():
         if any(is_release_file(path.relative_to(first).as_posix()) for path in first.rglob("*")):
@@ -112,7 +112,7 @@ BEGINS: dict[str, Callable[[str], bool]] = {
     "labelstudio": lambda text: text.startswith("[") and '"annotations"' in text,
     "citations": lambda text: bool(_CITATIONS.match(text)),
 }
-"""How the text of each kind begins."""
+"""Tests for the beginning of a text of each kind."""
 
 
 def judgements_from(
@@ -128,7 +128,7 @@ def judgements_from(
     same_person: bool | None,
     dry_run: bool,
 ) -> ImportedJudgements:
-    """Bring in the judgements of a table, or of an export (JSON) of any Label Studio project.
+    """Import the judgements of a table, or of an export (JSON) of any Label Studio project.
 
     The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
     named; others are found. export: the places in an export; None for a table. grades: of an export, `VALUE=GRADE` for
@@ -176,7 +176,7 @@ def grades_from(
     foreign: str | None,
     dry_run: bool,
 ) -> ImportedGrades:
-    """Bring in the grades of `files`: a query id is a topic that is a text, as it is, or else a paper of the corpus
+    """Import the grades of `files`: a query id is a topic that is a text, as it is, or else a paper of the corpus
     with its facet behind it, or with `facet`.
 
     form: one of `FORMS`. Several files are the folds: a file whose name says `test` is tested on, and the rest is for
@@ -249,7 +249,7 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
 
 
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
-    """The grades of each file, by what messages call it."""
+    """Grades of each file, by its name in messages."""
     check_name(form, FORMS, what="form of grades")
     check_files(files)
     stems = [file.stem for file in files]
@@ -297,19 +297,19 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[File
 
 
 UNKNOWN = "unknown"
-"""What the adjudicator saw of the grades: the release does not say."""
+"""Ratings that the adjudicator saw: the release does not say."""
 CORPUS_FILE = "csfcube.parquet"
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRelease:
-    """What was imported: counts by kind, and notes on irregularities."""
+    """Contents of the import: counts by kind, and notes on irregularities."""
 
     counts: dict[str, int]
     notes: tuple[str, ...]
     facts: CsfcubeFacts
     cleaned: Cleanings
-    """How many papers have another text than in the release."""
+    """Number of papers that have another text than in the release."""
 
 
 def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
@@ -418,7 +418,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
 
 
 def _plan_of(release: Release) -> list[Assignment]:
-    """Who judged what, in the order of the release: it tells no other."""
+    """Assignments in the order of the release, which has no other."""
     given = Counter[str]()
     plan = []
     for judgement in release.judgements:

@@ -77,7 +77,7 @@ FIXED = ("template", "examples", "temperature", "seed", "longest_answer", "limit
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What asking would do."""
+    """Requests and costs of asking."""
 
     name: str
     prompt: str
@@ -100,7 +100,7 @@ class AskedOpinion:
     asked: int
     """Opinions that were to be asked for."""
     settled: int
-    """Those that are on record now."""
+    """Requests that are on record now."""
     readable: int
     """Answers that came now and could be read."""
     refused: tuple[str, ...]
@@ -120,16 +120,16 @@ class _Prepared:
     prompts: Prompts
     pairs: Sequence[Pair]
     questions: Sequence[ToAsk]
-    """What is left to ask of them."""
+    """Questions that are not answered yet."""
     notes: Sequence[str]
     longest: int
     """Tokens of an answer, at most."""
     early: str | None
-    """Why it is asked before people have judged, if that reason is to go on record."""
+    """Reason for asking before people have judged, if it is to go on record."""
 
 
 def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> Preview:
-    """What `ask` would do: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
+    """Preview of `ask`: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     settings, prompts = ready.settings, [ready.prompts.of(one.pair) for one in ready.questions]
     tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * ready.longest
@@ -238,7 +238,7 @@ def _unreadable(answer: UnreadableAnswer | None) -> Iterator[str]:
 
 
 def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) -> Iterator[str]:
-    """What to know of an opinion that is to predict grades. judged: whether a pair is that was drawn by chance."""
+    """Notes on an opinion that is to predict grades. judged: True if a pair is judged that was drawn by chance."""
     if ws.settings.sample.cheap_label != name:
         return
     if judged:
@@ -308,7 +308,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
 def _open_questions(
     session: Session, pairs: Sequence[Pair], settings: OpinionSettings, calls: Sequence[ModelCall], prompts: Prompts
 ) -> list[ToAsk]:
-    """What is left to ask. An answer to a prompt with another version of a text settles nothing."""
+    """Questions that are not answered yet. Answers to a prompt with another version of a text do not count."""
     displays = display_parts(session, (call.shown_sha256 for call in calls))
     now = {pair: texts_in(prompts.display_of(pair)) for pair in pairs}
 
@@ -320,7 +320,7 @@ def _open_questions(
 
 
 def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iterable[ModelCall]) -> Iterator[str]:
-    """What corrected texts change: pairs that are asked about again, and pairs that are left out for now."""
+    """Notes on corrected texts: pairs that are asked about again, and pairs that are left out for now."""
     answered = {(*call.pair, call.repeat) for call in calls if call.state in READ}
     if again := {one.pair for one in questions if (*one.pair, one.repeat) in answered}:
         yield f"{counted(len(again), 'pair')} {verb(len(again), 'is', 'are')} asked about again: a text was corrected"
@@ -438,7 +438,7 @@ OPINIONS = Columns[OpinionStatus](
 
 
 def listing(ws: Workspace) -> tuple[OpinionStatus, ...]:
-    """One row for each opinion on record."""
+    """Rows for the opinions on record."""
     return tuple(one.standing for one in opinions_on_record(ws))
 
 
@@ -510,7 +510,7 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
 
 
 def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
-    """What to know of these opinions besides: which are left out elsewhere, and what in `family` fits no run."""
+    """Notes on opinions that are left out elsewhere, and on names in `family` that fit no run."""
     with ws.reading() as session:
         on_record = read_runs(session)
     for standing in (one.standing for one in found):
@@ -529,7 +529,7 @@ def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
 
 
 def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
-    """Of several opinions, the table with a row for each; of one opinion, all tables."""
+    """The table with a row for each opinion; of a single opinion, all tables."""
     return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
 
 

@@ -58,17 +58,17 @@ ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class ChangedPerson(NamedTuple):
-    """What was done for one person, and what the lead should know."""
+    """Changes for one person, and notes for the lead."""
 
     text: str
     notes: tuple[str, ...] = ()
     url: str = ""
-    """Of the person's own server, where that was asked for."""
+    """State of the person's own server, if it was requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedAssessor:
-    """One person, as the lead sees them: the account is for the terminal and never for a file."""
+    """A person as the lead sees them: the account is for the terminal and never for a file."""
 
     assessor: str
     adjudicator: bool
@@ -161,7 +161,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
 
 
 def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
-    """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
+    """Address of a person's own server; with `url` it is that one from now on, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
     person's local server is taken, for one that is reached by another address. Raises InputError if all share one
@@ -282,31 +282,31 @@ SENDER = "the person who sent you this letter"
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """One person's letter in one role. It names the account: it is for the lead and the person alone."""
+    """A person's letter in one role. It names the account: it is for the lead and the person alone."""
 
     assessor: str
     role: Role
     link: str | None
-    """Of their project, once something was sent."""
+    """Address of their project, once something was sent."""
     contact: str
-    """Who answers questions; empty if the letter names no one."""
+    """Person who answers questions; empty if the letter names no one."""
     text: str
     path: Path | None
     """The file that it was written to."""
     password: Path | None
     """The file that holds the password, where the account is on a server of the study's own."""
     counted: bool
-    """Whether it says how much there is to do."""
+    """True if the letter gives the amount of work."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """What is known of a server."""
+    """Facts about a server."""
 
     url: str
     accounts: frozenset[str]
     sign_up: str | None
-    """Where an account is made; None on the local server, where the lead makes it."""
+    """Page to make an account on; None on the local server, where the lead makes it."""
 
 
 def invite(
@@ -365,7 +365,7 @@ def describe(made: tuple[Letter, ...]) -> str:
 
 
 def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
-    """Where the passwords are, what these letters cannot tell yet, and when to write again."""
+    """Notes on the file of passwords, on gaps in these letters, and on letters to write again."""
     return sentences("commands.letters", letters=made)
 
 
@@ -387,14 +387,14 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
 
 
 def _notice(ws: Workspace, letter: Letter) -> Notice:
-    """What the letter says of publication, by its text: a study may have a letter of its own."""
+    """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
     says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
     return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 
 
 def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
-    """What a person in this role writes, and whether it is published."""
+    """Kind of text that a person in this role writes, and the decision on its publication."""
     release = ws.settings.release
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
 
@@ -435,25 +435,25 @@ def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, A
 
 
 UNTIMED_SECONDS = 60.0
-"""What a pair is taken to take while none has a time."""
+"""Seconds that a pair is assumed to take if no time is known."""
 HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What one person has to do in one role."""
+    """Work of one person in one role."""
 
     pairs: int
-    """Of them all, with those that are done."""
+    """Number of all pairs, including those that are done."""
     done: int
     seconds: float | None
-    """What a pair takes; None if that is not known."""
+    """Seconds that a pair takes; None if that is not known."""
     timed: bool
-    """Whether `seconds` is measured or set; else it is assumed."""
+    """True if `seconds` is measured or set; else it is assumed."""
 
     @property
     def left(self) -> int:
-        """Those still to do."""
+        """Number of pairs still to do."""
         return self.pairs - self.done
 
     @property
@@ -478,19 +478,19 @@ Role = Literal["judge", "adjudicate"]
 
 
 class Addressee(NamedTuple):
-    """One person in one role."""
+    """A person in one role."""
 
     person: Assessor
     role: Role
     work: Workload | None
-    """None before the plan is drawn; of an adjudicator, before disputes are sent."""
+    """Work of the person; None before the plan is drawn, and of an adjudicator before disputes are sent."""
     project: Project | None
     """Theirs on the server, once something was sent."""
     training: int
     """Gold pairs that come first, while they are not passed."""
     training_project: Project | None
     training_sent: int = 0
-    """How many of them are on the server: they are sent batch by batch."""
+    """Number of pairs on the server: they are sent batch by batch."""
 
 
 def addressees(session: Session, ws: Workspace) -> list[Addressee]:

@@ -95,7 +95,7 @@ from annot.study.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class DrawnPool:
-    """One pool in figures."""
+    """Figures of one pool."""
 
     topic_id: str
     queries: int

@@ -85,7 +85,7 @@ from annot.study.workspace import Workspace, remove_dead_stages, sha256_of
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """Where the report is."""
+    """Path and hash of the report."""
 
     path: Path
     sha256: str
@@ -104,7 +104,7 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
 
 
 def table(ws: Workspace, name: str) -> Table:
-    """One table of the report, by its name."""
+    """A table of the report, by its name."""
     known = {}
     for made in tables(Study(read_snapshot(ws))):
         known[made.name] = made
@@ -124,7 +124,7 @@ BROWSE_FILE = "browse.html"
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """Where the page is, and what is on it."""
+    """Path of the page, and figures on it."""
 
     path: Path
     queries: int
@@ -132,7 +132,7 @@ class WrittenPage:
     size: int
     """Bytes."""
     graded: bool
-    """Whether final grades are shown."""
+    """True if final grades are shown."""
     notes: tuple[str, ...]
 
 
@@ -226,7 +226,7 @@ def _measured(
 def _matches(
     ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
 ) -> Mapping[Pair, tuple[Match, ...]]:
-    """The sentences that the run matched, if it says so. Raises InputError if a text has no such sentence."""
+    """Sentences that the run matched, if it has any. Raises InputError if a text has no such sentence."""
     found, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
         f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"
@@ -248,7 +248,7 @@ TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full"
 
 
 def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
-    """What is still to be answered, in words; nothing once everything has ended.
+    """Counts of missing answers, in words; nothing once everything has ended.
 
     Pairs without a final grade, and what is asked of people who are to answer without knowing that grade: hidden
     repeats, hidden gold, training, the sub-study. Nobody waits for people who have left.
@@ -298,13 +298,13 @@ PAGE_FILE = "datasheet.html"
 
 @dataclass(frozen=True, slots=True)
 class WrittenDatasheet:
-    """Where the datasheet is, where its answers go, and which are missing."""
+    """Paths of the datasheet and of its answers, and the open questions."""
 
     markdown: Path
     page: Path
     answers: Path
     answers_written: bool
-    """Whether questions were added to the file of answers."""
+    """True if questions were added to the file of answers."""
     unanswered: tuple[OpenQuestion, ...]
 
 
@@ -340,7 +340,7 @@ def write_datasheet(ws: Workspace) -> WrittenDatasheet:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResult:
-    """What was written (or would be), by path; and what a person should know."""
+    """Files of the release by path, also in a dry run, and notes for the lead."""
 
     folder: Path
     with_text: bool
@@ -349,7 +349,7 @@ class ReleaseResult:
     """Size in bytes and SHA-256."""
     notes: tuple[str, ...]
     missing: tuple[str, ...]
-    """What a draft lacks to be a release."""
+    """Parts that a draft lacks to be a release."""
 
 
 FILES = Columns[tuple[str, tuple[int, str]]](
@@ -500,14 +500,14 @@ def _trials_left_out(study: Study) -> Iterator[str]:
 
 
 def _as_draft(ws: Workspace) -> Workspace:
-    """The study under a title that says so: every page that is made of it has the title."""
+    """The study under a title that begins with DRAFT: every page made from it has the title."""
     collection = ws.settings.collection
     words = f"This is a draft, not for publication; MISSING.md lists what is missing. {collection.description}".strip()
     return ws.replaced("collection", title=f"DRAFT: {collection.title}", description=words)
 
 
 def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
-    """Every paper that the release would name must be in the corpus."""
+    """Papers that the release would name and that are not in the corpus."""
     if not corpus:
         yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
         return
@@ -540,7 +540,7 @@ def _refuse(
     *,
     may_publish: Callable[[Sequence[str]], bool] | None,
 ) -> None:
-    """Raise FindingError with all of it. named: what only the lead can tell; asked about if there is nothing else."""
+    """Raise FindingError with all problems. named: names in texts, which the lead may allow."""
     change = (
         f'change the answers in {ANSWERS_FILE}, leave out comments or reasons ("left out" in [release] of annot.toml), '
         "or allow what is meant to be public with --allow TEXT"
@@ -575,7 +575,7 @@ def _revealing(
     answers: Mapping[str, str],
     allowed: Sequence[str],
 ) -> Iterator[str]:
-    """What would tell who a person or where a server is."""
+    """Places that would reveal a person or the address of a server."""
     for name in telling_pseudonyms(study.people, allowed=allowed):
         yield f"the pseudonym {name!r} is part of the name of its account"
     printed = (text for paper in corpus for text in (paper.title, *paper.sentences) if "@" in text)

@@ -27,7 +27,7 @@ from annot.study.workspace import Workspace, given_text
 
 @dataclass(frozen=True, slots=True)
 class WrittenQrels:
-    """What was written: pairs by query and grade, unjudgeable pairs, and pairs that are still open."""
+    """Files of grades: pairs by query and grade, unjudgeable pairs, and pairs that are still open."""
 
     path: Path
     pairs: int
@@ -46,7 +46,7 @@ class WrittenQrels:
 
 
 def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
-    """How many pairs of a query have each grade, and how many of its pool are estimated to be relevant."""
+    """Number of pairs of a query with each grade, and the estimated number of relevant pairs of its pool."""
     columns: list[Column[tuple[str, Sequence[int]]]] = each(
         written.scale,
         lambda row, grade: row[1][written.scale.index(grade)],
@@ -127,7 +127,7 @@ def _accept(ws: Workspace, why: str, *, partial: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ComparedQrels:
-    """The two files, and what they say."""
+    """Text on the two files and their differences."""
 
     a: str
     b: str
@@ -192,7 +192,7 @@ def _refuse_open(files: Iterable[tuple[str, tuple[Qrel, ...]]], wanted: Collecti
 def _beside_drawn(
     files: Iterable[tuple[str, tuple[Qrel, ...]]], drawn: Collection[Pair], queries: Collection[str]
 ) -> Iterator[str]:
-    """What counts of files of grades where a sample of the pools is judged."""
+    """Note on the counts of files of grades if a sample of the pools is judged."""
     wanted = {pair for pair in drawn if pair[0] in queries}
     yield (
         "a sample of the pools was judged: measures of runs and coefficients of agreement are estimates of the whole "

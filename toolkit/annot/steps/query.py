@@ -64,9 +64,9 @@ class RemovedQuery:
     query_id: str
     topic_id: str
     with_pool: bool
-    """Whether the pool of its topic went, too: no other query needs it."""
+    """True if the pool of its topic went, too: no other query needs it."""
     queries: int
-    """How many queries the study has now."""
+    """Number of queries that the study has now."""
     tasks: int
     """Tasks that were taken back from Label Studio."""
 
@@ -168,7 +168,7 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
 
 
 def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
-    """All queries with the titles of their topics."""
+    """Queries with the titles of their topics."""
     with ws.reading() as session:
         queries, texts = read_queries(session), read_topics(session)
     return listed_queries(ws, queries, texts)
@@ -193,17 +193,17 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """What was drawn."""
+    """Queries that were drawn."""
 
     seed: int
     facets: tuple[str, ...]
     rows: tuple[Fold, ...]
     notes: tuple[str, ...]
-    """What two folds share, which matters if a system learns from one and is tested on the other."""
+    """Notes on overlaps of two folds, which matter if a system learns from one and is tested on the other."""
 
 
 def columns(facets: Sequence[str]) -> Columns[Fold]:
-    """How many topics a fold has, and how many queries of each facet; of one that has no facets, its topics alone."""
+    """Number of topics of a fold, and of queries of each facet; without facets, the topics alone."""
     shown = () if facets == (WHOLE,) else facets
     return Columns(
         [Column("fold", lambda one: one.fold)],
@@ -286,25 +286,25 @@ class QuerySheet:
 
 @dataclass(frozen=True, slots=True)
 class ChosenQuery:
-    """One query of a choice."""
+    """A query of a choice."""
 
     query_id: str
     paper_id: str
     facet: str
     title: str
     new: bool
-    """Whether the study did not have it yet."""
+    """True if the study did not have it yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenQueries:
-    """The queries of a choice, how they are spread, and what they make of the study's queries."""
+    """The queries of a choice, their spread, and their effect on the study's queries."""
 
     chosen: tuple[ChosenQuery, ...]
     distribution: Distribution
     added: int
     queries_before: int
-    """How many queries the study had."""
+    """Number of queries that the study had."""
     notes: tuple[str, ...] = ()
 
 
@@ -409,7 +409,7 @@ def _choose(
 
 
 def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...]:
-    """How many query papers intervals and tests need, and how many queries would do, if the study has fewer."""
+    """Number of query papers that intervals and tests need, and of queries that would do, if the study has fewer."""
     fewest = max(FEWEST_PAPERS, fewest_for_median(ws.settings.agreement.level))
     facets = tuple(ws.settings.facets)
     papers = len({query.topic_id for query in queries})
@@ -502,24 +502,24 @@ ANOTHER = "another text has this id"
 
 @dataclass(frozen=True, slots=True)
 class AddedTopics:
-    """What a file of topics held."""
+    """Contents of a file of topics."""
 
     form: str
     """The format, in words."""
     fields: Mapping[str, str]
     """The name in the file of each field of a topic that it has."""
     topics: tuple[str, ...]
-    """Their ids, in the order of the file."""
+    """Ids of the topics, in the order of the file."""
     with_description: int
     with_narrative: int
     new: int
-    """How many the study did not have; it has the others word for word."""
+    """Number of topics that are new to the study; it has the others word for word."""
     notes: tuple[str, ...]
     """Ids that differ only in case, Unicode form or ligatures."""
 
 
 def is_of_papers(file: str) -> bool:
-    """Whether a file is a table of queries that are papers, with a column paper_id or facet, and not one of topics."""
+    """True if a file is a table of queries that are papers, with a column paper_id or facet, and not one of topics."""
     return topics.names_papers(Path(file))
 
 
@@ -595,7 +595,7 @@ def _remedy(taken: Mapping[str, str]) -> str:
 
 
 def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
-    """What else has the id of each of these topics, for those of which something has."""
+    """Other uses of the ids of these topics, by id."""
     known, judged = read_topics(session), judged_queries(session)
     asked = {name: one.topic_id for one in read_queries(session) for name in (one.query_id, one.topic_id)}
     taken = {}

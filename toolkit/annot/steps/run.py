@@ -48,7 +48,7 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class MadeRun:
-    """One run that was made."""
+    """A run that was made."""
 
     tag: str
     queries: int
@@ -59,7 +59,7 @@ class MadeRun:
     left_out: list[str]
     """Topics that are texts, for which the system cannot rank."""
     needed: str
-    """What it would need of them."""
+    """Part of a topic that the system would need."""
 
 
 RUNS = Columns[MadeRun](
@@ -74,7 +74,7 @@ RUNS = Columns[MadeRun](
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """What was imported, and what was found in it."""
+    """Result of an import."""
 
     tag: str
     system: str
@@ -87,7 +87,7 @@ class ImportedRun:
     findings: tuple[submission.SubmissionFinding, ...]
     rules: dict[str, str | None]
     replaced: bool
-    """Whether another run of this tag was there before."""
+    """True if it replaced another run of this tag."""
     path: Path
     metadata: dict[str, Any]
 
@@ -146,7 +146,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
 
 
 def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
-    """What a reader of these runs must know."""
+    """Notes for readers of these runs."""
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
     few = trained_on_few({one.tag: facts[one.tag] for one in made})
@@ -291,7 +291,7 @@ def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking]
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:
-    """What was to be ranked for each query: its pool, and what was judged without one."""
+    """Documents to rank for each query: its pool, and judged documents without a pool."""
     found = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
     for assignment in read_assignments(session):
         found.setdefault(assignment.query_id, set()).add(assignment.doc_id)

@@ -1,4 +1,4 @@
-"""What a sample of the pools will take and cost in certainty, before anybody judges.
+"""Forecasts of the work and the certainty of a sample of the pools, before the first judgement.
 
 Shares side by side, and the share that hours or a budget allow.
 """
@@ -57,12 +57,12 @@ from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
 LEVEL = 0.9
-"""Of the ranges."""
+"""Level of the ranges."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShareFound:
-    """The share that hours or a budget allow, and what it is expected to take."""
+    """The share that hours or a budget allow, and the work that it is expected to take."""
 
     share: float
     pairs: ExpectedPairs
@@ -72,7 +72,7 @@ class ShareFound:
 
 
 class _Study(NamedTuple):
-    """What a share is forecast from."""
+    """Facts that a share is forecast from."""
 
     snapshot: Snapshot
     frozen: Frozen
@@ -80,14 +80,14 @@ class _Study(NamedTuple):
     effort: Effort
     """Without the share of disputes, which depends on the pairs that are drawn."""
     disputed: Mapping[Pair, bool]
-    """Whether an adjudicator must settle it, for each pair that all its assessors have answered."""
+    """True if an adjudicator must settle the pair, for each pair that all its assessors have answered."""
     share_on_record: float
     """0 where there is no sample."""
     looked: bool
-    """Whether drawn pairs are judged, so that a larger share is a second look."""
+    """True if drawn pairs are judged, so that a larger share is a second look."""
 
     def effort_of(self, pi: Probabilities) -> Effort:
-        """Of the pairs of a draw. Each answered pair stands for those like it: pi now by pi when it was drawn."""
+        """Effort for the pairs of a draw. An answered pair counts for others: pi now by pi when it was drawn."""
         sample, among, all_pairs = self.snapshot.sample, 0.0, 0.0
         for (query_id, doc_id), disputed in self.disputed.items():
             worth = pi.get(query_id, {}).get(doc_id, 0.0) / _probability(sample, query_id, doc_id)
@@ -104,7 +104,7 @@ def share_for(
     queries: tuple[str, ...],
     only_new: bool = False,
 ) -> ShareFound:
-    """The largest share of the pools whose expected hours, or cost, are within what is allowed.
+    """The largest share of the pools whose expected hours, or cost, are within the limit.
 
     One of `hours` and `cost` is given. seconds: of a judgement; None takes the judgements so far. queries, only_new: as
     of `annot plan`. What is judged already counts as work, too. Raises InputError if not even the smallest sample is
@@ -164,7 +164,7 @@ def share_for(
 
 
 def _counted(effort: Effort) -> dict[str, object]:
-    """What the sentence on what hours hold is made of."""
+    """Values of the sentence on the coverage of the hours."""
     return {
         "effort": effort,
         "no_times": "" if effort.known else NO_TIMES.reason,
@@ -183,7 +183,7 @@ def shares(
     relevant: float | None = None,
     advance: Advance,
 ) -> SharesForecast:
-    """Each of these shares of the pools: pairs, hours, cost, and what it does to certainty.
+    """Pairs, hours, cost and certainty for each of these shares of the pools.
 
     seconds, queries: as of `share_for`. only_new: pairs of whole pools that are planned count as certain. relevant: the
     relevant documents that a query is expected to have; None if that is not known.
@@ -273,7 +273,7 @@ def table_of(found: SharesForecast) -> Table:
 
 
 def describe(found: SharesForecast, table: Table) -> str:
-    """The shares as a table, and what it rests on."""
+    """Text of the table of shares, with its sources."""
     return rendered("sample-shares", found=found, shares=table_text(table))
 
 
@@ -329,7 +329,7 @@ def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
 
 
 def _probability(sample: PoolSample | None, query_id: str, doc_id: str) -> float:
-    """With which the pair was drawn; a pair that is under no sample is judged for certain."""
+    """Probability with which the pair was drawn; 1 for a pair outside the sample, which is judged for certain."""
     under = None if sample is None else sample.pairs.get((query_id, doc_id))
     return 1.0 if under is None else under.probability
 

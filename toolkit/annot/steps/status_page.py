@@ -1,4 +1,4 @@
-"""The page that a lead leaves open while people judge: `.annot/status.html`, written again and again.
+"""The page that a lead leaves open while people judge: `.annot/status.html`, rewritten after each pull.
 
 It is in the folder of what can be made again, so it is in no backup and no release, and git ignores it.
 """
@@ -62,7 +62,7 @@ class StatusPage:
             self.write(trouble=trouble)
 
     def finish(self) -> None:
-        """Write what came since the last page."""
+        """Write the news since the last page."""
         if self._behind:
             self.write()
 

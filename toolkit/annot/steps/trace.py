@@ -128,7 +128,7 @@ def _text_versions(
     displays: Displays,
     snapshot: Snapshot,
 ) -> Iterator[TracedVersion]:
-    """Every version of the texts of the pair that were corrected."""
+    """Versions of the texts of the pair that were corrected."""
     query_id = next((answer.record.query_id for answer in answers), "")
     judged_texts = snapshot.judged_texts.get((query_id, doc_id))
     recorded = read_versions(session, "text")

@@ -118,7 +118,7 @@ class GoldSet:
 
 @dataclass(frozen=True, slots=True)
 class HiddenGoldCount:
-    """How many settled pairs are hidden among an assessor's own."""
+    """Number of settled pairs that are hidden in an assessor's work."""
 
     assessor: str
     pairs: int
@@ -138,13 +138,13 @@ HIDDEN_GOLD = Columns[HiddenGoldCount](
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """All assessors in training."""
+    """Assessors in training."""
 
     level: float
     titles: dict[str, str]
     assessors: tuple[TrainedAssessor, ...]
     hidden: tuple[HiddenGoldResult, ...]
-    """Those who have hidden gold among their pairs."""
+    """Assessors with hidden gold pairs."""
 
 
 def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
@@ -204,7 +204,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
 
 
 def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount, ...]:
-    """Hide settled pairs among everyone's own, up to that share of their pairs; what is hidden already stays.
+    """Hide settled pairs in everyone's work, up to that share of their pairs; pairs that are hidden already stay.
 
     Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
     """
@@ -240,7 +240,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
 
 
 def report(ws: Workspace) -> TrainingReport:
-    """Every assessor in training against the gold grades, from what has been pulled."""
+    """Answers of each assessor in training against the gold grades, from the last pull."""
     with ws.reading() as session:
         found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
     if not found and not hidden:
@@ -249,7 +249,7 @@ def report(ws: Workspace) -> TrainingReport:
 
 
 def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
-    """What the adjudicator wrote, or that the assessors agreed, with what they wrote."""
+    """Comment of the adjudicator, or a sentence that the assessors agreed, with their comments."""
     settled = outcome.adjudications.get((query_id, doc_id))
     if settled is not None:
         said = [settled.reason, settled.comment]
@@ -279,7 +279,7 @@ class PlannedSubstudy:
     seed: int
     sha256: str
     texts: Path
-    """Where to write the places of the full texts."""
+    """Table for the links or files of the full texts."""
     new: bool
 
 
@@ -327,7 +327,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
 
 
 def substudy_report(ws: Workspace) -> SubstudyReport:
-    """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
+    """Agreement of the views with each other and with the final grades, and the time a pair takes in each."""
     with ws.reading() as session:
         return substudy_of(ws, session)
 
@@ -353,7 +353,7 @@ def _refuse_sent(session: Session) -> None:
 
 
 def _places(texts: Path) -> dict[str, str]:
-    """What is already in the table; a table that cannot be read is not overwritten."""
+    """Links or files of full texts in the existing table; a table that cannot be read is not overwritten."""
     if not texts.is_file():
         return {}
     return read_full_texts(given_bytes(texts, expected="a table of full texts"), name=str(texts), wanted=None)

@@ -73,7 +73,7 @@ ENOUGH = 0.9
 
 @dataclass(frozen=True, slots=True)
 class ImportedVectors:
-    """A set of vectors, and what became of the rows of its files."""
+    """A set of vectors, with counts of the rows of its files."""
 
     name: str
     space: str
@@ -82,7 +82,7 @@ class ImportedVectors:
     dimensions: int
     kept: int
     zero: int
-    """Of these, the vectors of zeros, which never rank."""
+    """Number of vectors of zeros, which never rank."""
     missing: int
     """Papers of the corpus without a vector."""
     foreign: int
@@ -90,7 +90,7 @@ class ImportedVectors:
     duplicate: int
     """Repeated rows of a paper; the first is kept."""
     differing: int
-    """Of these, the ones with other numbers."""
+    """Number of vectors with other numbers."""
     not_finite: int
     broken: int
     """Lines that hold no vector."""
@@ -178,7 +178,7 @@ class ImportedWordVectors:
     not_finite: int
     sha256: str
     coverage: Coverage | None
-    """Of the corpus's text; None if there is no corpus yet."""
+    """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
 def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> ImportedWordVectors:
@@ -202,7 +202,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
 
 
 def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
-    """Which frequent words have no vector, and what to do where these are many."""
+    """Note on frequent words without a vector, with a remedy if these are many."""
     return sentences("commands.word_vectors", coverage=imported.coverage, enough=ENOUGH)
 
 
@@ -283,7 +283,7 @@ def encode(
 
 
 def _topics(ws: Workspace) -> dict[str, str]:
-    """What encoders read of the topics that are texts."""
+    """Texts of topics that encoders read."""
     with ws.reading() as session:
         return read_of(read_topics(session))
 
@@ -302,7 +302,7 @@ def _device(asked: str | None, folder: Path) -> str:
 
 
 def _model(ws: Workspace, name: str, asked: str) -> Model:
-    """Which weights are meant. Raises MissingInput if they are not there, InputError if the name says nothing."""
+    """Folder of these weights. Raises MissingInput if they are not there, InputError if the name is unknown."""
     known = KNOWN.get(asked)
     if name in KNOWN and asked.count("/") == 1 and asked != KNOWN[name].hub and not Path(asked).is_dir():
         raise InputError(f"--encoder {asked}: {name} is {KNOWN[name].hub}", hint="give the set another name")
@@ -323,7 +323,7 @@ def _model(ws: Workspace, name: str, asked: str) -> Model:
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """One set of paper vectors."""
+    """A set of paper vectors."""
 
     name: str
     model: str
@@ -351,7 +351,7 @@ SETS = Columns[VectorSet](
 
 
 def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:
-    """Every set in `corpus/vectors/`, by name. Raises InputError when one is damaged."""
+    """Sets in `corpus/vectors/`, by name. Raises InputError if one is damaged."""
     wanted = frozenset(paper_ids(ws.corpus))
     found = []
     for folder in sorted(path for path in ws.vectors.glob("[!.]*") if path.is_dir()):
@@ -374,13 +374,13 @@ UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 @dataclass(frozen=True, slots=True)
 class BuiltIndex:
-    """What the index holds for the methods of annot.toml."""
+    """Contents of the index for the methods of annot.toml."""
 
     methods: tuple[str, ...]
     papers: int | None
-    """None in a dry run."""
+    """Number of papers in the index; None in a dry run."""
     missing: tuple[str, ...]
-    """What was not there before, in words."""
+    """New parts of the index, in words."""
     damaged: tuple[str, ...]
     """The parts that were not as they were written, and were made again."""
 
@@ -422,7 +422,7 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
 
 
 def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
-    """What there is; the shards that are used are one line, those that are not another."""
+    """Parts of the index: the shards in use are one line, all others another."""
 
     def kind(part: IndexPart) -> tuple[str, bool]:
         return ("shards" if part.path.parent.name == "shards" else _name(ws, part), part.used)
@@ -434,7 +434,7 @@ def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
 
 
 def clean(ws: Workspace, *, dry_run: bool) -> tuple[IndexEntry, ...]:
-    """Remove what the corpus and the settings of today do not use; returns what that is."""
+    """Remove parts that the current corpus and settings do not use, and return them."""
     unused = [part for part in parts_of(ws) if not part.used]
     for part in () if dry_run else unused:
         if part.path.is_dir():
@@ -469,7 +469,7 @@ def in_words(size: int) -> str:
 
 
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
-    """What is to be made, where the folders `without` are damaged."""
+    """Parts of the index to make, if the folders `without` are damaged."""
     places = places_of(ws, keep=False)
     unreadable = places.own(WHOLE) in without
     if unreadable or lacks_shards(places):
