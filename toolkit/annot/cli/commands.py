@@ -166,8 +166,8 @@ def _workspace(ctx: typer.Context, parameter: typer.CallbackParam, value: Path) 
     """A folder that is named before the verb (`annot pool -C study show`) wins over the environment's."""
     if _is_given(ctx, parameter.name):
         ctx.meta[WORKSPACE] = value
-    found: Path = ctx.meta.get(WORKSPACE, value)
-    return found
+    workspace: Path = ctx.meta.get(WORKSPACE, value)
+    return workspace
 
 
 def _dry_run(ctx: typer.Context, value: bool) -> bool:
@@ -183,8 +183,8 @@ def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bo
 
 
 def _quiet(ctx: typer.Context, value: bool) -> bool:
-    found: bool = ctx.meta.setdefault(QUIET, value) or value
-    return found
+    quiet: bool = ctx.meta.setdefault(QUIET, value) or value
+    return quiet
 
 
 def file_names(names: list[str] | str | None) -> list[str] | str | None:
@@ -305,9 +305,9 @@ def refuse_beside(way: str, **given: object) -> None:
         raise InputError(f"`annot {way}` cannot be used with {' and '.join(names)}")
 
 
-def _typed(given: dict[str, object]) -> list[str]:
+def _typed(arguments: dict[str, object]) -> list[str]:
     """Parameters that were typed, under their names on the command line."""
-    names = (name for name, value in given.items() if not (value is None or value is False or value == []))
+    names = (name for name, value in arguments.items() if not (value is None or value is False or value == []))
     return [name if name.isupper() else f"--{name.replace('_', '-')}" for name in names]
 
 
@@ -321,10 +321,10 @@ def hand_down(ctx: typer.Context) -> bool:
         return False
     group: Any = ctx.command
     below = group.commands[verb]
-    known = {parameter.name for parameter in below.params}
+    names = {parameter.name for parameter in below.params}
     given = [parameter for parameter in group.params if _is_given(ctx, parameter.name)]
     for parameter in given:
-        if parameter.name not in known and not hasattr(below, "commands"):
+        if parameter.name not in names and not hasattr(below, "commands"):
             raise typer.BadParameter(f"`{verb}` has no such option", ctx=ctx, param_hint=parameter.opts[0])
     ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in given}}
     return True
@@ -432,8 +432,8 @@ class NamesOrVerb(Verbs):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         (names,) = [parameter.name for parameter in self.params if parameter.param_type_name == "argument"]
         parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        given = parsed.get(names) or ()
-        words = [given] if isinstance(given, str) else list(given)
+        typed = parsed.get(names) or ()
+        words = [typed] if isinstance(typed, str) else list(typed)
         if not words or words[0] not in self.commands:
             ctx.allow_interspersed_args = True
             return super().parse_args(ctx, args)
@@ -474,10 +474,10 @@ def options(
 
 def group(name: str, **given: Any) -> typer.Typer:
     """Make `name` a word that verbs follow; with `help` one that does nothing without a verb."""
-    made = typer.Typer(no_args_is_help="help" in given, **{"cls": Verbs} | given)
-    _first_words[name].add_typer(made, name=name)
-    _groups[name] = made
-    return made
+    group = typer.Typer(no_args_is_help="help" in given, **{"cls": Verbs} | given)
+    _first_words[name].add_typer(group, name=name)
+    _groups[name] = group
+    return group
 
 
 def command(
@@ -540,9 +540,9 @@ def backed_up(ws: "Workspace", words: str) -> Iterator[None]:
     if before_version := backups.bring_up(ws):
         say(f"upgraded the database to this version; the backup from before is {before_version}")
     pulls = "pull" in words.split()
-    known = backups.recorded(ws) if pulls else None
+    recorded = backups.recorded(ws) if pulls else None
     yield
-    if "push" in words.split() or (pulls and backups.recorded(ws) != known):
+    if "push" in words.split() or (pulls and backups.recorded(ws) != recorded):
         keep_backup(ws, f"after {words}")
 
 

@@ -170,8 +170,8 @@ def listing(
     """Records as a table for people, or the words `empty` if there are none. data: the result that they are part of."""
     from annot.publishing.report.terminal import table_text
 
-    made = columns.of(rows)
-    return Output(rows if data is None else data, table_text(made) or empty, notes, tables=[made])
+    table = columns.of(rows)
+    return Output(rows if data is None else data, table_text(table) or empty, notes, tables=[table])
 
 
 def rendered(name: str, **values: object) -> str:
@@ -197,11 +197,11 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
     elif as_csv:
         from annot.api.tidy import csv_text, frame
 
-        made = answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1)
-        if made.empty:  # no row, and so no header either: stdout stays empty, and the words say why
+        table = answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1)
+        if table.empty:  # no row, and so no header either: stdout stays empty, and the words say why
             say(answer.text.rstrip("\n"))
             return
-        typer.echo(csv_text(made), nl=False)
+        typer.echo(csv_text(table), nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))
 

@@ -101,8 +101,8 @@ def questions() -> tuple[MadeQuestion, ...]:
     texts = "topic_id", "title", "description", "narrative"
     about = "problem", "subproblem", "answered_by"
     return tuple(
-        MadeQuestion(Topic(*(one[name] for name in texts)), *(one[name] for name in about))
-        for one in json.loads(read("questions.json"))
+        MadeQuestion(Topic(*(question[name] for name in texts)), *(question[name] for name in about))
+        for question in json.loads(read("questions.json"))
     )
 
 
@@ -217,17 +217,19 @@ class SimulatedAdjudicator:
         rng = generator(seed, "settle", self.name, query_id, doc_id)
         lead_time = _seconds(rng, self.seconds)
         perceived = relevance + rng.normal(0.0, self.noise)
-        own = _grade(perceived, self.thresholds)
-        given = sorted({grade for grade in grades if grade is not None})
-        if not given:
-            return SimulatedAnswer(own, None, "The assessors could not judge this pair, but I could.", lead_time)
-        if own not in given:
+        own_grade = _grade(perceived, self.thresholds)
+        grades_given = sorted({grade for grade in grades if grade is not None})
+        if not grades_given:
+            return SimulatedAnswer(own_grade, None, "The assessors could not judge this pair, but I could.", lead_time)
+        if own_grade not in grades_given:
             if rng.random() < self.over_rule_rate:
-                return SimulatedAnswer(own, None, str(rng.choice(remarks["over_ruled"])), lead_time)
-            own = min(given, key=lambda grade: abs(grade - perceived))
-        if len(given) == 1:
-            return SimulatedAnswer(own, None, remarks["given_fits"], lead_time)
-        return SimulatedAnswer(own, None, str(rng.choice(remarks["lower" if own == given[0] else "higher"])), lead_time)
+                return SimulatedAnswer(own_grade, None, str(rng.choice(remarks["over_ruled"])), lead_time)
+            own_grade = min(grades_given, key=lambda grade: abs(grade - perceived))
+        if len(grades_given) == 1:
+            return SimulatedAnswer(own_grade, None, remarks["given_fits"], lead_time)
+        return SimulatedAnswer(
+            own_grade, None, str(rng.choice(remarks["lower" if own_grade == grades_given[0] else "higher"])), lead_time
+        )
 
 
 CAST = (
@@ -383,9 +385,9 @@ def judging_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, R
     reasons = [reason.value for reason in reasons_in(ws.settings.collection.language)]
     remarks = REMARKS[ws.settings.kind]
 
-    def respond(person: SimulatedAssessor, asked: PairKey) -> tuple[SimulatedAnswer, None]:
-        relevance = truth(known[asked.query_id], asked.doc_id)
-        return person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons, remarks=remarks), None
+    def respond(person: SimulatedAssessor, pair_key: PairKey) -> tuple[SimulatedAnswer, None]:
+        relevance = truth(known[pair_key.query_id], pair_key.doc_id)
+        return person.judge(*pair_key, relevance=relevance, seed=seed, reasons=reasons, remarks=remarks), None
 
     return {person.name: partial(respond, person) for person in CAST}
 
@@ -398,11 +400,11 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
     with ws.reading() as session:
         disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 
-    def respond(asked: PairKey) -> tuple[SimulatedAnswer, str]:
-        relevance = truth(known[asked.query_id], asked.doc_id)
-        grades = [judgement.grade for judgement in disputes[asked.pair].judgements]
-        why = causes[int(generator(seed, "difference", *asked.pair).integers(len(causes)))].value
-        answer = ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed, remarks=remarks)
+    def respond(pair_key: PairKey) -> tuple[SimulatedAnswer, str]:
+        relevance = truth(known[pair_key.query_id], pair_key.doc_id)
+        grades = [judgement.grade for judgement in disputes[pair_key.pair].judgements]
+        why = causes[int(generator(seed, "difference", *pair_key.pair).integers(len(causes)))].value
+        answer = ADJUDICATOR.settle(*pair_key.pair, relevance=relevance, grades=grades, seed=seed, remarks=remarks)
         return answer, why
 
     return {ADJUDICATOR.name: respond}
@@ -412,8 +414,8 @@ def demo_relevance(kind: Kind = "facets") -> Relevance:
     """Truth about the packaged papers: their similarity, or their relevance to the packaged questions."""
     paper_latents = latents()
     if kind != "facets":
-        asked = {one.topic.topic_id: one for one in questions()}
-        return lambda query, doc_id: answer_relevance(asked[query.topic_id], doc_id, paper_latents)
+        question_of_topic = {question.topic.topic_id: question for question in questions()}
+        return lambda query, doc_id: answer_relevance(question_of_topic[query.topic_id], doc_id, paper_latents)
     return lambda query, doc_id: latent_relevance(query.topic_id, query.facet, doc_id, paper_latents)
 
 
@@ -435,7 +437,7 @@ def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], a
     with ws.reading() as session:
         every = projects.read_projects(session, round=round)
         accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
-    asked_of = None if made is None else {one.assessor: one.tasks for one in made}
+    asked_of = None if made is None else {project.assessor: project.tasks for project in made}
     with connect(ws) as gateway:
         server = gateway.identity()
         busy = [
@@ -485,21 +487,21 @@ def _answer(
     assert project.remote_id is not None
     done = 0
     with Gateway(project.url, token, keys=lambda: keys) as gateway:
-        there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
+        tasks = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
         # A server that was ended between an answer and its count has the answer: Label Studio shows the task no more.
-        first = next((task.task_id for _, task in there if not task.annotations), None)
+        first = next((task.task_id for _, task in tasks if not task.annotations), None)
         looked_at = () if first is None else gateway.pull(project.remote_id, task_ids=[first])
         uncounted = {task.key for task in looked_at if task.annotations}
-        for asked, task in there:
-            if sent is not None and asked not in sent:
+        for pair_key, task in tasks:
+            if sent is not None and pair_key not in sent:
                 continue
             if not task.annotations and task.key not in uncounted:
-                response = respond(asked)
+                response = respond(pair_key)
                 if response is None:
                     continue
                 answer, why = response
                 result = write_result(
-                    {} if sent is None else sent[asked],
+                    {} if sent is None else sent[pair_key],
                     grade=answer.grade,
                     cannot_judge=answer.cannot_judge,
                     comment=answer.comment,

@@ -165,10 +165,10 @@ def _papers_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
 
 def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
     """Questions, and pools from rankings that are made now."""
-    asked = simulated_people.questions()
-    for one in asked:
-        query.add_text(ws, one.topic, dry_run=False)
-    steps.begin(f"topics: {len(asked)} questions, each with a description and a narrative")
+    questions = simulated_people.questions()
+    for question in questions:
+        query.add_text(ws, question.topic, dry_run=False)
+    steps.begin(f"topics: {len(questions)} questions, each with a description and a narrative")
     with watch("ranking") as advance:
         built = pool.build(
             ws, overrides=DesignOverrides(), redraw=False, frozen=False, grow=False, dry_run=False, advance=advance
@@ -225,7 +225,7 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
 
 def _release(ws: Workspace, steps: Steps) -> Path:
     """A draft of the release, with the table of the sample and the program that measures a run on it."""
-    made = publish.release(
+    released = publish.release(
         ws,
         ws.root / DRAFT,
         with_text=None,
@@ -235,15 +235,17 @@ def _release(ws: Workspace, steps: Steps) -> Path:
         draft=True,
         dry_run=False,
     )
-    steps.begin(f"release: a draft of {len(made.files)} files, with the sample and a program that measures a run on it")
-    return made.folder
+    steps.begin(
+        f"release: a draft of {len(released.files)} files, with the sample and a program that measures a run on it"
+    )
+    return released.folder
 
 
 def _refuse_another_share(ws: Workspace, sample: float | None) -> None:
     """Raise InputError if the study is planned already with another share of the pools, or whole."""
     with ws.reading() as session:
-        planned, found = people.read_plan(session), read_sample(session)
-    share = None if found is None else found.design.share
+        planned, plan = people.read_plan(session), read_sample(session)
+    share = None if plan is None else plan.design.share
     if planned is not None and share != sample:
         there, wanted = ("whole pools" if of is None else f"a sample of {of:g}" for of in (share, sample))
         raise InputError(
@@ -293,9 +295,10 @@ def demo_answers(kind: DemoKind) -> str:
     text = simulated_people.read("datasheet.toml")
     if kind == "facets":
         return text
-    own = simulated_people.read("questions_datasheet.toml")
+    answers = simulated_people.read("questions_datasheet.toml")
     return answer_sheet(
-        parse_answers(text, name="datasheet.toml") | parse_answers(own, name="questions_datasheet.toml"), topics=True
+        parse_answers(text, name="datasheet.toml") | parse_answers(answers, name="questions_datasheet.toml"),
+        topics=True,
     )
 
 

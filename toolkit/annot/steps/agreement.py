@@ -72,7 +72,10 @@ def measure(
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
     tables = terminal(table, per_query=per_query, every=every)
-    how = {"policy": in_words(table.missing, binary=table.binary), "bracketed": any(one.bracketed for one in tables)}
+    how = {
+        "policy": in_words(table.missing, binary=table.binary),
+        "bracketed": any(table.bracketed for table in tables),
+    }
     method = sentences("agreement.terminal", table=table, **how)
     return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])
 
@@ -83,9 +86,9 @@ def by_assessor(ws: Workspace, *, queries: Collection[str]) -> AssessorAnalysis:
     Raises MissingInput without judgements, InputError for an unknown query.
     """
     snapshot = read_snapshot(ws)
-    known = {query.query_id: query for query in snapshot.queries}
+    queries_by_id = {query.query_id: query for query in snapshot.queries}
     for name in queries:
-        known_query(known, name)
+        known_query(queries_by_id, name)
     return assessors_of(snapshot)
 
 
@@ -171,15 +174,15 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     snapshot = read_snapshot(ws)
     meeting = meeting_of(snapshot, since=start)
     query_papers = snapshot.topics
-    wanted = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
-    wanted |= set(query_papers.values())
+    doc_ids = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
+    doc_ids |= set(query_papers.values())
     made = meeting_page(
         meeting,
         title=ws.settings.collection.title,
-        titles=papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {},
+        titles=papers.find_papers(ws.corpus, sorted(doc_ids)) if ws.has_corpus else {},
         texts=snapshot.texts,
         query_papers=query_papers,
-        said=screens_of(snapshot, wanted, {pair.facet for pair in meeting.widest}),
+        said=screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}),
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, markdown(made))
@@ -208,4 +211,6 @@ def listing(ws: Workspace, *, since: str | None) -> tuple[Comment, ...]:
     """
     first = None if since is None else moment_given(since, option="--since")
     written = comments_of(read_snapshot(ws))
-    return tuple(one for one in written if first is None or ((at := moment_of(one.judged_at)) and at >= first))
+    return tuple(
+        answer for answer in written if first is None or ((moment := moment_of(answer.judged_at)) and moment >= first)
+    )

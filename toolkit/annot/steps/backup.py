@@ -101,30 +101,30 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
 def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: Advance) -> None:
     """A file in `folder` for each project of the study on the server."""
     with ws.reading() as session:
-        known = [project for project in projects.read_projects(session) if project.remote_id is not None]
-    if not known:
+        project_list = [project for project in projects.read_projects(session) if project.remote_id is not None]
+    if not project_list:
         return
-    found: list[Project] = []
+    copies: list[Project] = []
     asked: list[str] = []
 
     def take(gateway: Gateway, _names: Sequence[str]) -> None:
         server = gateway.identity()
         asked.append(gateway.url)
-        for project in known:
+        for project in project_list:
             if project.server == server:
-                found.append(project)
+                copies.append(project)
                 _take_snapshot(ws, gateway, project, folder, notes)
-                advance(len(found), len(known))
+                advance(len(copies), len(project_list))
 
     try:
-        away = on_servers(ws, sorted({one.assessor for one in known}), take)
+        away = on_servers(ws, sorted({project.assessor for project in project_list}), take)
     except StudioError as error:
         reasons = "; ".join([error.message, *error.faults])
-        notes.append(f"no copies of {counted(len(known), 'project')} on Label Studio: {reasons}")
+        notes.append(f"no copies of {counted(len(project_list), 'project')} on Label Studio: {reasons}")
         return
-    notes += [f"no copies of the projects of {one.assessor}: {one.why}" for one in away]
-    absent = {one.assessor for one in away}
-    elsewhere = sum(one not in found and one.assessor not in absent for one in known)
+    notes += [f"no copies of the projects of {project.assessor}: {project.why}" for project in away]
+    absent = {project.assessor for project in away}
+    elsewhere = sum(project not in copies and project.assessor not in absent for project in project_list)
     if elsewhere:
         notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(asked)}")
 
@@ -252,7 +252,7 @@ class _Unpacked:
         """Files and folders of the study that differ from those of the backup and would be replaced."""
         if self.contents.whole:
             return list(top_level(ws))
-        there = []
+        existing = []
         for path in self._parts():
             mine, new = ws.root / path, self.study.root / path
             if not is_inside(mine, ws.root):
@@ -260,8 +260,8 @@ class _Unpacked:
             if mine.is_file() and mine.read_bytes() == new.read_bytes():
                 new.unlink()
             elif mine.exists():
-                there.append(mine)
-        return there
+                existing.append(mine)
+        return existing
 
     def incoming(self) -> list[Path]:
         """Paths to move into the folder: entries of a whole study, single files of a part."""
@@ -278,11 +278,11 @@ class _Unpacked:
         Returns what was not as it was written when the backup was taken.
         """
         load(session.connection(), self.contents.database, self.database)
-        found = row_counts(session.connection())
+        counts = row_counts(session.connection())
         faults = [
-            f"{name}: {found.get(name, 0)} rows, expected {expected}"
+            f"{name}: {counts.get(name, 0)} rows, expected {expected}"
             for name, expected in self.contents.database.rows.items()
-            if found.get(name) != expected
+            if counts.get(name) != expected
         ]
         if faults:
             raise InputError("the database does not match the backup", faults=faults)
@@ -364,8 +364,8 @@ def _check_database(ws: Workspace, contents: BackupManifest) -> None:
             "folder of the study",
             hint=f"name another place with {DATABASE_VARIABLE}, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
         )
-    own = {path.relative_to(root).as_posix() for path in own_files(ws)}
-    if taken := sorted(own & {path.as_posix() for path in contents.files}):
+    own_paths = {path.relative_to(root).as_posix() for path in own_files(ws)}
+    if taken := sorted(own_paths & {path.as_posix() for path in contents.files}):
         raise InputError(f"{', '.join(taken)} in the backup: found a file, expected a database made from its rows")
 
 

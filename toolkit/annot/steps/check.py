@@ -141,11 +141,11 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     audited = audit.audit(study.ws, advance=advance) if part == "server" else None
-    found = [(state, told(state, study)) for state in STATES if state.part == part]
+    states = [(state, told(state, study)) for state in STATES if state.part == part]
     words, lasting = (
-        tuple(line for state, lines in found if state.lasting is stays for line in lines) for stays in (False, True)
+        tuple(line for state, lines in states if state.lasting is stays for line in lines) for stays in (False, True)
     )
-    remedies = tuple(dict.fromkeys(state.remedy for state, lines in found if lines and not state.lasting))
+    remedies = tuple(dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting))
     return PARTS[part](_Examined(study, words, remedies, lasting, release, audited))
 
 
@@ -345,17 +345,17 @@ def _machine(folder: Path) -> Iterator[Problem]:
 
 def _packages() -> dict[str, str]:
     """Installed versions of the libraries that figures and the exchange with the server depend on."""
-    found = {"annot": __version__}
+    versions = {"annot": __version__}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return versions
 
 
 def _client(packages: dict[str, str]) -> Iterator[Problem]:
-    found = packages.get("label-studio-sdk", "none")
-    if not found.startswith(SDK):
-        yield Problem(f"label-studio-sdk {found}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
+    sdk_version = packages.get("label-studio-sdk", "none")
+    if not sdk_version.startswith(SDK):
+        yield Problem(f"label-studio-sdk {sdk_version}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
 
 
 def _study(ws: Workspace) -> Iterator[Problem]:
@@ -383,8 +383,8 @@ def _private(ws: Workspace) -> Iterator[Problem]:
             yield Problem(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")
     in_repository = any((folder / ".git").exists() for folder in (ws.root.absolute(), *ws.root.absolute().parents))
     ignored = ws.root / ".gitignore"
-    known = ignored.read_text(encoding="utf-8", errors="replace") if ignored.is_file() else ""
-    if in_repository and ws.database_file is not None and ws.database_file.name not in known:
+    ignored_lines = ignored.read_text(encoding="utf-8", errors="replace") if ignored.is_file() else ""
+    if in_repository and ws.database_file is not None and ws.database_file.name not in ignored_lines:
         yield Problem(
             f"{ignored}: does not list {ws.database_file.name}, which contains the names of the assessors",
             "add `annot.db*`, `.annot/` and `backups/` to it; if there is none, `annot init` writes one",
@@ -394,13 +394,13 @@ def _private(ws: Workspace) -> Iterator[Problem]:
 def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
     with connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
-    asked = datetime.now(UTC)
+    asked_at = datetime.now(UTC)
     seen = accounts.look(address)
     answered = datetime.now(UTC)
     return f"{address}, Label Studio {release}", [
         *_release(release),
         *_open(address, seen),
-        *_clock(address, seen, asked, answered),
+        *_clock(address, seen, asked_at, answered),
     ]
 
 
@@ -435,11 +435,11 @@ def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
         )
 
 
-def _clock(address: str, seen: accounts.Exposure, asked: datetime, answered: datetime) -> Iterator[Problem]:
+def _clock(address: str, seen: accounts.Exposure, asked_at: datetime, answered: datetime) -> Iterator[Problem]:
     """Warn if the server's clock is before the time of the question or after that of the answer."""
     if seen.clock is None:
         return
-    apart = (seen.clock - min(max(seen.clock, asked), answered)).total_seconds()
+    apart = (seen.clock - min(max(seen.clock, asked_at), answered)).total_seconds()
     if abs(apart) > CLOCK_SECONDS:
         which = "ahead of" if apart > 0 else "behind"
         yield Problem(

@@ -164,7 +164,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     alike = near_duplicates(ws, keep=True, advance=advance).texts
     with ws.reading() as session:
         files = files_of(
-            merged(one.facts.get("files", ()) for one in read_imports(session) if one.what == Source.CORPUS)
+            merged(added.facts.get("files", ()) for added in read_imports(session) if added.what == Source.CORPUS)
         )
     return CorpusContents(
         papers=facts.papers,
@@ -173,7 +173,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
         near_duplicates=alike,
         passages=papers.count_passages(ws.corpus),
         files=files,
-        from_others=max(0, facts.papers - sum(one.kept for one in files)),
+        from_others=max(0, facts.papers - sum(file.kept for file in files)),
     )
 
 
@@ -261,9 +261,9 @@ def _added(
             cleaned = cleaning.written(ws.corpus, content)
             lists: dict[str, Iterable[tuple[str, ...]]] = {
                 **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
-                **{f"left out: {Rejection.DIFFERING_ID}": [(one,) for one in tally.differing]},
+                **{f"left out: {Rejection.DIFFERING_ID}": [(paper,) for paper in tally.differing]},
                 **{f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper]},
-                **{"kept: retracted or withdrawn": [(one,) for one in retracted]},
+                **{"kept: retracted or withdrawn": [(paper,) for paper in retracted]},
                 **{"kept: same title": same_title, "kept: ids that differ only in spelling": alike},
             }
             if text := id_lists(lists):
@@ -321,10 +321,10 @@ def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
 
 
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> Rejects:
-    found = Rejects(ws.settings.document_word, told=REPORTED, part_of=folders)
+    rejects_of = Rejects(ws.settings.document_word, told=REPORTED, part_of=folders)
     for name, error in unknown.items():
-        found.leave_out(name, _in_short(error))
-    return found
+        rejects_of.leave_out(name, _in_short(error))
+    return rejects_of
 
 
 def _unreadable(
@@ -334,7 +334,7 @@ def _unreadable(
 
     Rows of Semantic Scholar are no papers before they are joined.
     """
-    found = []
+    pieces = []
     each = grouped((folders[name], (form, name)) for form, name in given if form != SEMANTIC_SCHOLAR.name)
     for whole, files in each.items():
         rejects = _rejects(ws, folders, {name: one for name, one in unknown.items() if folders[name] == whole})
@@ -342,12 +342,12 @@ def _unreadable(
             for lot in lots_of(files):
                 reading = _reader(ws, None, works=False).up_to_a_paper(lot)
                 rejects.count(reading, None)
-                if any(one.read for one in reading):
+                if any(rejects.read for rejects in reading):
                     break
             rejects.raise_if_unreadable(partial=True)
         except InputError as error:
-            found.append(error)
-    return found
+            pieces.append(error)
+    return pieces
 
 
 def _in_one(error: InputError, others: Iterable[InputError]) -> InputError:
@@ -375,7 +375,7 @@ def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects
     spreading = RowSpreader(folder, shares_of(apart))
     for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
         rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
-    others = [one for one in given if one[1] not in apart]
+    others = [entry for entry in given if entry[1] not in apart]
     return [*others, *((JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
 
 
@@ -403,7 +403,9 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
     """Record the papers that were left out of these files. The same files again are no news, unless the
     limits have changed and leave out others."""
     with ws.writing() as session:
-        same = [one for one in read_imports(session) if (one.what, one.source_sha256) == (Source.CORPUS, content)]
+        same = [
+            added for added in read_imports(session) if (added.what, added.source_sha256) == (Source.CORPUS, content)
+        ]
         before = same[0].facts if same else None
         if before is None:
             put_import(session, ImportedSource(Source.CORPUS, content, facts))
@@ -640,13 +642,13 @@ class CorrectedPair:
 
 PAIRS = Columns[CorrectedPair](
     [
-        Column("query", lambda one: one.query_id, "query_id"),
-        Column("document", lambda one: one.doc_id, "doc_id"),
-        Column("corrected", lambda one: ", ".join(one.corrected)),
-        Column("why", lambda one: "; ".join(one.why)),
-        Column("answers", lambda one: one.answers),
-        Column("state", lambda one: one.state),
-        Column("reason for the decision", lambda one: one.decision or "", "decision"),
+        Column("query", lambda pair: pair.query_id, "query_id"),
+        Column("document", lambda pair: pair.doc_id, "doc_id"),
+        Column("corrected", lambda pair: ", ".join(pair.corrected)),
+        Column("why", lambda pair: "; ".join(pair.why)),
+        Column("answers", lambda pair: pair.answers),
+        Column("state", lambda pair: pair.state),
+        Column("reason for the decision", lambda pair: pair.decision or "", "decision"),
     ]
 )
 
@@ -707,12 +709,12 @@ def rule(
         raise InputError(f"--{ruling}: empty, expected why you decide so")
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     with ws.writing() as session:
-        waiting = [one for one in judged_texts(session).values() if one.state == "waits"]
+        waiting = [text for text in judged_texts(session).values() if text.state == "waits"]
         if pair is not None:
             known_query({query.query_id: query for query in read_queries(session)}, pair[0])
             chosen: Sequence[Pair] = [pair]
         else:
-            chosen = [one.pair for one in waiting if every or of_text in one.to_decide]
+            chosen = [text.pair for text in waiting if every or of_text in text.to_decide]
         if of_text is not None and not chosen:
             raise InputError(
                 f"--of {of_text}: no pair waits because of it", hint="`annot corpus corrected` lists the pairs"
@@ -723,7 +725,7 @@ def rule(
             session.rollback()
     if not dry_run:
         export_judgements(ws, outcome)
-    return TextDecisionResult(ruling, tuple(one.pair for one in new), len(returned))
+    return TextDecisionResult(ruling, tuple(ruling.pair for ruling in new), len(returned))
 
 
 def describe(decided: TextDecisionResult) -> str:

@@ -51,8 +51,8 @@ def push(
             check_outgoing(held, prepared.outgoing)
         pushed = PushResult((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
-            away = {one.assessor for one in pushed.unreachable}
-            mine = [one for one in prepared.outgoing if one.part == part and one.assessor not in away]
+            away = {project.assessor for project in pushed.unreachable}
+            mine = [project for project in prepared.outgoing if project.part == part and project.assessor not in away]
             if not mine:
                 continue
             if not dry_run:
@@ -146,9 +146,9 @@ def pull_sent(
     came: list[tuple[Round, PullResult]] = []
     refused: list[AnnotError] = []
     for round in _sent(ws, rounds):
-        own = wishes if "accept_deletions" in round.wishes else NO_OPTIONS
+        options = wishes if "accept_deletions" in round.wishes else NO_OPTIONS
         try:
-            came.append((round, pull(ws, round=round.name, advance=advance, wishes=own, seen=seen)))
+            came.append((round, pull(ws, round=round.name, advance=advance, wishes=options, seen=seen)))
         except AnnotError as error:
             refused.append(error)
     if not came:
@@ -168,7 +168,9 @@ def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> Pull
     notes = list(pulled.notes)
     with ws.opened() as held:
         with held.reading() as session:
-            notes += [f"{found}; {found.do}" for found in rushed_of(session, outcome_of(session, held.settings))]
+            notes += [
+                f"{assessor}; {assessor.do}" for assessor in rushed_of(session, outcome_of(session, held.settings))
+            ]
         try:
             write_pages(held, now=datetime.now().astimezone())
         except (AnnotError, OSError) as error:
@@ -240,7 +242,7 @@ def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
     """Rounds of which something was sent; judging, if nothing was."""
     with ws.reading() as session:
         stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
-    return tuple(one for one in rounds if stored & {part.stored for part in one.parts}) or (ROUNDS["judging"],)
+    return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 
 
 def _with_open(ws: Workspace, round: Round, pulled: PullResult) -> PullResult:
@@ -258,8 +260,8 @@ def _together(came: Sequence[tuple[Round, PullResult]]) -> PullResult:
     return PullResult(
         assessors=tuple(row for pulled in pulls for row in pulled.assessors),
         notes=tuple(f"{round.name}: {note}" if several else note for round, pulled in came for note in pulled.notes),
-        lost=tuple(one for pulled in pulls for one in pulled.lost),
+        lost=tuple(answer for pulled in pulls for answer in pulled.lost),
         withdrawn=any(pulled.withdrawn for pulled in pulls),
-        unreachable=tuple(dict.fromkeys(one for pulled in pulls for one in pulled.unreachable)),
+        unreachable=tuple(dict.fromkeys(server for pulled in pulls for server in pulled.unreachable)),
         open=sum(left) if left else None,
     )

@@ -131,8 +131,8 @@ class LabelShard:
         return np.asarray(place[labeller.label_all(sentences, counts)])
 
     def _offering(self, facet: str, codes: Ints, paper_of: Ints) -> int:
-        wanted = self.facets[facet] or self.labels
-        of_facet = np.isin(codes, [self.labels.index(label) for label in wanted])
+        expected = self.facets[facet] or self.labels
+        of_facet = np.isin(codes, [self.labels.index(label) for label in expected])
         return len(np.unique(paper_of[of_facet]))
 
 
@@ -246,11 +246,11 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
                 facet_labels.replace_labels(session, found, keep_others=misfit is not None)
     with ws.reading() as session:
         corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-        on_record = {one.paper_id: one for one in facet_labels.read_labels(session, bare)}
-    for one in on_record.values():
-        labels.update(one.labels)
-        facets.update(offered_facets(one.labels, facets=ws.settings.facets))
-        origins.update([one.origin] if one.origin != Source.CORRECTED else [])
+        on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, bare)}
+    for paper in on_record.values():
+        labels.update(paper.labels)
+        facets.update(offered_facets(paper.labels, facets=ws.settings.facets))
+        origins.update([paper.origin] if paper.origin != Source.CORRECTED else [])
     without = tuple(paper_id for paper_id in bare if paper_id not in on_record)
     if not dry_run and not without:
         note(ws, "facets", states)
@@ -337,12 +337,12 @@ def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> In
 
     A model may lack a label that its training did not have; the shipped one has all of its labels, so it must fit.
     """
-    given = set(labeller.labels)
-    if given == set(labels) or (model is not None and given <= set(labels)):
+    labels_of_model = set(labeller.labels)
+    if labels_of_model == set(labels) or (model is not None and labels_of_model <= set(labels)):
         return None
     which = "the model that comes with annot" if model is None else f"{model}: the model"
     return InputError(
-        f"{which} gives other labels than those of the study: found {', '.join(sorted(given))}, "
+        f"{which} gives other labels than those of the study: found {', '.join(sorted(labels_of_model))}, "
         f"expected {', '.join(labels)}",
         hint="train a model on abstracts with these labels (`annot facets train FILE --out model.xz`) and use it "
         "(`annot facets --model model.xz`); or change [labels] in annot.toml",

@@ -99,18 +99,18 @@ class SimulatedStudy:
 DESIGN = Columns[SimulatedStudy](
     [],
     [
-        Column("pairs", lambda one: one.forecast.pairs),
-        Column("judgements", lambda one: one.forecast.judgements),
-        Column("hours judging", lambda one: measured(one.forecast.hours_judging, HOURS)),
-        Column("hours per assessor", lambda one: Number(one.forecast.hours_per_assessor, HOURS)),
-        Column("disputed", lambda one: measured(one.forecast.disputed, SHARE)),
-        Column("hours adjudicating", lambda one: measured(one.forecast.hours_adjudicating, HOURS)),
-        Column("hours", lambda one: measured(one.forecast.hours, HOURS)),
-        Column("cost", lambda one: measured(one.forecast.cost, COST)),
-        Column("coefficient", lambda one: measured(one.forecast.coefficient, kind_of(one.coefficient))),
-        Column("width", lambda one: measured(one.forecast.width, kind_of(one.coefficient))),
-        Column("difference shown", lambda one: _of_runs(one, "shown", DETECTABLE)),
-        Column("topics needed", lambda one: _of_runs(one, "needed", WHOLE)),
+        Column("pairs", lambda study: study.forecast.pairs),
+        Column("judgements", lambda study: study.forecast.judgements),
+        Column("hours judging", lambda study: measured(study.forecast.hours_judging, HOURS)),
+        Column("hours per assessor", lambda study: Number(study.forecast.hours_per_assessor, HOURS)),
+        Column("disputed", lambda study: measured(study.forecast.disputed, SHARE)),
+        Column("hours adjudicating", lambda study: measured(study.forecast.hours_adjudicating, HOURS)),
+        Column("hours", lambda study: measured(study.forecast.hours, HOURS)),
+        Column("cost", lambda study: measured(study.forecast.cost, COST)),
+        Column("coefficient", lambda study: measured(study.forecast.coefficient, kind_of(study.coefficient))),
+        Column("width", lambda study: measured(study.forecast.width, kind_of(study.coefficient))),
+        Column("difference shown", lambda study: _of_runs(study, "shown", DETECTABLE)),
+        Column("topics needed", lambda study: _of_runs(study, "needed", WHOLE)),
     ],
 )
 """The forecast of a design as data; the template has it in words."""
@@ -165,18 +165,18 @@ def depths(designed: DepthForecast) -> Table:
     columns = Columns[DesignedPools](
         [],
         [
-            Column("per method", lambda one: one.per_method),
-            Column("shared", lambda one: Number(one.shared, SHARE)),
-            Column("mean pool", lambda one: f"{one.mean:.0f}", ""),
-            Column("", lambda one: one.mean, "mean"),
-            Column("from", lambda one: one.smallest),
-            Column("to", lambda one: one.largest),
-            Column("ran out", lambda one: one.dry),
-            Column("pairs", lambda one: one.pairs),
-            Column("new", lambda one: one.new),
-            Column("judgements", lambda one: one.judgements),
-            Column("hours", lambda one: measured(one.hours, HOURS)),
-            Column(f"cost, {designed.currency}", lambda one: measured(one.cost, COST), "cost"),
+            Column("per method", lambda design: design.per_method),
+            Column("shared", lambda design: Number(design.shared, SHARE)),
+            Column("mean pool", lambda design: f"{design.mean:.0f}", ""),
+            Column("", lambda design: design.mean, "mean"),
+            Column("from", lambda design: design.smallest),
+            Column("to", lambda design: design.largest),
+            Column("ran out", lambda design: design.dry),
+            Column("pairs", lambda design: design.pairs),
+            Column("new", lambda design: design.new),
+            Column("judgements", lambda design: design.judgements),
+            Column("hours", lambda design: measured(design.hours, HOURS)),
+            Column(f"cost, {designed.currency}", lambda design: measured(design.cost, COST), "cost"),
         ],
     )
     return columns.of(designed.depths)
@@ -229,7 +229,7 @@ def design(
     n_assessors = len(everyone) if assessors is None else assessors
     n_queries = len(known) if queries is None else queries
     each = n_queries * n_documents * team / max(1, n_assessors)
-    found = simulate_design(
+    simulated = simulate_design(
         Design(
             queries=n_queries,
             pool_size=n_documents,
@@ -255,14 +255,14 @@ def design(
     )
     return SimulatedStudy(
         pools=pooled,
-        pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
+        pools_differ=tuple(name for name in differing if per_method is None or name[0] != "per_method"),
         coefficient=coefficient,
         title=titles_of(settings.scale.grades)[coefficient],
         missing=settings.judging.missing,
         repeats=share,
         currency=settings.forecast.currency,
         pilot=pilot,
-        forecast=found,
+        forecast=simulated,
         runs=differences_shown(read_snapshot(ws), n_queries, difference=difference / 100),
     )
 
@@ -325,20 +325,23 @@ def pools(
     now = admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
     admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
-    by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
+    by_assessor = {
+        name: [design_depth for design_depth in given if design_depth.assessor == name]
+        for name in {design_depth.assessor for design_depth in given}
+    }
     speed = speed_of(by_assessor, fence=rules.fence)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
     def of_depth(depth: int) -> DesignedPools:
         deep = {topic_id: replace(design, per_method=depth) for topic_id, design in designs.items()}
-        found = draw_pools(rankings, deep, admitted, current=current)
-        pairs = _pairs(found, queries)
+        drawn = draw_pools(rankings, deep, admitted, current=current)
+        pairs = _pairs(drawn, queries)
         judgements = len(pairs) * settings.judging.per_pair
         if seconds is None:
             hours = hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
         else:
             hours = Estimate(judgements * seconds / HOUR, Undefined("the time per judgement was set"))
-        sizes = [len(pool.entries) for pool in found]
+        sizes = [len(pool.entries) for pool in drawn]
         return DesignedPools(
             per_method=depth,
             shared=mean(
@@ -351,7 +354,7 @@ def pools(
             pairs=len(pairs),
             new=len(pairs - _pairs(current.values(), queries)),
             judgements=judgements,
-            dry=sum(bool(pool.dry) for pool in found),
+            dry=sum(bool(pool.dry) for pool in drawn),
             hours=hours,
             cost=cost_of(hours, rules),
         )
@@ -374,8 +377,8 @@ def describe_pools(designed: DepthForecast, depths: Table) -> str:
     return rendered("pool-design", designed=designed, depths=table_text(depths))
 
 
-def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:
-    documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in found}
+def _pairs(drawn_pools: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:
+    documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in drawn_pools}
     return {(query.query_id, doc_id) for query in queries for doc_id in documents.get(query.topic_id, ())}
 
 

@@ -87,9 +87,9 @@ def kind_of(files: Sequence[Path]) -> str:
         check_files(files)
         with opened(first) as file:
             text = decoded(file.read(BEGINNING)).strip()
-        found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
-        if len(found) == 1:
-            return found[0]
+        kinds = [kind for kind, is_one in BEGINS.items() if is_one(text)]
+        if len(kinds) == 1:
+            return kinds[0]
     hint = f"name it with --as {'|'.join(KINDS)}; papers are added with `annot corpus add`"
     raise InputError(f"{first}: unknown kind of file", hint=hint)
 
@@ -318,8 +318,8 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
     """
     if not folder.is_dir():
-        found = "a file" if folder.exists() else "no such folder"
-        raise InputError(f"{folder}: {found}, expected the folder of a CSFCube release")
+        problem = "a file" if folder.exists() else "no such folder"
+        raise InputError(f"{folder}: {problem}, expected the folder of a CSFCube release")
     files = {
         path.relative_to(folder).as_posix(): given_bytes(path, expected="a CSFCube release")
         for path in sorted(folder.rglob("*"))
@@ -333,7 +333,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     )
     _refuse_other_work(ws, digest.hexdigest())
     cleaning = CleaningCount()
-    cleaning.take((kinds(one), one) for one in release.changed)
+    cleaning.take((kinds(paper), paper) for paper in release.changed)
     cleaned = cleaning.written(None if dry_run else ws.corpus, digest.hexdigest())
     notes = sentences("commands.csfcube", facts=release.facts)
     notes += sentences("cleaned.cleaned", cleanings=cleaned, noun="paper")
@@ -363,7 +363,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
     """An import fills an empty study, or finds its own work there; it never mixes with another study."""
     with ws.reading() as session:
         earlier = runs.read_imports(session)
-        if any((known.what, known.source_sha256) == (Source.CSFCUBE, digest) for known in earlier):
+        if any((other.what, other.source_sha256) == (Source.CSFCUBE, digest) for other in earlier):
             return
         other = bool(pools.read_queries(session) or earlier)
     if other or any(path.name != CORPUS_FILE for path in ws.corpus.glob("*.parquet")):
@@ -399,10 +399,13 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
         session,
         (
             adjudications.SourcedAdjudication(
-                Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()), Source.CSFCUBE, "", None
+                Adjudication(decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()),
+                Source.CSFCUBE,
+                "",
+                None,
             )
-            for one in release.decisions
-            if one.origin == "adjudicated"
+            for decision in release.decisions
+            if decision.origin == "adjudicated"
         ),
         recorded_at=recorded_at,
     )
@@ -419,11 +422,11 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
 
 def _plan_of(release: Release) -> list[Assignment]:
     """Assignments in the order of the release, which has no other."""
-    given = Counter[str]()
+    counts = Counter[str]()
     plan = []
     for judgement in release.judgements:
-        given[judgement.assessor] += 1
-        plan.append(Assignment(judgement.query_id, judgement.doc_id, judgement.assessor, given[judgement.assessor]))
+        counts[judgement.assessor] += 1
+        plan.append(Assignment(judgement.query_id, judgement.doc_id, judgement.assessor, counts[judgement.assessor]))
     return plan
 
 

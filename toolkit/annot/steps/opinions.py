@@ -131,7 +131,7 @@ class _Prepared:
 def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> Preview:
     """Preview of `ask`: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
     ready = _prepared(ws, name, selection, before_judging=before_judging)
-    settings, prompts = ready.settings, [ready.prompts.of(one.pair) for one in ready.questions]
+    settings, prompts = ready.settings, [ready.prompts.of(question.pair) for question in ready.questions]
     tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * ready.longest
     return Preview(
         name,
@@ -199,8 +199,8 @@ def ask(
             current, _ = on_judged_texts(session, calls)
             standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
-    wanted = {(*one.pair, one.repeat) for one in questions}
-    settled = sum((*one.pair, one.repeat) in wanted for one in opinions.opinions_from(current))
+    open_pairs = {(*question.pair, question.repeat) for question in questions}
+    settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in opinions.opinions_from(current))
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
     return AskedOpinion(
         standing,
@@ -322,7 +322,7 @@ def _open_questions(
 def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iterable[ModelCall]) -> Iterator[str]:
     """Notes on corrected texts: pairs that are asked about again, and pairs that are left out for now."""
     answered = {(*call.pair, call.repeat) for call in calls if call.state in READ}
-    if again := {one.pair for one in questions if (*one.pair, one.repeat) in answered}:
+    if again := {question.pair for question in questions if (*question.pair, question.repeat) in answered}:
         yield f"{counted(len(again), 'pair')} {verb(len(again), 'is', 'are')} asked about again: a text was corrected"
     if put_off:
         waits = verb(len(put_off), "waits", "wait")
@@ -333,36 +333,36 @@ def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iter
 
 
 def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
-    known = ws.settings.opinions
-    if name not in known:
+    sections = ws.settings.opinions
+    if name not in sections:
         raise InputError(
-            f"opinion {name!r}: not in {SETTINGS_FILE}" + (f"; {near(name, known)}" if known else ""),
+            f"opinion {name!r}: not in {SETTINGS_FILE}" + (f"; {near(name, sections)}" if sections else ""),
             hint=f"write a section [opinions.{name}] with url and model",
         )
-    return known[name]
+    return sections[name]
 
 
 def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
     """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
-    found: list[Gold] = []
+    examples: list[Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
-            sorted((one for one in gold if facets[one.query_id] == facet), key=attrgetter("grade", "position")),
+            sorted((pair for pair in gold if facets[pair.query_id] == facet), key=attrgetter("grade", "position")),
             key=attrgetter("grade"),
         )
         rows = zip_longest(*[list(own) for _, own in by_grade])
-        own = [one for row in rows for one in row if one is not None]
+        own = [example for row in rows for example in row if example is not None]
         if len(own) < count:
             raise InputError(
                 f"facet {facet}: {counted(len(own), 'gold pair')}, but the prompt is to show {count} examples",
                 hint="add gold pairs with `annot train gold`, or set a smaller number of examples in annot.toml",
             )
-        found += own[:count]
-    return found
+        examples += own[:count]
+    return examples
 
 
 def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
-    now: dict[str, Any] = {"model": settings.model, **{one: getattr(settings, one) for one in FIXED}}
+    now: dict[str, Any] = {"model": settings.model, **{setting: getattr(settings, setting) for setting in FIXED}}
     then = {"model": before.model, **before.settings}
     faults = [f"{one}: found {now[one]!r}, on record {then.get(one)!r}" for one in now if now[one] != then.get(one)]
     if examples < len(before.examples):
@@ -417,29 +417,29 @@ def _priced(settings: OpinionSettings) -> bool:
 
 OPINIONS = Columns[OpinionStatus](
     [
-        Column("opinion", lambda one: one.name, "name"),
-        Column("model", lambda one: one.model),
-        Column("pairs", lambda one: one.pairs),
-        Column("planned", lambda one: f"{one.planned_answered} of {one.planned}"),
-        Column("reported", lambda one: one.reported),
-        Column("repeats", lambda one: one.repeats),
-        Column("set aside", lambda one: one.set_aside, "set_aside"),
-        Column("unreadable", lambda one: one.unreadable),
-        Column("cannot judge", lambda one: one.cannot_judge, "cannot_judge"),
-        Column("requests", lambda one: one.requests),
-        Column("failed", lambda one: one.failed),
-        Column("tokens in", lambda one: one.tokens_in, "tokens_in"),
-        Column("tokens out", lambda one: one.tokens_out, "tokens_out"),
-        Column("cost", lambda one: round(one.cost, 4)),
-        Column("prompt", lambda one: one.prompt_sha256[:12], "prompt_sha256"),
-        Column("since", lambda one: one.since[:10]),
+        Column("opinion", lambda opinion: opinion.name, "name"),
+        Column("model", lambda opinion: opinion.model),
+        Column("pairs", lambda opinion: opinion.pairs),
+        Column("planned", lambda opinion: f"{opinion.planned_answered} of {opinion.planned}"),
+        Column("reported", lambda opinion: opinion.reported),
+        Column("repeats", lambda opinion: opinion.repeats),
+        Column("set aside", lambda opinion: opinion.set_aside, "set_aside"),
+        Column("unreadable", lambda opinion: opinion.unreadable),
+        Column("cannot judge", lambda opinion: opinion.cannot_judge, "cannot_judge"),
+        Column("requests", lambda opinion: opinion.requests),
+        Column("failed", lambda opinion: opinion.failed),
+        Column("tokens in", lambda opinion: opinion.tokens_in, "tokens_in"),
+        Column("tokens out", lambda opinion: opinion.tokens_out, "tokens_out"),
+        Column("cost", lambda opinion: round(opinion.cost, 4)),
+        Column("prompt", lambda opinion: opinion.prompt_sha256[:12], "prompt_sha256"),
+        Column("since", lambda opinion: opinion.since[:10]),
     ]
 )
 
 
 def listing(ws: Workspace) -> tuple[OpinionStatus, ...]:
     """Rows for the opinions on record."""
-    return tuple(one.standing for one in opinions_on_record(ws))
+    return tuple(opinion.standing for opinion in opinions_on_record(ws))
 
 
 @dataclass(frozen=True, slots=True)
@@ -500,20 +500,20 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
         with ws.writing() as session:
             for one in names:
                 note_early(session, one, "shown", reason)
-    found = tuple(one for one in Study(read_snapshot(ws)).opinions if one.worth.name in names)
-    if not found:
+    measured = tuple(opinion for opinion in Study(read_snapshot(ws)).opinions if opinion.worth.name in names)
+    if not measured:
         raise MissingInput(
             f"opinion {names[0]}: no answer yet on the texts that are judged",
             hint=f"ask with `annot opinion ask {names[0]}`",
         )
-    return found
+    return measured
 
 
 def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
     """Notes on opinions that are left out elsewhere, and on names in `family` that fit no run."""
     with ws.reading() as session:
         on_record = read_runs(session)
-    for standing in (one.standing for one in found):
+    for standing in (opinion.standing for opinion in found):
         if not standing.reported:
             yield f"{standing.name} is not in report, datasheet and release: {standing.why_not_reported}"
         if standing.set_aside:

@@ -353,10 +353,10 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         )
     with ws.writing() as session:
         current = people.read_assignments(session)
-        known = {query.query_id: query for query in read_queries(session)}
+        queries_by_id = {query.query_id: query for query in read_queries(session)}
         if not current:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        chosen = {known_query(known, name).query_id for name in queries} or set(known)
+        chosen = {known_query(queries_by_id, name).query_id for name in queries} or set(queries_by_id)
         bound = {judgement.pair for judgement in judgements.read_judgements(session)}
         tasks = projects.read_sent(session)
         if not sent:

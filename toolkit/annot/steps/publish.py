@@ -105,13 +105,13 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
 
 def table(ws: Workspace, name: str) -> Table:
     """A table of the report, by its name."""
-    known = {}
-    for made in tables(Study(read_snapshot(ws))):
-        known[made.name] = made
-        if made.name == name:
+    tables_by_name = {}
+    for report_table in tables(Study(read_snapshot(ws))):
+        tables_by_name[report_table.name] = report_table
+        if report_table.name == name:
             break
-    check_name(name, tuple(known), what="--table")
-    return known[name]
+    check_name(name, tuple(tables_by_name), what="--table")
+    return tables_by_name[name]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -152,8 +152,10 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     judged = judged_versions(snapshot)
     snapshot = replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged))
-    labels |= {text_id: one.labels for text_id, one in judged.items() if one.labels}
-    texts = {one.paper_id: one for one in with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)}
+    labels |= {text_id: version.labels for text_id, version in judged.items() if version.labels}
+    texts = {
+        paper.paper_id: paper for paper in with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)
+    }
     runs = read_run_files(snapshot.ws)
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
     qrels = snapshot.outcome.qrels if graded else ()
@@ -161,7 +163,9 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
     query_papers = {query: topic for query, topic in snapshot.topics.items() if topic not in snapshot.texts}
     compared = primary_of(ws.settings)
     pools = graded_pools(snapshot, qrels, unfinished=True) if qrels else None
-    measured = {tag: _measured(of, pools, *compared, relevant_from=relevant_from) for tag, of in runs.items()}
+    measured = {
+        tag: _measured(rankings, pools, *compared, relevant_from=relevant_from) for tag, rankings in runs.items()
+    }
     order = sorted(runs, key=lambda tag: -mean_of_all(measured[tag], snapshot.splits)) if graded else list(runs)
     systems = [
         BrowsedRun(
@@ -227,10 +231,10 @@ def _matches(
     ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
 ) -> Mapping[Pair, tuple[Match, ...]]:
     """Sentences that the run matched, if it has any. Raises InputError if a text has no such sentence."""
-    found, path = matches_of(ws, tag), matches_file(ws, tag)
+    matches_by_pair, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
         f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"
-        for (query_id, doc_id), matches in found.items()
+        for (query_id, doc_id), matches in matches_by_pair.items()
         for match in matches
         for at, paper_id in zip(match[:2], (query_papers.get(query_id), doc_id), strict=True)
         if (paper := texts.get(paper_id or "")) is not None and at >= len(paper.sentences)
@@ -241,7 +245,7 @@ def _matches(
             faults=faults,
             hint="make the run again",
         )
-    return found
+    return matches_by_pair
 
 
 TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
@@ -258,13 +262,13 @@ def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
         yield f"{counted(open_pairs, 'pair')} without a final grade"
     gone = {person.assessor for person in snapshot.people if person.left_on is not None}
 
-    def unanswered(asked: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
-        given = {(one.assessor, one.query_id, one.doc_id) for one in answers if one.counts}
-        return sum(one not in given and one[0] not in gone for one in asked)
+    def unanswered(expected: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
+        given = {(answer.assessor, answer.query_id, answer.doc_id) for answer in answers if answer.counts}
+        return sum(pair not in given and pair[0] not in gone for pair in expected)
 
     repeats = unanswered(
-        (_who(one) for one in snapshot.assignments if one.occasion > 1),
-        tuple(one for one in snapshot.outcome.everything if one.occasion > 1),
+        (_who(assignment) for assignment in snapshot.assignments if assignment.occasion > 1),
+        tuple(answer for answer in snapshot.outcome.everything if answer.occasion > 1),
     )
     if repeats:
         yield f"{counted(repeats, 'pair')} to judge again"
@@ -279,8 +283,8 @@ def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
         yield f"{counted(in_trials, 'answer')} of training or the sub-study"
 
 
-def _who(one: Assignment) -> tuple[str, str, str]:
-    return one.assessor, one.query_id, one.doc_id
+def _who(assignment: Assignment) -> tuple[str, str, str]:
+    return assignment.assessor, assignment.query_id, assignment.doc_id
 
 
 def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
@@ -353,8 +357,8 @@ class ReleaseResult:
 
 
 FILES = Columns[tuple[str, tuple[int, str]]](
-    [Column("file", lambda one: one[0])],
-    [Column("bytes", lambda one: one[1][0]), Column("SHA-256", lambda one: one[1][1][:12])],
+    [Column("file", lambda file: file[0])],
+    [Column("bytes", lambda file: file[1][0]), Column("SHA-256", lambda file: file[1][1][:12])],
 )
 
 
@@ -549,7 +553,7 @@ def _refuse(
         if not may_publish(named):
             raise FindingError("nothing written, as you decided", hint=change)
         return
-    said = {
+    problems = {
         "something is missing": missing,
         f"{counted(len(revealing), 'place')} would reveal people, passwords or the server": revealing,
         f"texts of people have {counted(len(named), 'name, path or address', 'names, paths or addresses')}": named,
@@ -561,9 +565,9 @@ def _refuse(
     }
     if missing or revealing or named:
         raise FindingError(
-            f"nothing written: {' and '.join(words for words, found in said.items() if found)}",
+            f"nothing written: {' and '.join(words for words, found in problems.items() if found)}",
             faults=(*revealing, *named, *missing),
-            hint="; ".join(words for words, found in remedies.items() if found),
+            hint="; ".join(words for words, lines in remedies.items() if lines),
         )
 
 

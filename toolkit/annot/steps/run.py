@@ -63,11 +63,11 @@ class MadeRun:
 
 
 RUNS = Columns[MadeRun](
-    [Column("run", lambda one: one.tag)],
+    [Column("run", lambda run: run.tag)],
     [
-        Column("queries", lambda one: one.queries),
-        Column("documents", lambda one: one.documents),
-        Column("file", lambda one: one.path),
+        Column("queries", lambda run: run.queries),
+        Column("documents", lambda run: run.documents),
+        Column("file", lambda run: run.path),
     ],
 )
 
@@ -114,8 +114,8 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         )
     if not documents:
         raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
-    wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
-    papers = find_papers(ws.corpus, wanted | {query.topic_id for query in queries} - texts.keys())
+    doc_ids_to_rank = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
+    papers = find_papers(ws.corpus, doc_ids_to_rank | {query.topic_id for query in queries} - texts.keys())
     topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
     inputs = StudyInputs(ws, chosen, topics, papers, advance)
     left_out = {system.name: _left_out(system, inputs) for system in chosen}
@@ -145,13 +145,13 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     return tuple(made)
 
 
-def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
+def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
     """Notes for readers of these runs."""
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
-    few = trained_on_few({one.tag: facts[one.tag] for one in made})
-    left_out = grouped((tuple(run.left_out), run) for run in made if run.left_out)
-    told = sentences("commands.approximate", made=made), sentences("commands.texts_left_out", left_out=left_out)
+    few = trained_on_few({run.tag: facts[run.tag] for run in new_runs})
+    left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
+    told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
     return (*chain(*told), *sentences("commands.few_abstracts", few=few))
 
 
@@ -292,10 +292,10 @@ def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking]
 
 def _candidates(session: Session) -> dict[str, set[str]]:
     """Documents to rank for each query: its pool, and judged documents without a pool."""
-    found = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
+    candidates = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
     for assignment in read_assignments(session):
-        found.setdefault(assignment.query_id, set()).add(assignment.doc_id)
-    return found
+        candidates.setdefault(assignment.query_id, set()).add(assignment.doc_id)
+    return candidates
 
 
 def _check_tag(tag: str, known: Mapping[str, runs.StoredRun], *, replace: bool) -> None:

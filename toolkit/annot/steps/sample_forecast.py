@@ -112,11 +112,11 @@ def share_for(
     """
     study = _study(ws, queries=queries, seconds=seconds, only_new=only_new)
     rate = ws.settings.forecast.hourly_rate
-    asked = f"--hours {hours:g}" if cost is None else f"--cost {cost:g}"
+    option = f"--hours {hours:g}" if cost is None else f"--cost {cost:g}"
     if cost is not None and not rate:
-        raise MissingInput(f"{asked}: no hourly rate is set", hint="set hourly_rate under [forecast] in annot.toml")
+        raise MissingInput(f"{option}: no hourly rate is set", hint="set hourly_rate under [forecast] in annot.toml")
     if not study.effort.known:
-        raise MissingInput(f"{asked}: {NO_TIMES.reason}", hint="give the time of one judgement with --seconds")
+        raise MissingInput(f"{option}: {NO_TIMES.reason}", hint="give the time of one judgement with --seconds")
     limit = hours if cost is None or not rate else cost / rate
     assert limit is not None
 
@@ -133,13 +133,13 @@ def share_for(
     least = taken_by(drawn_with(1 / SHARES))
     if least > limit:
         raise InputError(
-            f"{asked}: the smallest sample takes {amount(least)}",
+            f"{option}: the smallest sample takes {amount(least)}",
             hint="it has 8 pairs of each query, and every pair has a chance (`floor` and `unranked` in annot.toml)",
         )
     share = share_within(study.frozen, limit=limit, acts=taken_by, rule=study.rule)
     if share < study.share_on_record:
         raise InputError(
-            f"{asked}: enough for {share:g} of the pools, but {study.share_on_record:g} of them are drawn already, "
+            f"{option}: enough for {share:g} of the pools, but {study.share_on_record:g} of them are drawn already, "
             f"which takes {amount(taken_by(drawn_with(study.share_on_record)))}",
             hint="a sample grows only; `annot plan --withdraw` takes back what was not sent",
         )
@@ -153,7 +153,7 @@ def share_for(
         effort.cost(pairs),
         sentences(
             "commands.share_found",
-            asked=asked,
+            asked=option,
             only_new=only_new,
             share=share,
             pairs=round(pairs.mean),
@@ -256,17 +256,22 @@ def shares(
 def table_of(found: SharesForecast) -> Table:
     """A row for each share."""
     columns = Columns[ShareForecast](
-        [Column("share", lambda one: f"{100 * one.share:g}%", ""), Column("", lambda one: one.share, "share")],
         [
-            Column("pairs", lambda one: measured_number(one.pairs, ESTIMATED)),
-            Column("hours", lambda one: measured_number(one.hours, HOURS)),
-            Column(f"cost, {found.currency}", lambda one: measured_number(one.cost, COST), "cost"),
-            Column("mean wider by", lambda one: measured_number(one.level, WIDER), "level_wider"),
-            Column("difference wider by", lambda one: measured_number(one.difference, WIDER), "difference_wider"),
-            Column("mean ±", lambda one: Number(one.half_width, MEASURE), "half_width"),
-            Column("bias", lambda one: Number(one.bias, POINTS), "bias"),
-            Column("advice", lambda one: one.why_not, ""),
-            Column("", lambda one: one.advised, "advised"),
+            Column("share", lambda forecast: f"{100 * forecast.share:g}%", ""),
+            Column("", lambda forecast: forecast.share, "share"),
+        ],
+        [
+            Column("pairs", lambda forecast: measured_number(forecast.pairs, ESTIMATED)),
+            Column("hours", lambda forecast: measured_number(forecast.hours, HOURS)),
+            Column(f"cost, {found.currency}", lambda forecast: measured_number(forecast.cost, COST), "cost"),
+            Column("mean wider by", lambda forecast: measured_number(forecast.level, WIDER), "level_wider"),
+            Column(
+                "difference wider by", lambda forecast: measured_number(forecast.difference, WIDER), "difference_wider"
+            ),
+            Column("mean ±", lambda forecast: Number(forecast.half_width, MEASURE), "half_width"),
+            Column("bias", lambda forecast: Number(forecast.bias, POINTS), "bias"),
+            Column("advice", lambda forecast: forecast.why_not, ""),
+            Column("", lambda forecast: forecast.advised, "advised"),
         ],
     )
     return columns.of(found.rows)
@@ -336,26 +341,26 @@ def _probability(sample: PoolSample | None, query_id: str, doc_id: str) -> float
 
 def _own_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
     """The runs in exports/runs that rank for all of these queries."""
-    found = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
-    return {tag: run for tag, run in found.items() if run.keys() >= set(queries)}
+    runs = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
+    return {tag: run for tag, run in runs.items() if run.keys() >= set(queries)}
 
 
 def _by_rank(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple[str, ...]]:
     """A method's ranking of a pool: documents that it did not rank tie at the end."""
-    known = sorted((rank, doc_id) for doc_id, rank in ranks.items() if doc_id in documents)
+    ranked = sorted((rank, doc_id) for doc_id, rank in ranks.items() if doc_id in documents)
     others = tuple(sorted(set(documents) - ranks.keys()))
-    return [*((doc_id,) for _, doc_id in known), *([others] if others else [])]
+    return [*((doc_id,) for _, doc_id in ranked), *([others] if others else [])]
 
 
 def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, only_new: bool = False) -> _Study:
     snapshot = read_snapshot(ws)
-    known = {query.query_id: query for query in snapshot.queries}
+    queries_by_id = {query.query_id: query for query in snapshot.queries}
     documents = {
         query.query_id: tuple(entry.doc_id for entry in snapshot.pools[query.topic_id].entries)
         for query in snapshot.queries
         if query.topic_id in snapshot.pools
     }
-    wanted = documents_to_plan(known, documents, queries, snapshot.assignments)
+    pooled = documents_to_plan(queries_by_id, documents, queries, snapshot.assignments)
     sample = snapshot.sample
     with ws.reading() as session:
         judged = sample_judged_since(session) is not None
@@ -369,25 +374,25 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
     )
     whole: frozenset[Pair] = frozenset()
     if only_new:
-        whole = planned_whole(wanted, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
-    frozen = frozen_of(snapshot.pools, [known[name] for name in wanted], before=sample, whole=whole)
+        whole = planned_whole(pooled, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
+    frozen = frozen_of(snapshot.pools, [queries_by_id[name] for name in pooled], before=sample, whole=whole)
     effort = _effort(snapshot, seconds, replace(rules_of(ws.settings), level=LEVEL))
     return _Study(snapshot, frozen, rule_of(design), effort, _disputed(snapshot), share_of(sample), judged)
 
 
 def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:
     outcome, per_pair = snapshot.outcome, snapshot.ws.settings.judging.per_pair
-    answers = Counter(one.pair for one in outcome.of_answered_pairs)
-    disputed = {one.pair for one in outcome.settlement.disputed}
+    answers = Counter(answer.pair for answer in outcome.of_answered_pairs)
+    disputed = {dispute.pair for dispute in outcome.settlement.disputed}
     return {pair: pair in disputed for pair, count in answers.items() if count >= per_pair > 1}
 
 
 def _effort(snapshot: Snapshot, seconds: float | None, rules: Rules) -> Effort:
     settings, outcome = snapshot.ws.settings, snapshot.outcome
-    given = [answer for answer in outcome.everything if answer.counts]
-    names = sorted({answer.assessor for answer in given})
+    answers = [answer for answer in outcome.everything if answer.counts]
+    names = sorted({answer.assessor for answer in answers})
     speed = speed_of(
-        {name: [one for one in given if one.assessor == name] for name in names},
+        {name: [answer for answer in answers if answer.assessor == name] for name in names},
         fence=rules.fence,
         topics=snapshot.topics,
     )

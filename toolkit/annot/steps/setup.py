@@ -61,7 +61,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     _refuse_inside_study(root)
     settings_file = root / SETTINGS_FILE
     new_name = name or root.resolve().name or "my-collection"
-    made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
+    new = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     if settings_file.is_file():
         _keeps(settings_file, Workspace.open(root).settings, name=name, kind=kind)
     else:
@@ -70,9 +70,9 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
                 f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
                 hint="give one with --name",
             )
-        made.insert(0, SETTINGS_FILE)
+        new.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
-        made.append(IGNORE_FILE)
+        new.append(IGNORE_FILE)
     has_settings = settings_file.is_file()
     ws = Workspace.open(root) if has_settings else Workspace(root, settings_of(kind or "facets"))
     missing = missing_part(ws) if has_settings or (root / BACKUPS).is_dir() else None
@@ -92,7 +92,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
         except MissingInput:
             open_store(url).close()
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
-    return MadeWorkspace(root, tuple(made), notes)
+    return MadeWorkspace(root, tuple(new), notes)
 
 
 def _refuse_inside_study(root: Path) -> None:

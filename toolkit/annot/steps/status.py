@@ -89,16 +89,16 @@ class QuerySettled:
 
 
 ADJUDICATION = Columns[QuerySettled](
-    [Column("query", lambda one: one.query_id, "query_id")],
+    [Column("query", lambda query: query.query_id, "query_id")],
     [
-        Column("pairs", lambda one: one.pairs),
-        Column("incomplete", lambda one: one.incomplete),
-        Column("returned, unanswered", lambda one: one.waiting, "waiting"),
-        Column("agreed", lambda one: one.agreed),
-        Column("disputed", lambda one: one.disputed),
-        Column("settled", lambda one: one.settled),
-        Column("cannot be judged", lambda one: one.unjudgeable, "unjudgeable"),
-        Column("open", lambda one: one.open),
+        Column("pairs", lambda query: query.pairs),
+        Column("incomplete", lambda query: query.incomplete),
+        Column("returned, unanswered", lambda query: query.waiting, "waiting"),
+        Column("agreed", lambda query: query.agreed),
+        Column("disputed", lambda query: query.disputed),
+        Column("settled", lambda query: query.settled),
+        Column("cannot be judged", lambda query: query.unjudgeable, "unjudgeable"),
+        Column("open", lambda query: query.open),
     ],
 )
 
@@ -153,7 +153,7 @@ def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:
     """Number of pairs of each query that are agreed, in dispute, settled and open."""
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
-    agreed, disputed = ([one.pair for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
+    agreed, disputed = ([pair.pair for pair in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
     ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
     kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
     pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))
