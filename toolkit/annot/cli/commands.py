@@ -377,7 +377,7 @@ class AllCommands(TyperGroup):
         self.commands: Any = ByFirstWord()
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """First what every study needs, then the words of the others under their headings."""
+        """Commands that every study needs, then the words of the others under their headings."""
         overview = copy(self)
         overview.commands = {}
         for words, listed in BY_WORDS.items():
@@ -493,10 +493,10 @@ def command(
 
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None if no folder is named
     and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
-    --url and --api-key where they are given. alone: it changes the study, and only one command at a time may; without a
+    --url and --api-key if there are any. alone: it changes the study, and only one command at a time may; without a
     word, one does that has `ws` and `dry_run`. A dry run changes nothing and does not wait. free_with: a parameter
-    with which the function reads only, or takes the study by turns itself. Where nothing is returned, the function has
-    printed all.
+    with which the function reads only, or takes the study by turns itself. A function that returns nothing has
+    printed everything.
     """
     first, _, verb = words.partition(" ")
 

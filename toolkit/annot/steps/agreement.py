@@ -53,10 +53,10 @@ ASSESSOR, GUIDELINES = "assessor", "guidelines"
 def measure(
     ws: Workspace, *, missing: str | None, binarised_at: int | None, tell: Callable[[str], None]
 ) -> AgreementTable:
-    """All coefficients with their intervals; `missing` None takes the policy of annot.toml.
+    """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
-    binarised_at: compare "this grade or higher" instead of grades. What annot.toml says, on grades as they are, is
-    written to `exports/agreement.json` too; `tell` says if that cannot be, and what is not true of the study.
+    binarised_at: compare "this grade or higher" instead of grades. The coefficients of annot.toml, on unchanged grades,
+    are written to `exports/agreement.json` too; `tell` reports if that fails, and untrue parts of the study.
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
@@ -118,7 +118,7 @@ def measure_assessor_effect(
 ) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
-    `tell` says if that cannot be written, and what is not true of the study. convention, measure_name: None takes
+    `tell` reports if that cannot be written, and untrue parts of the study. convention, measure_name: None takes
     those by which runs are compared.
     """
     convention = convention or primary_of(ws.settings)[0]

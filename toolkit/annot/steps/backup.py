@@ -185,10 +185,11 @@ class RestoredStudy:
 
 
 def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> RestoredStudy:
-    """Bring the study of the backup at `path` back in the folder `root`, with nothing outside it.
+    """Restore the study of the backup at `path` in the folder `root`, and nothing outside it.
 
-    Its database may be elsewhere only if the environment names it. replace: move what is there to `backups/`; otherwise
-    InputError is raised if anything is. dry_run: unpack, load and check the backup elsewhere, and touch nothing.
+    Its database may be elsewhere only if the environment names it. replace: move existing files to `backups/`;
+    otherwise InputError is raised if there are any. dry_run: unpack, load and check the backup elsewhere, and touch
+    nothing.
     """
     now = datetime.now(UTC)
     with ExitStack() as end:
@@ -273,9 +274,9 @@ class _Unpacked:
         return tuple(path for name in PART if (self.study.root / (path := Path(name))).is_file())
 
     def load(self, session: Session) -> tuple[str, ...]:
-        """Load the database in the caller's transaction, held against what the backup says of it.
+        """Load the database in the caller's transaction, and compare it with the backup's facts about it.
 
-        Returns what was not as it was written when the backup was taken.
+        Returns the differences.
         """
         load(session.connection(), self.contents.database, self.database)
         counts = row_counts(session.connection())
@@ -391,7 +392,7 @@ def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
 def _exchange(
     moves: _Moves, outgoing: list[Path], incoming: Sequence[Path], aside: Path, study: Workspace, root: Path
 ) -> None:
-    """Move out what is there, the settings first, and in what comes, all but the settings."""
+    """Move existing files out, the settings first, and new files in, all but the settings."""
     for path in dict.fromkeys(outgoing):
         moves.move(path, aside / (path.relative_to(root) if path.is_relative_to(root) else path.name))
     for path in incoming:

@@ -146,7 +146,7 @@ def write_examples(
 ) -> WrittenExamples:
     """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them.
 
-    contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it. Raises InputError,
+    contexts: the file of `annot encoder contexts`; systems that are trained on co-citations need it. Raises InputError,
     and writes nothing, if there is no example to train on, or no dev example although some are wanted.
     """
     with ws.reading() as session:
@@ -308,7 +308,7 @@ class _Sampler:
 
 
 RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
-"""The files next to the weights: what they depend on, and how the loss went."""
+"""Files next to the weights: the inputs of the training, and the curve of the loss."""
 ALIGN_BY = "cosentbert"
 """Aspire's encoder of sentences (section 3.2.2)."""
 
@@ -347,7 +347,7 @@ def make(
 ) -> EncoderTraining:
     """Train, or continue an interrupted training of the same settings.
 
-    start, align: a folder of weights or the name of a system; None stands for those of the paper. out: None is
+    start, align: a folder of weights or the name of a system; None takes those of the paper. out: None is
     `weights/SYSTEM` of the study. Raises InputError if `out` is there and was not trained so.
     """
     if out is None:

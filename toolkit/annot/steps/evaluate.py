@@ -88,10 +88,10 @@ def evaluate(
 ) -> EvaluatedRuns:
     """Evaluate runs, in all conventions when none is named.
 
-    runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown beside the others; on
+    runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown next to the others; on
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; `tell`
-    says if that cannot be, and what is not true of the study. so_far: where a sample is judged, also before all of it
+    reports if that fails, and untrue parts of the study. so_far: with a sample, evaluate also before all of it
     has grades.
     """
     conventions = chosen(ws, convention, measures)

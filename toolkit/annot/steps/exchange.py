@@ -137,8 +137,8 @@ def pull_sent(
 ) -> tuple[PullResult, tuple[AnnotError, ...]]:
     """Pull every round that was sent, or the one `named`; an error of one round does not stop the others.
 
-    Returns what came, with the name of its round before each note where there are several, and what was refused.
-    Raises what was refused if nothing came.
+    Returns the answers, with the name of its round before each note if there are several, and the errors.
+    Raises an error if no round brought anything.
     """
     if named is not None:
         return _with_pages(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
@@ -187,7 +187,7 @@ def watch(
     tell: Callable[[str], None],
     after: Callable[[bool, str], None],
 ) -> None:
-    """Pull, show what is new, wait, and again, until every planned judgement is there.
+    """Pull, show the news, wait and repeat, until every planned judgement is there.
 
     pull: gets what earlier pulls have seen, as `exchange.collecting.collect` keeps it.
     every: seconds from one pull to the next; wait: waits at most so long.

@@ -203,10 +203,10 @@ class TrainedLabeller:
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
-    """Label every paper: labels that came with it and corrected ones are kept, all others are predicted again.
+    """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
 
-    Where the shipped model gives other labels than those of the study, carried labels are kept, what others have on
-    record stays, and the papers without labels are named. Raises InputError if no paper came with labels then.
+    If the shipped model gives other labels than those of the study, all labels on record are kept, and the papers
+    without labels are named. Raises InputError if no paper came with labels then.
     """
     raw, name = _model(model)
     labeller = labeller_of(raw, name)

@@ -198,9 +198,9 @@ def design(
 ) -> SimulatedStudy:
     """Simulate the design many times with the effects that the study has shown so far.
 
-    queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it
-    has none, what annot.toml says. difference: between two runs that is to be shown, in points of 100. Raises
-    MissingInput when no pair was judged by two people yet.
+    queries, assessors: None takes those of the study. per_method: None takes that of its pools or, without
+    pools, of annot.toml. difference: between two runs that is to be shown, in points of 100. Raises
+    MissingInput if no pair was judged by two people yet.
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
@@ -305,7 +305,7 @@ def pools(
     """Draw the pools by each depth from the rankings on disk, otherwise like the pools on record.
 
     depths: without any, `DEPTHS` and that on record, as far as the rankings go. mode: None takes the one on record.
-    seconds: what a judgement takes; None learns it from the judgements there are.
+    seconds: the time of a judgement; None estimates it from the judgements on record.
     Raises MissingInput if there are no rankings.
     """
     settings = ws.settings

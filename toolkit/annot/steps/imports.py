@@ -133,12 +133,12 @@ def judgements_from(
     The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
     named; others are found. export: the places in an export; None for a table. grades: of an export, `VALUE=GRADE` for
     each value of the control that is neither a number nor a name of the scale. facet: of the queries whose id does not
-    end in `-<facet>`. adjudicators: who in the file settled disputes, by the name there; their rows are final grades.
-    foreign: what is done with rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
-    refuses them. same_person: whether names that differ only in case or blanks are one person; None refuses them.
+    end in `-<facet>`. adjudicators: names in the file of those who settled disputes; their rows are final grades.
+    foreign: treatment of rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
+    refuses them. same_person: True if names that differ only in case or blanks are one person; None refuses them.
 
-    Queries that the study does not know are made, and the plan is what the file says: an assessor who has a row for a
-    pair was given it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
+    New queries are added, and the plan follows from the file: an assessor who has a row for a
+    pair was assigned it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
     called so in the file; the names stay in the database. Every annotation of an export is kept: of one person's
     several on a pair the one that was changed last counts, and one that was skipped does not. Raises InputError with
     every fault, and when the study has judgements or a plan of its own.
@@ -180,7 +180,7 @@ def grades_from(
     with its facet behind it, or with `facet`.
 
     form: one of `FORMS`. Several files are the folds: a file whose name says `test` is tested on, and the rest is for
-    development; where none says so, each is tested on in turn. per_topic: papers that a topic gives, for
+    development; without such a name, each is tested on in turn. per_topic: papers that a topic gives, for
     `treccovid-rf`. foreign: as in `judgements_from`.
 
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,

@@ -113,7 +113,7 @@ class AskedOpinion:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """Everything that is known before the first request."""
+    """Facts known before the first request."""
 
     settings: OpinionSettings
     record: AskedModel
@@ -160,12 +160,12 @@ def ask(
 ) -> AskedOpinion:
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
-    before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
-    may be sent to an address; None if nobody can be asked. watch: shows how far it is. wait_long: whether to wait if
-    the server asks for more than a minute. transport, clock: stand in for the network and the time.
+    before_judging: the reason for asking before any pair was sent; it goes on record. may_leave: asks the lead whether
+    texts may be sent to an address; None if the lead cannot be asked. watch: shows the progress. wait_long: True to
+    wait if the server asks for more than a minute. transport, clock: replace the network and the time in tests.
 
     Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
-    answers on record; ModelError if the server cannot be used. What was answered until then is on record.
+    answers on record; ModelError if the server cannot be used. Answers until then are on record.
     """
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     if ready.questions:

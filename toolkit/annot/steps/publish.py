@@ -137,10 +137,10 @@ class WrittenPage:
 
 
 def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPage:
-    """Write `browse.html` with the runs of `exports/runs/`, but those that were trained on what they are tested on.
+    """Write `browse.html` with the runs of `exports/runs/`, except those that were tested on their training queries.
 
-    No grade is on it while anything is still being judged, unless `partial`: then those are that are settled. With
-    grades, the best run comes first.
+    It shows no grade while judging is in progress; with `partial`, it shows the settled grades. With grades, the best
+    run comes first.
     out: the folder to write into instead of `exports/`.
     """
     if not ws.has_corpus:
@@ -254,8 +254,8 @@ TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full"
 def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
     """Counts of missing answers, in words; nothing once everything has ended.
 
-    Pairs without a final grade, and what is asked of people who are to answer without knowing that grade: hidden
-    repeats, hidden gold, training, the sub-study. Nobody waits for people who have left.
+    They count pairs without a final grade, and tasks whose answers must not depend on that grade: hidden
+    repeats, hidden gold, training, the sub-study. Tasks of people who have left do not count.
     """
     open_pairs = len(unfinished(snapshot.outcome))
     if open_pairs:
@@ -376,19 +376,18 @@ def release(
     consenting: Sequence[str] = (),
     may_publish: Callable[[Sequence[str]], bool] | None = None,
 ) -> ReleaseResult:
-    """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
+    """Write the release into `folder`, which must be new, empty or an earlier release of this collection.
 
-    with_text: whether titles and abstracts go out; None: when `collection.text_licence` says under which licence.
+    with_text: include titles and abstracts; None includes them if `collection.text_licence` is set.
     licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
-    identity. draft: write what is there although something is missing; its title and description say that it is a
+    identity. draft: write an incomplete release; its title and description mark it as a
     draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
-    consented: how people agreed that what they wrote is published although they had not known; it goes on record with
-    the release.
-    consenting: who; without any, all who had not.
+    consented: the way in which people agreed to the publication of words that they wrote before they knew of it; it
+    goes on record with the release. consenting: these people; without any, everyone who wrote such words.
     may_publish: asks the lead about texts of people that name a person, a path or an address; None refuses them.
 
-    Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
-    is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
+    The release does not depend on the time and the place of writing. Raises FindingError, and writes nothing, with
+    all missing parts, unless it is a draft, and all places that would reveal a person or a server.
     """
     # A release that was killed may have left its folder next to its place.
     remove_dead_stages(ws.root)

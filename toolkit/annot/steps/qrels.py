@@ -58,11 +58,11 @@ def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
 
 
 def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> WrittenQrels:
-    """Write `exports/qrels.txt`, and beside it each query's topic and each decision with its origin.
+    """Write `exports/qrels.txt`, and next to it each query's topic and each decision with its origin.
 
-    partial: write although pairs are open or not judged by all; those stay out: unjudged is not 0. allow_single: why
-    pairs that no present assessor will complete count with the judgements that they have; it is put on record, and
-    those that have any count from then on.
+    partial: write although pairs are open or not judged by all; those stay out: unjudged is not 0. allow_single: the
+    reason for counting pairs that no present assessor will complete with the judgements that they have; it goes on
+    record, and such pairs with a judgement count from then on.
     """
     if allow_single is not None:
         _accept(ws, " ".join(allow_single.split()), partial=partial)

@@ -130,7 +130,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
 def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQuery:
     """Take a query out of the study, and the pool of its topic with the topic's last query; a text goes, too.
 
-    sent: also if its pairs were planned or sent, as long as nobody has answered; its tasks are deleted from every
+    sent: also if its pairs were planned or sent, as long as there is no answer; its tasks are deleted from every
     server first, so that a kill leaves a query that can be removed by the same command, or sent again by a push.
     Raises InputError, with the remedy, if pairs of it were judged, and without `sent` if they were sent or planned.
     """

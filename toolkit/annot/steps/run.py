@@ -195,13 +195,13 @@ def import_files(
 ) -> ImportedRun:
     """Import the run that `files` hold together, as `tag`; the same files again change nothing.
 
-    meta: its metadata; else what the head of the file says. facet: of a ranked pool whose file name does not end in
-    `-<facet>-ranked.json`. system, seed: which system the run is one of several of; without them the metadata's, and
-    without these the tag. distances: scores are distances, smaller is better. replace: write over a run of this name
-    that was made here.
+    meta: its metadata; without it, those at the head of the file. facet: of a ranked pool whose file name does not end
+    in `-<facet>-ranked.json`. system, seed: the system that the run is one of several runs of; without them the
+    metadata's, and without these the tag. distances: scores are distances, smaller is better. replace: write over a run
+    of this name that was made here.
 
-    Raises FindingError if the run has candidates twice, or what is not in the pools, and `rules` do not say what to
-    do with it; InputError if the scores rise from rank to rank.
+    Raises FindingError if the run has candidates twice, or documents outside the pools, and `rules` do not cover
+    them; InputError if the scores rise from rank to rank.
     """
     for name, value in rules._asdict().items():
         if value is not None:

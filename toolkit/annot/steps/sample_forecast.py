@@ -106,9 +106,9 @@ def share_for(
 ) -> ShareFound:
     """The largest share of the pools whose expected hours, or cost, are within the limit.
 
-    One of `hours` and `cost` is given. seconds: of a judgement; None takes the judgements so far. queries, only_new: as
-    of `annot plan`. What is judged already counts as work, too. Raises InputError if not even the smallest sample is
-    within it, or a larger share is drawn already.
+    One of `hours` and `cost` is given. seconds: time of a judgement; None takes the judgements so far. queries,
+    only_new: as in `annot plan`. Judged pairs count as work, too. Raises InputError if the smallest sample is above the
+    limit, or a larger share is drawn already.
     """
     study = _study(ws, queries=queries, seconds=seconds, only_new=only_new)
     rate = ws.settings.forecast.hourly_rate
@@ -185,7 +185,7 @@ def shares(
 ) -> SharesForecast:
     """Pairs, hours, cost and certainty for each of these shares of the pools.
 
-    seconds, queries: as of `share_for`. only_new: pairs of whole pools that are planned count as certain. relevant: the
+    seconds, queries: as in `share_for`. only_new: pairs of whole pools that are planned count as certain. relevant: the
     relevant documents that a query is expected to have; None if that is not known.
     Certainty is seen on the queries whose pairs are all judged, from four topics on. Otherwise it is assumed, by a grid
     of simulated studies.

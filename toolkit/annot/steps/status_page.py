@@ -41,7 +41,7 @@ class StatusPage:
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
         zone: tzinfo | None = None,
     ) -> None:
-        """said: what `annot status` says now. every: seconds between two pulls. zone: the lead's; None is that of the
+        """said: `annot status` in words. every: seconds between two pulls. zone: the lead's; None is that of the
         machine."""
         self.path = (ws.cache / PAGE).absolute()
         self.line = ""

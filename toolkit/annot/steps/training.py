@@ -207,7 +207,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
 def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount, ...]:
     """Hide settled pairs in everyone's work, up to that share of their pairs; pairs that are hidden already stay.
 
-    Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
+    A person never gets a pair that the plan or the training gives them. `annot push` sends them with the others.
     """
     with ws.writing() as session:
         decisions = outcome_of(session, ws.settings).decisions
