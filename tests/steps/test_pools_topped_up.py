@@ -13,6 +13,7 @@ from annot.base.records import ScoredDoc
 from annot.formats.trec import write_run
 from annot.pools.drawn_pools import PoolGrowth
 from annot.pools.frozen_rankings import lines_of, write_rankings
+from annot.pools.pool_design import Topics
 from annot.ranking.submission import imported_methods
 from annot.steps import pool
 from annot.store import pools
@@ -84,32 +85,35 @@ def test_only_the_pools_that_are_named_are_topped_up(ws: Workspace, tmp_path: Pa
     assert entries(ws) == {"p1": 10, "p2": 11, "p3": 11, "p4": 10}
 
 
-def test_papers_that_the_method_ranked_before_keep_that_ranking(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
+def test_papers_that_the_method_ranked_before_are_not_ranked_again(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[dict[str, Any]] = []
 
-    def rank_corpus(_ws: Workspace, **of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        asked.append(of)
-        return {name: dict.fromkeys(of["topics"], ranking("d99")) for name in of["methods"]}, {"made": 1}
+    def rank_corpus(_ws: Workspace, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        calls.append(options)
+        return {name: dict.fromkeys(options["topics"], ranking("d99")) for name in options["methods"]}, {"made": 1}
 
     monkeypatch.setattr(pool, "rank_corpus", rank_corpus)
-    before = {name: pool_of(name) for name in ("p1", "p2", "p3")}
+    pools = {name: pool_of(name) for name in ("p1", "p2", "p3")}
+    ranker = pool._Ranker(ws, Topics({}, {}), keep=False, advance=quietly)
 
-    def ranked(known: dict[str, Any], given: Any = None, method: str = "mine") -> Any:
-        return pool._ranking_of(ws, method, before, given, known, dict, {}, keep=False, advance=quietly)
+    def ranked(on_disk: dict[str, Any], run: Any = None, method: str = "mine") -> Any:
+        return pool._rank_by(ranker, method, pools, on_disk, run)
 
-    old = {"mine": {"p1": ranking("d05"), "p2": ranking("d06"), "p3": ranking("d07")}}
-    assert ranked(old).of_method == old["mine"]
-    assert asked == []
-    some = ranked({"mine": {"p2": ranking("d06")}}, given={"p1": ranking("d99")})
-    assert some.of_method == {"p1": ranking("d99"), "p2": ranking("d06"), "p3": ranking("d99")}
-    assert (asked[0]["topics"], asked[0]["methods"], asked[0]["ranking_depth"]) == (["p1", "p3"], ["mine"], 50)
-    assert asked[0]["given"] == {"mine": {"p1": ranking("d99")}}
+    assert ranked({"mine": {"p1": ranking("d05"), "p2": ranking("d06"), "p3": ranking("d07")}}) == ({}, None)
+    assert calls == []
+    new, facts = ranked({"mine": {"p2": ranking("d06")}}, run={"p1": ranking("d99")})
+    assert new == {"mine": {"p1": ranking("d99"), "p3": ranking("d99")}}
+    assert facts == {"made": 1}
+    assert (calls[0]["topics"], calls[0]["methods"], calls[0]["ranking_depth"]) == (["p1", "p3"], ["mine"], 50)
+    assert calls[0]["given"] == {"mine": {"p1": ranking("d99")}}
     with pytest.raises(MissingInput, match="--method mine: no run and no vectors of this name"):
         ranked({})
     ranked({}, method="lsa")
     (ws.vectors / "mine").mkdir(parents=True)
     ranked({})
-    assert [one["given"] for one in asked[1:]] == [{}, {}]
+    assert [call["given"] for call in calls[1:]] == [{}, {}]
 
 
 def refused(

@@ -60,7 +60,7 @@ class Machine:
         patch.setattr(encoder_training, "sha256_of", lambda path: f"of {path.name}")
         patch.setattr(encoder_training, "digest_of", lambda path: f"of {path.name}")
         patch.setattr(encoder_training, "open_text_encoder", lambda *_, device: "an aligner")
-        patch.setattr(encoder_training, "Training", self._training)
+        patch.setattr(encoder_training, "EncoderTrainer", self._training)
         patch.setattr(encoder_training, "learning_curve", self._drawing)
 
     def _examples(self, path: Path) -> Given:

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 class CommandEntry(NamedTuple):
-    """One command."""
+    """A command."""
 
     words: str
-    """What is typed after `annot`."""
+    """Words typed after `annot`."""
     module: str
-    """Of `annot.cli`; all commands with the same first word are in one."""
+    """Module of `annot.cli`; commands with the same first word are in the same module."""
     every_study: bool = False
-    """Whether `annot --help` shows it among the first."""
+    """True if `annot --help` shows it among the first."""
 
 
 EVERY_STUDY = True
@@ -137,7 +137,7 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("studio status", "keep"),
     ),
 }
-"""By the heading under which `annot --help` has those that not every study needs."""
+"""Commands that not every study needs, by their heading in `annot --help`."""
 
 BY_WORDS = {listed.words: listed for several in COMMANDS.values() for listed in several}
 MODULES = {words.split()[0]: listed.module for words, listed in BY_WORDS.items()}
@@ -145,7 +145,7 @@ MODULES = {words.split()[0]: listed.module for words, listed in BY_WORDS.items()
 
 
 def takes_verbs(first: str) -> bool:
-    """Whether verbs follow the word."""
+    """True if verbs follow the word."""
     return any(words.startswith(f"{first} ") for words in BY_WORDS)
 
 
@@ -159,15 +159,15 @@ FILE_NAME = re.compile(r"\w[\w.+-]{0,99}")
 GIVEN = "COMMANDLINE"
 """The source of an option that was typed, not taken from the environment or a default."""
 WORKSPACE, DRY_RUN, FORM, QUIET = "annot.workspace", "annot.dry_run", "annot.form", "annot.quiet"
-"""What a group and its verb both know of the command line."""
+"""Parts of the command line that a group and its verb share."""
 
 
 def _workspace(ctx: typer.Context, parameter: typer.CallbackParam, value: Path) -> Path:
     """A folder that is named before the verb (`annot pool -C study show`) wins over the environment's."""
     if _is_given(ctx, parameter.name):
         ctx.meta[WORKSPACE] = value
-    found: Path = ctx.meta.get(WORKSPACE, value)
-    return found
+    workspace: Path = ctx.meta.get(WORKSPACE, value)
+    return workspace
 
 
 def _dry_run(ctx: typer.Context, value: bool) -> bool:
@@ -183,8 +183,8 @@ def _form(ctx: typer.Context, parameter: typer.CallbackParam, value: bool) -> bo
 
 
 def _quiet(ctx: typer.Context, value: bool) -> bool:
-    found: bool = ctx.meta.setdefault(QUIET, value) or value
-    return found
+    quiet: bool = ctx.meta.setdefault(QUIET, value) or value
+    return quiet
 
 
 def file_names(names: list[str] | str | None) -> list[str] | str | None:
@@ -231,7 +231,7 @@ def setting(text: str, **limits: Any) -> Any:
 
 
 def recorded(text: str, **limits: Any) -> Any:
-    """An option whose default is what the pools on record have, or annot.toml before there are any."""
+    """Option whose default is the value of the pools on record, or of annot.toml before there are any."""
     return option(text, shown="on record, else annot.toml", **limits)
 
 
@@ -241,7 +241,7 @@ def flag(name: str, text: str) -> Any:
 
 
 def only_with(what: str, /, **given: object) -> None:
-    """Refuse options that were given in vain. what: what they need."""
+    """Refuse options that have no effect. what: the condition that they need."""
     if names := _typed(given):
         raise typer.BadParameter(f"{' and '.join(names)} can only be used with {what}")
 
@@ -305,9 +305,9 @@ def refuse_beside(way: str, **given: object) -> None:
         raise InputError(f"`annot {way}` cannot be used with {' and '.join(names)}")
 
 
-def _typed(given: dict[str, object]) -> list[str]:
-    """What was typed of these parameters, as it is called on the command line."""
-    names = (name for name, value in given.items() if not (value is None or value is False or value == []))
+def _typed(arguments: dict[str, object]) -> list[str]:
+    """Parameters that were typed, under their names on the command line."""
+    names = (name for name, value in arguments.items() if not (value is None or value is False or value == []))
     return [name if name.isupper() else f"--{name.replace('_', '-')}" for name in names]
 
 
@@ -321,10 +321,10 @@ def hand_down(ctx: typer.Context) -> bool:
         return False
     group: Any = ctx.command
     below = group.commands[verb]
-    known = {parameter.name for parameter in below.params}
+    names = {parameter.name for parameter in below.params}
     given = [parameter for parameter in group.params if _is_given(ctx, parameter.name)]
     for parameter in given:
-        if parameter.name not in known and not hasattr(below, "commands"):
+        if parameter.name not in names and not hasattr(below, "commands"):
             raise typer.BadParameter(f"`{verb}` has no such option", ctx=ctx, param_hint=parameter.opts[0])
     ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in given}}
     return True
@@ -377,7 +377,7 @@ class AllCommands(TyperGroup):
         self.commands: Any = ByFirstWord()
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """First what every study needs, then the words of the others under their headings."""
+        """Commands that every study needs, then the words of the others under their headings."""
         overview = copy(self)
         overview.commands = {}
         for words, listed in BY_WORDS.items():
@@ -432,8 +432,8 @@ class NamesOrVerb(Verbs):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         (names,) = [parameter.name for parameter in self.params if parameter.param_type_name == "argument"]
         parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        given = parsed.get(names) or ()
-        words = [given] if isinstance(given, str) else list(given)
+        typed = parsed.get(names) or ()
+        words = [typed] if isinstance(typed, str) else list(typed)
         if not words or words[0] not in self.commands:
             ctx.allow_interspersed_args = True
             return super().parse_args(ctx, args)
@@ -450,7 +450,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _first_words: defaultdict[str, typer.Typer] = defaultdict(typer.Typer)
-"""One command each, or a group; built into what typer runs when it is called."""
+"""Commands, and groups of commands; typer's objects are built when one is called."""
 _groups: dict[str, typer.Typer] = {}
 
 
@@ -474,10 +474,10 @@ def options(
 
 def group(name: str, **given: Any) -> typer.Typer:
     """Make `name` a word that verbs follow; with `help` one that does nothing without a verb."""
-    made = typer.Typer(no_args_is_help="help" in given, **{"cls": Verbs} | given)
-    _first_words[name].add_typer(made, name=name)
-    _groups[name] = made
-    return made
+    group = typer.Typer(no_args_is_help="help" in given, **{"cls": Verbs} | given)
+    _first_words[name].add_typer(group, name=name)
+    _groups[name] = group
+    return group
 
 
 def command(
@@ -489,14 +489,14 @@ def command(
     free_with: str = "watch",
     server: bool = False,
 ) -> Callable[[Function], Function]:
-    """Make a function the command `words`: its parameters are the options, and what it returns is printed.
+    """Make a function the command `words`: its parameters are the options, and its result is printed.
 
     A first parameter `ws` gets the study that --workspace names. needs_study: False gives None if no folder is named
     and the present one is no study. csv: the answer has a table for --csv. server: it talks to Label Studio, to that of
-    --url and --api-key where they are given. alone: it changes the study, and only one command at a time may; without a
+    --url and --api-key if there are any. alone: it changes the study, and only one command at a time may; without a
     word, one does that has `ws` and `dry_run`. A dry run changes nothing and does not wait. free_with: a parameter
-    with which the function reads only, or takes the study by turns itself. Where nothing is returned, the function has
-    printed all.
+    with which the function reads only, or takes the study by turns itself. A function that returns nothing has
+    printed everything.
     """
     first, _, verb = words.partition(" ")
 
@@ -520,7 +520,7 @@ def command(
 
 
 def _annotations(function: Function) -> Iterator[Any]:
-    """What the parameters of a function are annotated with, besides their types."""
+    """Annotations of the parameters of a function, besides their types."""
     for parameter in inspect.signature(function).parameters.values():
         yield from getattr(parameter.annotation, "__metadata__", ())
 
@@ -540,9 +540,9 @@ def backed_up(ws: "Workspace", words: str) -> Iterator[None]:
     if before_version := backups.bring_up(ws):
         say(f"upgraded the database to this version; the backup from before is {before_version}")
     pulls = "pull" in words.split()
-    known = backups.recorded(ws) if pulls else None
+    recorded = backups.recorded(ws) if pulls else None
     yield
-    if "push" in words.split() or (pulls and backups.recorded(ws) != known):
+    if "push" in words.split() or (pulls and backups.recorded(ws) != recorded):
         keep_backup(ws, f"after {words}")
 
 
@@ -557,7 +557,7 @@ def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -
 
 
 def called_in(ws: "Workspace | None") -> Callable[[], StudyVocabulary]:
-    """What texts call the topics and documents of the study, read when the first text asks; without a study, papers."""
+    """Words of the study for topics and documents, read when the first text needs them; without a study, papers."""
 
     @cache
     def words() -> StudyVocabulary:
@@ -634,7 +634,7 @@ def _missing_part(ws: "Workspace | None") -> MissingInput | None:
 def _with_shared_options(
     words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, free_with: str, server: bool
 ) -> Callable[..., None]:
-    """What typer calls. Its signature has the options, the shared ones last and always in the same order."""
+    """Function for typer. Its signature has the options, the shared ones last and always in the same order."""
     own = dict(inspect.signature(function).parameters)
     shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
     if server:

@@ -117,9 +117,9 @@ def vectors_add(
                 dry_run=dry_run,
                 advance=advance,
             )
-        made = f"{encoded.encoded} {'to encode' if dry_run else 'newly encoded'}"
+        encoded_papers = f"{encoded.encoded} {'to encode' if dry_run else 'newly encoded'}"
         topics = f" and {counted(encoded.topics, 'topic')}" if encoded.topics else ""
-        return Output(encoded, f"{encoded.path}: {counted(encoded.papers, 'paper')}{topics}, {made}")
+        return Output(encoded, f"{encoded.path}: {counted(encoded.papers, 'paper')}{topics}, {encoded_papers}")
     refuse_beside("vectors add FILES", **of_encoder)
     with progress("reading vectors") as advance:
         imported = step.add_files(
@@ -181,7 +181,7 @@ def index_build(
     if clean:
         refuse_beside("index --clean", memory=memory, cluster=cluster, repair=repair)
         removed = step.clean(ws, dry_run=dry_run)
-        verb, size = "would free" if dry_run else "freed", step.in_words(sum(one.bytes for one in removed))
+        verb, size = "would free" if dry_run else "freed", step.in_words(sum(entry.bytes for entry in removed))
         freed = f"{table(step.PARTS, removed)}\n{verb} {size}"
         return Output(removed, freed if removed else "nothing to remove: all of the index is used")
     with progress("indexing") as advance:
@@ -334,7 +334,7 @@ def pool_add(
                 advance=advance,
             )
     # If nothing was added, all pools are listed.
-    text = table(commands.ADDED, [one for one in grown.pools if one.added] or grown.pools)
+    text = table(commands.ADDED, [pool for pool in grown.pools if pool.added] or grown.pools)
     return Output(grown, text, grown.notes, tables=[commands.ADDED.of(grown.pools)])
 
 

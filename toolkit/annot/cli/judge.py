@@ -72,9 +72,9 @@ def guidelines(
 
         page, gold = page_with_examples(ws, facet)
         return Output({"facet": facet, "text": page}, page, sentences("commands.own_examples", facet=facet, gold=gold))
-    found = step.shown(ws, facet)
-    text = step.screen(ws) if screen else found.text
-    return Output({"facet": facet, "definition": found.definition, "text": text}, text)
+    shown = step.shown(ws, facet)
+    text = step.screen(ws) if screen else shown.text
+    return Output({"facet": facet, "definition": shown.definition, "text": text}, text)
 
 
 DisputeSecondsOption = Annotated[
@@ -169,7 +169,7 @@ def plan_make(
         sample, notes = found.share, found.notes
     elif sample is None or not dry_run:
         only_with("--hours, --cost or a dry run of --sample", seconds=seconds)
-    made = step.make(
+    planned = step.make(
         ws,
         queries=tuple(queries or ()),
         shares=step.shares_of(share or ()),
@@ -179,7 +179,7 @@ def plan_make(
         sample=sample,
         only_new=only_new,
     )
-    text = f"{table(step.LOADS, made.loads)}\n\n{counted(made.pairs, 'pair')}, plan {made.sha256[:12]}"
+    text = f"{table(step.LOADS, planned.loads)}\n\n{counted(planned.pairs, 'pair')}, plan {planned.sha256[:12]}"
     if dry_run and sample is not None:
         from annot.steps import sample_forecast
 
@@ -192,10 +192,10 @@ def plan_make(
                 only_new=only_new,
                 advance=advance,
             )
-        made = replace(made, forecast=forecast_of_share)
+        planned = replace(planned, forecast=forecast_of_share)
         row = sample_forecast.table_of(forecast_of_share)
         text = f"{text}\n\n{sample_forecast.describe(forecast_of_share, row)}"
-    return Output(made, text, (*notes, *made.notes))
+    return Output(planned, text, (*notes, *planned.notes))
 
 
 @command("status", csv=True)
@@ -225,12 +225,12 @@ def status(
         return listing(changes.RETURNED, back, empty="no pair was returned", notes=changes.notes(back))
     from annot.publishing.report.study_tables import PROGRESS
 
-    found = step.status(ws)
+    state = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    text = rendered("status", found=found, progress=PROGRESS)
-    return Output(found, text, notes, tables=[PROGRESS.of(found.assessors)])
+    text = rendered("status", found=state, progress=PROGRESS)
+    return Output(state, text, notes, tables=[PROGRESS.of(state.assessors)])
 
 
 @command("forecast", csv=True)
@@ -328,9 +328,9 @@ def forecast(
         from annot.steps import sample_forecast
 
         with progress("drawing again") as advance:
-            found = sample_forecast.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
-        shares = sample_forecast.table_of(found)
-        return Output(found, sample_forecast.describe(found, shares), tables=[shares])
+            forecast = sample_forecast.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
+        shares = sample_forecast.table_of(forecast)
+        return Output(forecast, sample_forecast.describe(forecast, shares), tables=[shares])
     seen = step.forecast(ws)
     tables = step.tables(seen, all_queries=all_queries)
     return Output(seen, step.describe(seen, tables), tables=tables)
@@ -503,8 +503,8 @@ def pull(
         pulled, refused = step.pull_sent(ws, advance=advance, wishes=wishes, named=round)
     command_line = f"annot pull {round or ''}".rstrip()
     findings = [*refused, *filter(None, [pulled.finding(command_line)])]
-    worst = max(findings, key=lambda one: one.exit_code, default=None)
-    notes = (*pulled.notes, *(one.message for one in findings if one is not worst))
+    worst = max(findings, key=lambda finding: finding.exit_code, default=None)
+    notes = (*pulled.notes, *(finding.message for finding in findings if finding is not worst))
     return Output(pulled, _by_part(pulled.assessors), notes, finding=worst)
 
 
@@ -516,8 +516,8 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
     from annot.steps.status_page import StatusPage
 
     def said() -> StatusWords:
-        found = status(ws)
-        return StatusWords(found.next_command, found.next_why, sentences("status.notices", found=found))
+        state = status(ws)
+        return StatusWords(state.next_command, state.next_why, sentences("status.notices", found=state))
 
     return StatusPage(ws, said, every=every)
 
@@ -532,8 +532,8 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
 
     parts = {part.title: part for part in PARTS.values()}
     tables = {}
-    for title, own in groupby(rows, key=lambda row: row.part):
-        several: list[Any] = list(own)
+    for title, rows_of_part in groupby(rows, key=lambda row: row.part):
+        several: list[Any] = list(rows_of_part)
         person = round_of(parts[title].round).person
         to_send, assigned, answered = parts[title].columns
         if isinstance(several[0], SentProject):
@@ -620,9 +620,9 @@ def train_gold(
     """
     from annot.steps import training as step
 
-    made = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
-    notes = [f"{counted(made.without_reason, 'gold pair')} without a reason"] if made.without_reason else []
-    return Output(made, rendered("gold", made=made), notes)
+    written = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
+    notes = [f"{counted(written.without_reason, 'gold pair')} without a reason"] if written.without_reason else []
+    return Output(written, rendered("gold", made=written), notes)
 
 
 @command("train hide")
@@ -647,9 +647,9 @@ def train_report(ws: "Workspace") -> Output:
     from annot.publishing.report import commands
     from annot.steps import training as step
 
-    found = step.report(ws)
-    tables = [commands.TRAINING.of(found.assessors, "open"), commands.PROBED.of(found.hidden, "hidden")]
-    return Output(found, rendered("training", found=found), tables=tables)
+    report = step.report(ws)
+    tables = [commands.TRAINING.of(report.assessors, "open"), commands.PROBED.of(report.hidden, "hidden")]
+    return Output(report, rendered("training", found=report), tables=tables)
 
 
 group("substudy", help="Have a few pairs judged on abstracts and on full texts, and compare the grades.")
@@ -684,6 +684,6 @@ def substudy_report(ws: "Workspace") -> Output:
     from annot.publishing.report import commands
     from annot.steps import training as step
 
-    found = step.substudy_report(ws)
-    tables = [commands.COMPARED_VIEWS.of(found.compared, "grades"), commands.VIEWS.of(found.views, "times")]
-    return Output(found, rendered("substudy", found=found), tables=tables)
+    report = step.substudy_report(ws)
+    tables = [commands.COMPARED_VIEWS.of(report.compared, "grades"), commands.VIEWS.of(report.views, "times")]
+    return Output(report, rendered("substudy", found=report), tables=tables)

@@ -52,8 +52,8 @@ def report(
     from annot.steps import publish as step
 
     if table is not None:
-        found = step.table(ws, table)
-        return Output(data_of(found), table_text(found), name="report --table")
+        table_of_report = step.table(ws, table)
+        return Output(data_of(table_of_report), table_text(table_of_report), name="report --table")
     written = step.write_report(ws, out=out)
     return Output(written, str(written.path))
 
@@ -128,14 +128,14 @@ def release(
             dry_run=dry_run,
             may_publish=_may_publish if is_attended() else None,
         )
-    notes = [*done.notes, *(f"missing: {one}" for one in done.missing)]
+    notes = [*done.notes, *(f"missing: {part}" for part in done.missing)]
     return Output(done, output.table(step.FILES, done.files.items()), notes)
 
 
-def _may_publish(found: Sequence[str]) -> bool:
-    """Show what texts of people name, and ask."""
+def _may_publish(names: Sequence[str]) -> bool:
+    """Show names in people's texts, and ask."""
     output.say("Texts of people that go out with the release have:")
-    for line in found:
+    for line in names:
         output.say(f"  {line}")
     return confirmed("May they be published as they are?")
 
@@ -148,8 +148,8 @@ def trace(
     from annot.publishing.report.single_pages import describe
     from annot.steps import trace as step
 
-    found = step.trace(ws, query, document)
-    return Output(found, describe(found))
+    story = step.trace(ws, query, document)
+    return Output(story, describe(story))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -172,8 +172,8 @@ def backup(
     from annot.steps import backup as step
 
     with progress("copying projects") as advance:
-        found = step.backup(ws, file, dry_run=dry_run, advance=advance)
-    return Output(found, rendered("backup", found=found), found.notes)
+        written = step.backup(ws, file, dry_run=dry_run, advance=advance)
+    return Output(written, rendered("backup", found=written), written.notes)
 
 
 @command("restore")
@@ -229,7 +229,7 @@ def check(
 
     with progress("checking") as advance:
         checked = step.check(ws, part and part.value, release=release, advance=advance)
-    return Output({name: one.record for name, one in checked.parts.items()}, checked.text, finding=checked.finding)
+    return Output({name: part.record for name, part in checked.parts.items()}, checked.text, finding=checked.finding)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -245,8 +245,11 @@ def _states(ws: "Workspace", *, stopped: bool = False) -> Output:
     from annot.judging.exchange.servers import isolated
     from annot.steps import setup as step
 
-    states, own = step.status(ws), isolated(ws)
-    return Output(states if own else states[0], rendered("studio", states=states, own=own, stopped=stopped))
+    states, isolated_servers = step.status(ws), isolated(ws)
+    return Output(
+        states if isolated_servers else states[0],
+        rendered("studio", states=states, own=isolated_servers, stopped=stopped),
+    )
 
 
 @command("studio up")

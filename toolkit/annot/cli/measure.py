@@ -82,11 +82,11 @@ def evaluate(
     if against is not None:
         if out is not None:
             raise typer.BadParameter("found --against and --out, expected only one of them")
-        found = step.against(ws, against, runs=tuple(runs or ()))
-        differing = range(found.differing if found.same_collection else 0)
+        compared = step.against(ws, against, runs=tuple(runs or ()))
+        differing = range(compared.differing if compared.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
-        table = step.beside_paper(found)
-        return Output(found, step.describe_against(found, table), tables=[table], finding=finding)
+        table = step.beside_paper(compared)
+        return Output(compared, step.describe_against(compared, table), tables=[table], finding=finding)
     evaluated = step.evaluate(
         ws,
         runs=tuple(runs or ()),
@@ -121,9 +121,9 @@ def assessor_effect(
     from annot.publishing.report.sections.assessors import terminal
     from annot.steps import agreement as step
 
-    found = step.measure_assessor_effect(ws, convention=convention, measure_name=measure, tell=say)
-    tables = terminal(found)
-    return Output(found, step.describe_assessor_effect(found, tables), tables=tables)
+    effect = step.measure_assessor_effect(ws, convention=convention, measure_name=measure, tell=say)
+    tables = terminal(effect)
+    return Output(effect, step.describe_assessor_effect(effect, tables), tables=tables)
 
 
 @command("reusability")
@@ -135,8 +135,8 @@ def reusability(ws: "Workspace") -> Output:
     """
     from annot.steps import evaluate as step
 
-    found, path = step.certificate(ws, tell=say)
-    return Output(found, f"{step.describe_reusability(found)}\n\n{path}")
+    certificate, path = step.certificate(ws, tell=say)
+    return Output(certificate, f"{step.describe_reusability(certificate)}\n\n{path}")
 
 
 @command("errors")
@@ -151,8 +151,8 @@ def errors(ws: "Workspace") -> Output:
     from annot.steps import evaluate as step
 
     written = step.write_error_sheet(ws)
-    told = f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind"
-    return Output(written, told, notes=tuple(step.error_sheet_notes(ws)))
+    line = f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind"
+    return Output(written, line, notes=tuple(step.error_sheet_notes(ws)))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -178,8 +178,8 @@ def run(
     from annot.steps import run as step
 
     with progress("ranking pools") as advance:
-        made = step.make(ws, systems=tuple(systems or ()), replace=replace, advance=advance)
-    return listing(step.RUNS, made, notes=step.warnings(ws, made))
+        runs = step.make(ws, systems=tuple(systems or ()), replace=replace, advance=advance)
+    return listing(step.RUNS, runs, notes=step.warnings(ws, runs))
 
 
 @command("run list", needs_study=False)
@@ -327,10 +327,10 @@ def encoder_train(
     from annot.ranking.systems.training_examples import recipe_of
     from annot.steps import encoder_training as step
 
-    given = {name.strip(): value for name, _, value in (one.partition("=") for one in setting or ())}
-    recipe = recipe_of(system, **given)
+    values = {name.strip(): value for name, _, value in (text.partition("=") for text in setting or ())}
+    recipe = recipe_of(system, **values)
     with progress("training") as advance:
-        found = step.make(
+        trained = step.make(
             *(ws, recipe),
             data=data,
             start=start,
@@ -341,4 +341,4 @@ def encoder_train(
             advance=advance,
             tell=lambda point, steps: say(step.line(point, steps)),
         )
-    return Output(found, rendered("encoder-trained", found=found), found.notes)
+    return Output(trained, rendered("encoder-trained", found=trained), trained.notes)

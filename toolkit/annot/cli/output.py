@@ -43,7 +43,7 @@ class SignOfLife:
         self._quiet_since = self._begun = 0.0
         self._shown = False
         self.command = self.far = ""
-        """What works, and how far it was when it last said so."""
+        """The work in progress, and its latest state."""
 
     def __enter__(self) -> None:
         if sys.stderr.isatty():
@@ -55,7 +55,7 @@ class SignOfLife:
         self.stop()
 
     def stop(self) -> None:
-        """End it: something else shows progress, or the command has said all."""
+        """End it: another part shows progress, or the command has ended."""
         self._over.set()
         self.quiet()
 
@@ -89,19 +89,19 @@ class SignOfLife:
 
 
 WAITING = SignOfLife()
-"""Of the one command that runs."""
+"""State of the running command."""
 
 
 ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
 def is_attended() -> bool:
-    """Whether somebody reads questions and can answer them."""
+    """True if a person reads questions and can answer them."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def confirmed(question: str) -> bool:
-    """Ask the lead, with nothing else on the line. Nothing typed, and the end of what is typed, are a no."""
+    """Ask the lead, with nothing else on the line. An empty answer and the end of the input are a no."""
     WAITING.stop()
     try:
         while True:
@@ -122,26 +122,26 @@ def confirmed(question: str) -> bool:
 
 
 class Output(NamedTuple):
-    """What a command found."""
+    """Result of a command."""
 
     data: Any
     """For --json and --csv."""
     text: str
     """For people."""
     notes: Sequence[str] = ()
-    """What a person should know besides."""
+    """Further notes for the reader."""
     name: str = ""
-    """Of the data, if it is not the command's."""
+    """Version of the data, if it is not the command's."""
     tables: Sequence[Table] = ()
-    """What --csv is made of."""
+    """Table for --csv."""
     frame: Callable[[], DataFrame] | None = None
-    """The same of what the library has as a table too."""
+    """Table for --csv that the library has, too."""
     finding: AnnotError | None = None
-    """What ends the command with its exit code once everything is printed."""
+    """Error that ends the command with its exit code once everything is printed."""
 
 
 def needs_a_person(findings: Sequence[object], noun: str, what: str) -> FindingError | None:
-    """What ends a check that has printed its findings. noun, what: as in "paper" "without sentence labels"."""
+    """Error that ends a check that has printed its findings. noun, what: as in "paper" "without sentence labels"."""
     from annot.base.names import counted
 
     return FindingError(f"{counted(len(findings), noun)} {what}") if findings else None
@@ -167,11 +167,11 @@ def table(columns: Columns[Row], rows: Iterable[Row]) -> str:
 def listing(
     columns: Columns[Row], rows: Sequence[Row], *, empty: str = "", data: object = None, notes: Sequence[str] = ()
 ) -> Output:
-    """Records, for people as a table, or the words `empty` where there are none. data: what they are part of."""
+    """Records as a table for people, or the words `empty` if there are none. data: the result that they are part of."""
     from annot.publishing.report.terminal import table_text
 
-    made = columns.of(rows)
-    return Output(rows if data is None else data, table_text(made) or empty, notes, tables=[made])
+    table = columns.of(rows)
+    return Output(rows if data is None else data, table_text(table) or empty, notes, tables=[table])
 
 
 def rendered(name: str, **values: object) -> str:
@@ -197,11 +197,11 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
     elif as_csv:
         from annot.api.tidy import csv_text, frame
 
-        made = answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1)
-        if made.empty:  # no row, and so no header either: stdout stays empty, and the words say why
+        table = answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1)
+        if table.empty:  # no row, and so no header either: stdout stays empty, and the words say why
             say(answer.text.rstrip("\n"))
             return
-        typer.echo(csv_text(made), nl=False)
+        typer.echo(csv_text(table), nl=False)
     elif answer.text:
         typer.echo(shown(answer.text.rstrip("\n")))
 

@@ -66,8 +66,8 @@ def assessor_change(
     if account is not None:
         done = step.change_account(ws, assessor, account=account, dry_run=dry_run)
         return Output({"assessor": assessor}, done.text, done.notes)
-    found = step.own_server(ws, assessor, url=server, dry_run=dry_run)
-    return Output({"assessor": assessor, "url": found.url}, found.text, found.notes)
+    changed = step.own_server(ws, assessor, url=server, dry_run=dry_run)
+    return Output({"assessor": assessor, "url": changed.url}, changed.text, changed.notes)
 
 
 @command("assessor leave", server=True)
@@ -93,8 +93,8 @@ def assessor_leave(
     """
     from annot.steps import changes as step
 
-    found = step.leave(ws, assessor, successor=to, contest=to_adjudicator, offline=offline, dry_run=dry_run)
-    return Output(found, rendered("left", found=found, received=step.RECEIVED, dry_run=dry_run))
+    left = step.leave(ws, assessor, successor=to, contest=to_adjudicator, offline=offline, dry_run=dry_run)
+    return Output(left, rendered("left", found=left, received=step.RECEIVED, dry_run=dry_run))
 
 
 @command("invite", server=True, alone=True)
@@ -116,5 +116,5 @@ def invite(
     from annot.steps import people as step
 
     days: dict[step.Role, date | None] = {"judge": until and until.date(), "adjudicate": settle_by and settle_by.date()}
-    made = step.invite(ws, tuple(assessors or ()), contact=contact, days=days, out=out)
-    return Output(made, step.describe(made), step.notes(made))
+    letters = step.invite(ws, tuple(assessors or ()), contact=contact, days=days, out=out)
+    return Output(letters, step.describe(letters), step.notes(letters))

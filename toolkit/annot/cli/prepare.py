@@ -34,10 +34,10 @@ def init(
     """Create a study: a folder with annot.toml, subfolders and the database."""
     from annot.steps import setup as step
 
-    made = step.init(folder, name=name, kind=kind, dry_run=dry_run)
+    study = step.init(folder, name=name, kind=kind, dry_run=dry_run)
     verb = "would create" if dry_run else "created"
-    text = f"{folder}: {verb} {', '.join(made.made)}" if made.made else f"{folder}: already complete"
-    return Output(made, text, made.notes)
+    text = f"{folder}: {verb} {', '.join(study.made)}" if study.made else f"{folder}: already complete"
+    return Output(study, text, study.notes)
 
 
 group("corpus", help="Add papers to the corpus and show its contents.")
@@ -50,9 +50,9 @@ def corpus_contents(ws: "Workspace") -> Output:
     from annot.steps import corpus as step
 
     with progress("comparing papers") as advance:
-        found = step.contents(ws, advance=advance)
-    words = {"noun": ws.settings.document_word, "files": found.files, "formats": by_format(found.files)}
-    return Output(found, rendered("contents", found=found, reported=step.REPORTED, **words))
+        contents = step.contents(ws, advance=advance)
+    words = {"noun": ws.settings.document_word, "files": contents.files, "formats": by_format(contents.files)}
+    return Output(contents, rendered("contents", found=contents, reported=step.REPORTED, **words))
 
 
 @command("corpus add")
@@ -284,8 +284,8 @@ def query_add(
         several = step.add_file(ws, Path(file), dry_run=dry_run)
         return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
     if paper is None or facet is None:
-        found = "found no paper" if paper is None else f"found paper {paper!r} without --facet"
-        raise InputError(f"{found}, expected `annot query add PAPER --facet FACET`, or --file")
+        problem = "found no paper" if paper is None else f"found paper {paper!r} without --facet"
+        raise InputError(f"{problem}, expected `annot query add PAPER --facet FACET`, or --file")
     added = step.add(ws, paper, facet=facet, sentences=sentences, dry_run=dry_run)
     places = ", ".join(str(place + 1) for place in added.sentences)
     return Output(added, f"{added.query_id}: sentences {places}")
@@ -451,12 +451,12 @@ def import_files(
         **{"query": query_column, "document": document_column, "assessor": assessor_column, "grade": grade_column},
         **{"time": time_column, "seconds": seconds_column, "occasion": occasion_column, "comment": comment_column},
     }
-    given: dict[str, object] = {f"--{field}-column": name for field, name in columns.items()}
-    given |= {"--rating": rating, "--query": query, "--document": document, "--comment": comment, "--grade": grade}
-    given |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
-    given |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
+    options: dict[str, object] = {f"--{field}-column": name for field, name in columns.items()}
+    options |= {"--rating": rating, "--query": query, "--document": document, "--comment": comment, "--grade": grade}
+    options |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
+    options |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
     one_of(same_person=same_person, different_people=different_people)
-    _check_options(kind, {name for name, value in given.items() if value})
+    _check_options(kind, {name for name, value in options.items() if value})
     if kind == "csfcube":
         release = imports.csfcube(ws, _one(files, kind), dry_run=dry_run)
         return _counts(release, release.counts, release.notes)

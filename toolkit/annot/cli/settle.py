@@ -86,9 +86,9 @@ def agreement(
         return Output(looked, step.describe_assessors(looked, tables), tables=tables)
     if by == step.GUIDELINES:
         versions = step.by_guidelines(ws)
-        found = by_guidelines(versions)
-        text = table_text(found) if versions else "no guidelines were changed after they were sent"
-        return Output(versions, text, tables=[found])
+        changes = by_guidelines(versions)
+        text = table_text(changes) if versions else "no guidelines were changed after they were sent"
+        return Output(versions, text, tables=[changes])
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
     text = step.describe(measured, per_query=per_query, every=every)
 
@@ -222,8 +222,8 @@ def opinion_ask(
 
     selection = step.Selection(planned, tuple(query or ()), pairs)
     if dry_run:
-        found = step.preview(ws, name, selection, before_judging=before_judging)
-        return Output(found, rendered("opinion-preview", found=found))
+        preview = step.preview(ws, name, selection, before_judging=before_judging)
+        return Output(preview, rendered("opinion-preview", found=preview))
     done = step.ask(
         ws,
         name,
@@ -282,5 +282,5 @@ def opinion_report(
     """
     from annot.steps import opinions as step
 
-    found = step.measure(ws, name, before_judging=before_judging)
-    return Output(found, step.describe(found), tuple(step.notes(ws, found)))
+    measured = step.measure(ws, name, before_judging=before_judging)
+    return Output(measured, step.describe(measured), tuple(step.notes(ws, measured)))

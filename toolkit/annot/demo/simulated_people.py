@@ -38,7 +38,7 @@ from annot.study.workspace import Workspace, write_file
 
 
 class Latent(NamedTuple):
-    """What a paper of the demo corpus is about."""
+    """Contents of a paper of the demo corpus."""
 
     problem: str
     subproblem: str
@@ -87,7 +87,7 @@ def write_corpus(path: Path) -> int:
 
 
 def latents() -> dict[str, Latent]:
-    """What each paper is about, by `paper_id`. Only the simulation may know it."""
+    """Contents of each paper, by `paper_id`. Only the simulation may know them."""
     return {paper_id: Latent(**traits) for paper_id, traits in json.loads(read("latent.json")).items()}
 
 
@@ -97,12 +97,12 @@ def query_papers() -> tuple[QueryPaper, ...]:
 
 
 def questions() -> tuple[MadeQuestion, ...]:
-    """The questions of the demonstration of questions. Only the simulation may know what answers them."""
+    """The questions of the demonstration of questions. Only the simulation may know their answers."""
     texts = "topic_id", "title", "description", "narrative"
     about = "problem", "subproblem", "answered_by"
     return tuple(
-        MadeQuestion(Topic(*(one[name] for name in texts)), *(one[name] for name in about))
-        for one in json.loads(read("questions.json"))
+        MadeQuestion(Topic(*(question[name] for name in texts)), *(question[name] for name in about))
+        for question in json.loads(read("questions.json"))
     )
 
 
@@ -128,18 +128,18 @@ COMMENT_RATE = 0.04
 SPREAD_OF_TIMES = 0.45
 """Standard deviation of the logarithm of the time that a judgement takes."""
 STABLE = 0.7
-"""How strongly two views of a pair by one person, on two occasions, go together: the correlation of their noise."""
+"""Correlation of the noise in two views of a pair by one person, on two occasions."""
 
 
 Remarks = Mapping[str, Any]
-"""What simulated people write: `grades`, a list for each grade; `over_ruled`, `lower`, `higher` and `given_fits` for
+"""Texts of simulated people: `grades`, a list for each grade; `over_ruled`, `lower`, `higher` and `given_fits` for
 decisions."""
 REMARKS: dict[str, Remarks] = json.loads(read("remarks.json"))
-"""By the kind of the study."""
+"""Texts by the kind of the study."""
 
 
 class SimulatedAnswer(NamedTuple):
-    """What a person gives for one pair: a grade, or the reason why there is none."""
+    """A person's answer to one pair: a grade, or the reason why there is none."""
 
     grade: int | None
     cannot_judge: str | None
@@ -150,13 +150,13 @@ class SimulatedAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAssessor:
-    """One person's way of judging. The same pair under the same seed always gets the same answer on an occasion."""
+    """A person's way of judging. The same pair under the same seed always gets the same answer on an occasion."""
 
     name: str
     severity: float
-    """In grades: how much less similar than it is a pair looks to this person; negative for the lenient."""
+    """Strictness, in grades: similarity that a pair loses in this person's view; negative for the lenient."""
     noise: float
-    """In grades: standard deviation of what varies from pair to pair."""
+    """Standard deviation, in grades, of the part that varies from pair to pair."""
     thresholds: tuple[float, ...]
     """The similarity from which grade 1, 2, 3 ... is given, ascending."""
     cannot_judge_rate: float
@@ -174,7 +174,7 @@ class SimulatedAssessor:
         reasons: Sequence[str],
         remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
-        """The answer for one pair. Asked again on another occasion, the person remembers some of the first view.
+        """The answer for one pair. On another occasion, the person remembers part of the first view.
 
         relevance: how similar the pair is in truth, in [0, 3]. reasons: what may be said where nothing can be judged.
         """
@@ -200,7 +200,7 @@ class SimulatedAdjudicator:
     noise: float
     thresholds: tuple[float, ...]
     over_rule_rate: float
-    """How often a view of their own that nobody gave prevails."""
+    """Probability that the adjudicator's view prevails if no assessor gave it."""
     seconds: float
 
     def settle(
@@ -213,21 +213,23 @@ class SimulatedAdjudicator:
         seed: int,
         remarks: Remarks = REMARKS["facets"],
     ) -> SimulatedAnswer:
-        """The decision on one pair, its reason as comment; `grades` are those given, None if somebody could not."""
+        """The decision on one pair, its reason as comment; `grades`: those of the assessors, None without one."""
         rng = generator(seed, "settle", self.name, query_id, doc_id)
         lead_time = _seconds(rng, self.seconds)
         perceived = relevance + rng.normal(0.0, self.noise)
-        own = _grade(perceived, self.thresholds)
-        given = sorted({grade for grade in grades if grade is not None})
-        if not given:
-            return SimulatedAnswer(own, None, "The assessors could not judge this pair, but I could.", lead_time)
-        if own not in given:
+        own_grade = _grade(perceived, self.thresholds)
+        grades_given = sorted({grade for grade in grades if grade is not None})
+        if not grades_given:
+            return SimulatedAnswer(own_grade, None, "The assessors could not judge this pair, but I could.", lead_time)
+        if own_grade not in grades_given:
             if rng.random() < self.over_rule_rate:
-                return SimulatedAnswer(own, None, str(rng.choice(remarks["over_ruled"])), lead_time)
-            own = min(given, key=lambda grade: abs(grade - perceived))
-        if len(given) == 1:
-            return SimulatedAnswer(own, None, remarks["given_fits"], lead_time)
-        return SimulatedAnswer(own, None, str(rng.choice(remarks["lower" if own == given[0] else "higher"])), lead_time)
+                return SimulatedAnswer(own_grade, None, str(rng.choice(remarks["over_ruled"])), lead_time)
+            own_grade = min(grades_given, key=lambda grade: abs(grade - perceived))
+        if len(grades_given) == 1:
+            return SimulatedAnswer(own_grade, None, remarks["given_fits"], lead_time)
+        return SimulatedAnswer(
+            own_grade, None, str(rng.choice(remarks["lower" if own_grade == grades_given[0] else "higher"])), lead_time
+        )
 
 
 CAST = (
@@ -259,11 +261,11 @@ MOST = 3.0
 """Similarity runs from 0 to this, on the scale of the grades."""
 
 JITTER = 0.3
-"""What makes one pair a little closer than the next of its kind: uniform, at most this much either way."""
+"""Largest difference in similarity between pairs of one kind: uniform, at most this much either way."""
 
 
 _LIKENESS = json.loads(read("likeness.json"))
-"""What is alike. A problem is two digits; with a letter it is one of its sub-problems."""
+"""Weights of the parts of similarity. A problem is two digits; with a letter it is one of its sub-problems."""
 RELATED_PROBLEMS = {frozenset(pair) for pair in _LIKENESS["related_problems"]}
 AREAS = _LIKENESS["areas"]
 RELATED_METHODS = {frozenset(pair) for pair in _LIKENESS["related_methods"]}
@@ -273,7 +275,7 @@ COARSE_METHODS = frozenset({"resource", "empirical"})
 
 
 def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str, Latent]) -> float:
-    """Similarity of two papers under a facet, in [0, 3], from what they are about.
+    """Similarity of two papers under a facet, in [0, 3], from their contents.
 
     The pair's own jitter follows from the three ids alone. A facet that the demo does not know is an InputError.
     """
@@ -289,7 +291,7 @@ def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str
 
 
 def answer_relevance(question: MadeQuestion, doc: str, latent: Mapping[str, Latent]) -> float:
-    """How well a paper answers a question, in [0, 3], from what the paper is about.
+    """Relevance of a paper to a question, in [0, 3], from the contents of the paper.
 
     The pair's own jitter follows from the two ids alone.
     """
@@ -340,7 +342,7 @@ def _result(query: Latent, doc: Latent) -> float:
 
 
 def _proposes(paper: Latent) -> bool:
-    """Whether it is a methodological paper: one that proposes or tries a method, no resource and no study of others."""
+    """True for a methodological paper: one that proposes or tries a method, no resource and no study of others."""
     return paper.method not in COARSE_METHODS
 
 
@@ -360,32 +362,32 @@ def _same_area(query: Latent, other: Latent) -> bool:
 
 
 Relevance = Callable[[Query, str], float]
-"""How similar a document is to a query in truth, in [0, 3]."""
+"""True similarity of a document to a query, in [0, 3]."""
 
 
 Respond = Callable[[PairKey], tuple[SimulatedAnswer, str | None] | None]
-"""A person's answer to what is asked, and, where it is a decision, why the assessors differ; None leaves it open."""
+"""A person's answer to a task and, for a decision, the reason why the assessors differ; None leaves it open."""
 
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
-    """Every assessor judges what is left in their project; returns how many judgements there are then."""
+    """Judge the open pairs of each assessor's project; returns the number of judgements then."""
     return work(ws, "judge", judging_people(ws, seed=seed, truth=truth), advance)
 
 
 def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
-    """The adjudicator settles what is left; returns how many decisions there are then."""
+    """Settle the open disputes as the adjudicator; returns the number of decisions then."""
     return work(ws, "adjudicate", settling_people(ws, seed=seed, truth=truth), advance)
 
 
 def judging_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, Respond]:
-    """Every assessor by name, and how they answer."""
+    """Assessors by name, with their way of judging."""
     known = _known(ws)
     reasons = [reason.value for reason in reasons_in(ws.settings.collection.language)]
     remarks = REMARKS[ws.settings.kind]
 
-    def respond(person: SimulatedAssessor, asked: PairKey) -> tuple[SimulatedAnswer, None]:
-        relevance = truth(known[asked.query_id], asked.doc_id)
-        return person.judge(*asked, relevance=relevance, seed=seed, reasons=reasons, remarks=remarks), None
+    def respond(person: SimulatedAssessor, pair_key: PairKey) -> tuple[SimulatedAnswer, None]:
+        relevance = truth(known[pair_key.query_id], pair_key.doc_id)
+        return person.judge(*pair_key, relevance=relevance, seed=seed, reasons=reasons, remarks=remarks), None
 
     return {person.name: partial(respond, person) for person in CAST}
 
@@ -398,22 +400,22 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
     with ws.reading() as session:
         disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
 
-    def respond(asked: PairKey) -> tuple[SimulatedAnswer, str]:
-        relevance = truth(known[asked.query_id], asked.doc_id)
-        grades = [judgement.grade for judgement in disputes[asked.pair].judgements]
-        why = causes[int(generator(seed, "difference", *asked.pair).integers(len(causes)))].value
-        answer = ADJUDICATOR.settle(*asked.pair, relevance=relevance, grades=grades, seed=seed, remarks=remarks)
+    def respond(pair_key: PairKey) -> tuple[SimulatedAnswer, str]:
+        relevance = truth(known[pair_key.query_id], pair_key.doc_id)
+        grades = [judgement.grade for judgement in disputes[pair_key.pair].judgements]
+        why = causes[int(generator(seed, "difference", *pair_key.pair).integers(len(causes)))].value
+        answer = ADJUDICATOR.settle(*pair_key.pair, relevance=relevance, grades=grades, seed=seed, remarks=remarks)
         return answer, why
 
     return {ADJUDICATOR.name: respond}
 
 
 def demo_relevance(kind: Kind = "facets") -> Relevance:
-    """What is true of the packaged papers: how alike they are, or how well they answer the packaged questions."""
+    """Truth about the packaged papers: their similarity, or their relevance to the packaged questions."""
     paper_latents = latents()
     if kind != "facets":
-        asked = {one.topic.topic_id: one for one in questions()}
-        return lambda query, doc_id: answer_relevance(asked[query.topic_id], doc_id, paper_latents)
+        question_of_topic = {question.topic.topic_id: question for question in questions()}
+        return lambda query, doc_id: answer_relevance(question_of_topic[query.topic_id], doc_id, paper_latents)
     return lambda query, doc_id: latent_relevance(query.topic_id, query.facet, doc_id, paper_latents)
 
 
@@ -423,7 +425,7 @@ def _known(ws: Workspace) -> dict[str, Query]:
 
 
 def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], advance: Advance) -> int:
-    """All people answer at once, each with their own token and in the order of their own project.
+    """Let all people answer at once, each with their own token and in the order of their own project.
 
     Returns how many tasks have an answer then; those that have one already are left as they are. In the rounds that
     make the collection, only what is still to be judged or settled is looked at. Raises StudioError if the server goes
@@ -435,7 +437,7 @@ def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], a
     with ws.reading() as session:
         every = projects.read_projects(session, round=round)
         accounts = {person.assessor: person.account or "" for person in people.read_assessors(session)}
-    asked_of = None if made is None else {one.assessor: one.tasks for one in made}
+    asked_of = None if made is None else {project.assessor: project.tasks for project in made}
     with connect(ws) as gateway:
         server = gateway.identity()
         busy = [
@@ -466,7 +468,7 @@ _OUTGOING: dict[StoredRound, Callable[[Workspace], list[OutgoingProject]]] = {
     "judge": judging.outgoing_of,
     "adjudicate": judging.adjudication_outgoing_of,
 }
-"""What people are to find in their projects."""
+"""Pairs that people find in their projects."""
 
 
 def _answer(
@@ -478,28 +480,28 @@ def _answer(
     keys: TaskKeys,
     one_more: Callable[[], None],
 ) -> int:
-    """Answer what is open in a project; returns how many tasks have an answer then.
+    """Answer the open tasks of a project; returns the number of answered tasks then.
 
     sent: the tasks that matter, with what is predicted on them; None if all do.
     """
     assert project.remote_id is not None
     done = 0
     with Gateway(project.url, token, keys=lambda: keys) as gateway:
-        there = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
+        tasks = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
         # A server that was ended between an answer and its count has the answer: Label Studio shows the task no more.
-        first = next((task.task_id for _, task in there if not task.annotations), None)
+        first = next((task.task_id for _, task in tasks if not task.annotations), None)
         looked_at = () if first is None else gateway.pull(project.remote_id, task_ids=[first])
         uncounted = {task.key for task in looked_at if task.annotations}
-        for asked, task in there:
-            if sent is not None and asked not in sent:
+        for pair_key, task in tasks:
+            if sent is not None and pair_key not in sent:
                 continue
             if not task.annotations and task.key not in uncounted:
-                response = respond(asked)
+                response = respond(pair_key)
                 if response is None:
                     continue
                 answer, why = response
                 result = write_result(
-                    {} if sent is None else sent[asked],
+                    {} if sent is None else sent[pair_key],
                     grade=answer.grade,
                     cannot_judge=answer.cannot_judge,
                     comment=answer.comment,

@@ -36,7 +36,7 @@ from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, 
 NAME = "annot-demo"
 DRAFT = "release-draft"
 DEEPER = 3
-"""How much deeper each method is drawn from if a sample is judged: a third of these pools is as many pairs again."""
+"""Factor by which methods are drawn deeper if a sample is judged: a third of these pools is as many pairs again."""
 REPEATS = 0.08
 SEED = 13
 CLOSE = 20
@@ -58,7 +58,7 @@ Watch = Callable[[str], AbstractContextManager[Advance]]
 
 @dataclass(slots=True)
 class Steps:
-    """What the demonstration tells as it goes, its steps counted."""
+    """Messages of the demonstration, with numbered steps."""
 
     tell: Tell
     number: int
@@ -76,7 +76,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Where to look, and what was simulated."""
+    """Places to look at, and a list of simulated parts."""
 
     report: Path
     browse: Path
@@ -91,7 +91,7 @@ class Done:
 
 
 def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, tell: Tell, watch: Watch) -> Done:
-    """Go the whole way in `folder`; run again, it finishes what is missing and changes nothing else.
+    """Make the whole study in `folder`; run again, finish missing parts and change nothing else.
 
     sample: judge only a sample with this share of the pools.
     """
@@ -113,7 +113,7 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
 def _judged(
     ws: Workspace, kind: DemoKind, sample: float | None, server: setup.State, steps: Steps, watch: Watch
 ) -> Done:
-    """From the plan to the pages."""
+    """Steps from the plan to the pages."""
     pairs = share_out(ws, steps, sample)
     with watch("sending tasks") as advance:
         pushed = exchange.push(ws, round="judging", dry_run=False, advance=advance)
@@ -165,10 +165,10 @@ def _papers_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
 
 def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
     """Questions, and pools from rankings that are made now."""
-    asked = simulated_people.questions()
-    for one in asked:
-        query.add_text(ws, one.topic, dry_run=False)
-    steps.begin(f"topics: {len(asked)} questions, each with a description and a narrative")
+    questions = simulated_people.questions()
+    for question in questions:
+        query.add_text(ws, question.topic, dry_run=False)
+    steps.begin(f"topics: {len(questions)} questions, each with a description and a narrative")
     with watch("ranking") as advance:
         built = pool.build(
             ws, overrides=DesignOverrides(), redraw=False, frozen=False, grow=False, dry_run=False, advance=advance
@@ -179,7 +179,7 @@ def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
 
 
 def share_out(ws: Workspace, steps: Steps, sample: float | None = None) -> int:
-    """The people, and who judges what of the pools or of a sample; returns the number of pairs to judge."""
+    """Add the people and plan the pools or a sample; returns the number of pairs to judge."""
     for person in (*CAST, ADJUDICATOR):
         assessor.add(
             ws, person.name, account=f"{person.name}@demo.example.org", adjudicator=person is ADJUDICATOR, dry_run=False
@@ -225,7 +225,7 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
 
 def _release(ws: Workspace, steps: Steps) -> Path:
     """A draft of the release, with the table of the sample and the program that measures a run on it."""
-    made = publish.release(
+    released = publish.release(
         ws,
         ws.root / DRAFT,
         with_text=None,
@@ -235,15 +235,17 @@ def _release(ws: Workspace, steps: Steps) -> Path:
         draft=True,
         dry_run=False,
     )
-    steps.begin(f"release: a draft of {len(made.files)} files, with the sample and a program that measures a run on it")
-    return made.folder
+    steps.begin(
+        f"release: a draft of {len(released.files)} files, with the sample and a program that measures a run on it"
+    )
+    return released.folder
 
 
 def _refuse_another_share(ws: Workspace, sample: float | None) -> None:
     """Raise InputError if the study is planned already with another share of the pools, or whole."""
     with ws.reading() as session:
-        planned, found = people.read_plan(session), read_sample(session)
-    share = None if found is None else found.design.share
+        planned, plan = people.read_plan(session), read_sample(session)
+    share = None if plan is None else plan.design.share
     if planned is not None and share != sample:
         there, wanted = ("whole pools" if of is None else f"a sample of {of:g}" for of in (share, sample))
         raise InputError(
@@ -293,9 +295,10 @@ def demo_answers(kind: DemoKind) -> str:
     text = simulated_people.read("datasheet.toml")
     if kind == "facets":
         return text
-    own = simulated_people.read("questions_datasheet.toml")
+    answers = simulated_people.read("questions_datasheet.toml")
     return answer_sheet(
-        parse_answers(text, name="datasheet.toml") | parse_answers(own, name="questions_datasheet.toml"), topics=True
+        parse_answers(text, name="datasheet.toml") | parse_answers(answers, name="questions_datasheet.toml"),
+        topics=True,
     )
 
 

@@ -1,4 +1,4 @@
-"""The steps: read, compute, write. A command of the command line calls one of them.
+"""The steps: read, compute, write. Each command calls one of them.
 
-Uses the rooms up to `api`, and no step another. Begin with `pool`, `push` and `pull`.
+Uses the rooms up to `api`; no step uses another. Begin with `pool`, `plan` and `exchange`.
 """

@@ -1,4 +1,4 @@
-"""Agreement of the assessors, their effect on the order of the runs, and what they should talk about."""
+"""Agreement of the assessors, their effect on the order of the runs, and points for them to discuss."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ ASSESSOR, GUIDELINES = "assessor", "guidelines"
 def measure(
     ws: Workspace, *, missing: str | None, binarised_at: int | None, tell: Callable[[str], None]
 ) -> AgreementTable:
-    """All coefficients with their intervals; `missing` None takes the policy of annot.toml.
+    """Coefficients with their intervals; `missing` None takes the policy of annot.toml.
 
-    binarised_at: compare "this grade or higher" instead of grades. What annot.toml says, on grades as they are, is
-    written to `exports/agreement.json` too; `tell` says if that cannot be, and what is not true of the study.
+    binarised_at: compare "this grade or higher" instead of grades. The coefficients of annot.toml, on unchanged grades,
+    are written to `exports/agreement.json` too; `tell` reports if that fails, and untrue parts of the study.
     """
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
@@ -72,20 +72,23 @@ def measure(
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
     tables = terminal(table, per_query=per_query, all_statistics=every)
-    how = {"policy": in_words(table.missing, binary=table.binary), "bracketed": any(one.bracketed for one in tables)}
+    how = {
+        "policy": in_words(table.missing, binary=table.binary),
+        "bracketed": any(printed.bracketed for printed in tables),
+    }
     method = sentences("agreement.terminal", table=table, **how)
     return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])
 
 
 def by_assessor(ws: Workspace, *, queries: Collection[str]) -> AssessorAnalysis:
-    """How each assessor judges, whether they change, why they disagree.
+    """Grading of each assessor: habits, changes over time, reasons for disagreement.
 
     Raises MissingInput without judgements, InputError for an unknown query.
     """
     snapshot = read_snapshot(ws)
-    known = {query.query_id: query for query in snapshot.queries}
+    queries_by_id = {query.query_id: query for query in snapshot.queries}
     for name in queries:
-        known_query(known, name)
+        known_query(queries_by_id, name)
     return assessors_of(snapshot)
 
 
@@ -95,7 +98,7 @@ def assessor_tables(looked: AssessorAnalysis, *, queries: Collection[str]) -> tu
 
 
 def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table]) -> str:
-    """What the report's section has, as text."""
+    """The section of the report as text."""
     first, last = ("\n".join(map(wrapped, of)) for of in (assessors.told(looked), assessors.method(looked)))
     return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
 
@@ -115,7 +118,7 @@ def measure_assessor_effect(
 ) -> AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
-    `tell` says if that cannot be written, and what is not true of the study. convention, measure_name: None takes
+    `tell` reports if that cannot be written, and untrue parts of the study. convention, measure_name: None takes
     those by which runs are compared.
     """
     convention = convention or primary_of(ws.settings)[0]
@@ -135,7 +138,7 @@ def measure_assessor_effect(
 
 
 def describe_assessor_effect(found: AssessorEffect, tables: Iterable[Table]) -> str:
-    """The rankings, how they compare, and what chance in who judged does to them."""
+    """Text of the rankings, their differences, and the part of chance in the choice of assessors."""
     return "\n\n".join([*map(wrapped, effect_method(found)), *map(table_text, tables)])
 
 
@@ -149,7 +152,7 @@ PAGE, MARKDOWN = "meeting.html", "meeting.md"
 
 @dataclass(frozen=True, slots=True)
 class WrittenMeeting:
-    """Where the page is, and what is on it."""
+    """Path of the page, and figures on it."""
 
     path: Path
     since: str
@@ -171,15 +174,15 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     snapshot = read_snapshot(ws)
     meeting = meeting_of(snapshot, since=start)
     query_papers = snapshot.topics
-    wanted = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
-    wanted |= set(query_papers.values())
+    doc_ids = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
+    doc_ids |= set(query_papers.values())
     made = meeting_page(
         meeting,
         title=ws.settings.collection.title,
-        titles=papers.find_papers(ws.corpus, sorted(wanted)) if ws.has_corpus else {},
+        titles=papers.find_papers(ws.corpus, sorted(doc_ids)) if ws.has_corpus else {},
         texts=snapshot.texts,
         query_papers=query_papers,
-        screens=screens_of(snapshot, wanted, {pair.facet for pair in meeting.widest}),
+        screens=screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}),
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, markdown(made))
@@ -208,4 +211,6 @@ def listing(ws: Workspace, *, since: str | None) -> tuple[Comment, ...]:
     """
     first = None if since is None else moment_given(since, option="--since")
     written = comments_of(read_snapshot(ws))
-    return tuple(one for one in written if first is None or ((at := moment_of(one.judged_at)) and at >= first))
+    return tuple(
+        answer for answer in written if first is None or ((moment := moment_of(answer.judged_at)) and moment >= first)
+    )

@@ -60,18 +60,18 @@ from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, i
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """What a backup holds."""
+    """Contents of a backup."""
 
     path: Path
     size: int | None
     """Bytes of the file; None of a dry run."""
     files: int
     rows: dict[str, int]
-    """Of each table of the database."""
+    """Rows of each table of the database."""
     projects: int
     """Projects of the server whose copies are in it."""
     notes: tuple[str, ...]
-    """What it lacks, and why."""
+    """Missing parts, with reasons."""
 
 
 def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> BackedUp:
@@ -101,30 +101,30 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
 def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: Advance) -> None:
     """A file in `folder` for each project of the study on the server."""
     with ws.reading() as session:
-        known = [project for project in projects.read_projects(session) if project.remote_id is not None]
-    if not known:
+        project_list = [project for project in projects.read_projects(session) if project.remote_id is not None]
+    if not project_list:
         return
-    found: list[Project] = []
+    copies: list[Project] = []
     asked: list[str] = []
 
     def take(gateway: Gateway, _names: Sequence[str]) -> None:
         server = gateway.identity()
         asked.append(gateway.url)
-        for project in known:
+        for project in project_list:
             if project.server == server:
-                found.append(project)
+                copies.append(project)
                 _take_snapshot(ws, gateway, project, folder, notes)
-                advance(len(found), len(known))
+                advance(len(copies), len(project_list))
 
     try:
-        away = on_servers(ws, sorted({one.assessor for one in known}), take)
+        away = on_servers(ws, sorted({project.assessor for project in project_list}), take)
     except StudioError as error:
         reasons = "; ".join([error.message, *error.faults])
-        notes.append(f"no copies of {counted(len(known), 'project')} on Label Studio: {reasons}")
+        notes.append(f"no copies of {counted(len(project_list), 'project')} on Label Studio: {reasons}")
         return
-    notes += [f"no copies of the projects of {one.assessor}: {one.why}" for one in away]
-    absent = {one.assessor for one in away}
-    elsewhere = sum(one not in found and one.assessor not in absent for one in known)
+    notes += [f"no copies of the projects of {project.assessor}: {project.why}" for project in away]
+    absent = {project.assessor for project in away}
+    elsewhere = sum(project not in copies and project.assessor not in absent for project in project_list)
     if elsewhere:
         notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(asked)}")
 
@@ -146,7 +146,7 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Pa
 
 
 def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
-    """How many answers of the project's copy are new or changed since they were pulled."""
+    """Number of answers in the project's copy that are new or changed since the last pull."""
     known: dict[str, str] = {}
     with ws.reading() as session:
         for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
@@ -170,25 +170,26 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class RestoredStudy:
-    """What came out of a backup."""
+    """Result of unpacking a backup."""
 
     root: Path
     made: str
-    """When the backup was taken."""
+    """Time of the backup."""
     files: int
     rows: dict[str, int]
     projects: int
     """Copies of projects in the backup; they stay there."""
     replaced: Path | None
-    """Where the earlier files are now; None if there were none."""
+    """Folder of the earlier files; None if there were none."""
     notes: tuple[str, ...]
 
 
 def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_run: bool) -> RestoredStudy:
-    """Bring the study of the backup at `path` back in the folder `root`, with nothing outside it.
+    """Restore the study of the backup at `path` in the folder `root`, and nothing outside it.
 
-    Its database may be elsewhere only if the environment names it. replace: move what is there to `backups/`; otherwise
-    InputError is raised if anything is. dry_run: unpack, load and check the backup elsewhere, and touch nothing.
+    Its database may be elsewhere only if the environment names it. replace: move existing files to `backups/`;
+    otherwise InputError is raised if there are any. dry_run: unpack, load and check the backup elsewhere, and touch
+    nothing.
     """
     now = datetime.now(UTC)
     with ExitStack() as end:
@@ -249,10 +250,10 @@ class _Unpacked:
     """The study's files; if the backup has none, the present settings."""
 
     def in_the_way(self, ws: Workspace) -> list[Path]:
-        """The files and folders of the study that it would replace; what is the same already stays, and is left out."""
+        """Files and folders of the study that differ from those of the backup and would be replaced."""
         if self.contents.whole:
             return list(top_level(ws))
-        there = []
+        existing = []
         for path in self._parts():
             mine, new = ws.root / path, self.study.root / path
             if not is_inside(mine, ws.root):
@@ -260,11 +261,11 @@ class _Unpacked:
             if mine.is_file() and mine.read_bytes() == new.read_bytes():
                 new.unlink()
             elif mine.exists():
-                there.append(mine)
-        return there
+                existing.append(mine)
+        return existing
 
     def incoming(self) -> list[Path]:
-        """What of it comes into the folder, from there: entries of a whole study, single files of a part."""
+        """Paths to move into the folder: entries of a whole study, single files of a part."""
         if self.contents.whole:
             return [Path(path.name) for path in sorted(self.study.root.iterdir())]
         return [path for path in self._parts() if (self.study.root / path).is_file()]
@@ -273,16 +274,16 @@ class _Unpacked:
         return tuple(path for name in PART if (self.study.root / (path := Path(name))).is_file())
 
     def load(self, session: Session) -> tuple[str, ...]:
-        """Load the database in the caller's transaction, held against what the backup says of it.
+        """Load the database in the caller's transaction, and compare it with the backup's facts about it.
 
-        Returns what was not as it was written when the backup was taken.
+        Returns the differences.
         """
         load(session.connection(), self.contents.database, self.database)
-        found = row_counts(session.connection())
+        counts = row_counts(session.connection())
         faults = [
-            f"{name}: {found.get(name, 0)} rows, expected {expected}"
+            f"{name}: {counts.get(name, 0)} rows, expected {expected}"
             for name, expected in self.contents.database.rows.items()
-            if found.get(name) != expected
+            if counts.get(name) != expected
         ]
         if faults:
             raise InputError("the database does not match the backup", faults=faults)
@@ -364,14 +365,14 @@ def _check_database(ws: Workspace, contents: BackupManifest) -> None:
             "folder of the study",
             hint=f"name another place with {DATABASE_VARIABLE}, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
         )
-    own = {path.relative_to(root).as_posix() for path in own_files(ws)}
-    if taken := sorted(own & {path.as_posix() for path in contents.files}):
+    own_paths = {path.relative_to(root).as_posix() for path in own_files(ws)}
+    if taken := sorted(own_paths & {path.as_posix() for path in contents.files}):
         raise InputError(f"{', '.join(taken)} in the backup: found a file, expected a database made from its rows")
 
 
 @contextmanager
 def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
-    """A private folder to unpack into: on the disk of the study, so that what is in it can be moved in a moment."""
+    """Private folder to unpack into, on the disk of the study, so that its contents can be moved in a moment."""
     if dry_run:
         with tempfile.TemporaryDirectory(prefix="annot-") as folder:
             yield Path(folder)
@@ -391,7 +392,7 @@ def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
 def _exchange(
     moves: _Moves, outgoing: list[Path], incoming: Sequence[Path], aside: Path, study: Workspace, root: Path
 ) -> None:
-    """Move out what is there, the settings first, and in what comes, all but the settings."""
+    """Move existing files out, the settings first, and new files in, all but the settings."""
     for path in dict.fromkeys(outgoing):
         moves.move(path, aside / (path.relative_to(root) if path.is_relative_to(root) else path.name))
     for path in incoming:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +23,6 @@ from annot.judging.rounds.judging import unpulled
 from annot.judging.withdrawn import TABLES, WithdrawnAnswer, lines_withdrawn, withdrawn_of
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import judgements, people, projects
-from annot.store.people import read_assessors
 from annot.store.pools import read_queries
 from annot.store.projects import read_hidden
 from annot.study.judged_texts import set_aside_of
@@ -31,22 +31,22 @@ from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace, given_bytes
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Answers that the server no longer has: which they are, and the lead's word that they count.
+# Answers that the server no longer has: the list, and the lead's decision that they count.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class RestoredAnswers:
-    """What `annot answers restore` did."""
+    """Result of `annot answers restore`."""
 
     restored: tuple[WithdrawnAnswer, ...]
     """Answers that had been withdrawn and count again."""
     kept: tuple[WithdrawnAnswer, ...]
-    """Answers that counted on and will not be listed again."""
+    """Answers that still counted and will not be listed again."""
 
 
 def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
-    """Every answer that stopped counting, or that counts although the server no longer has it as it was."""
+    """Answers that stopped counting, or that count although the server no longer has them unchanged."""
     with ws.reading() as session:
         return withdrawn_of(session)
 
@@ -54,50 +54,60 @@ def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
 def restore(
     ws: Workspace, query_id: str | None, doc_id: str | None, *, assessor: str | None, every: bool, dry_run: bool
 ) -> RestoredAnswers:
-    """Make these answers count, by a revision of each that is the lead's word; a pull does not list them again.
+    """Make these answers count, by a revision of each that is the lead's decision; a pull does not list them again.
 
-    every: all that are listed, of the person where one is named. Otherwise one pair of one person. Raises InputError
-    for a query, a person or a pair that there is not; one whose answer counts already is left as it is.
+    every: all that are listed, or all of the person who is named. Otherwise one pair of one person. Raises InputError
+    for an unknown query, person or pair; an answer that counts already is left as it is.
     """
     recorded_at = moment_now()
     if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
         raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="`annot answers list` shows the answers")
     with ws.reading() as session:
-        names = [person.assessor for person in read_assessors(session)]
         if assessor is not None:
-            check_name(assessor, names, what="assessor")
+            check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
         if query_id is not None:
             known_query({query.query_id: query for query in read_queries(session)}, query_id)
         listed = withdrawn_of(session)
         outcome = outcome_of(session, ws.settings)
-    wanted = [
-        one
-        for one in listed
-        if (every or (one.query_id, one.doc_id) == (query_id, doc_id)) and assessor in (None, one.assessor)
+    chosen = [
+        answer
+        for answer in listed
+        if (every or (answer.query_id, answer.doc_id) == (query_id, doc_id)) and assessor in (None, answer.assessor)
     ]
-    answered = {(one.query_id, one.doc_id, one.assessor) for one in outcome.everything if one.counts}
-    answered |= {(*pair, one.adjudicator) for pair, one in outcome.adjudications.items()}
-    if not wanted and not every and (query_id, doc_id, assessor) not in answered:
+    if not chosen and not every and (query_id, doc_id, assessor) not in _counting(outcome):
         raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers")
     if not dry_run:
-        chosen = {(one.role, one.asked, one.assessor) for one in wanted}
         with ws.writing() as session:
-            for role, revisions in TABLES.items():
-                answers = [
-                    line.answer
-                    for person in sorted({person for of, _, person in chosen if of == role})
-                    for line in lines_withdrawn(session, role, person=person, payload=True)
-                    if (role, line.record.asked, person) in chosen and line.answer is not None
-                ]
-                revisions.restore(session, answers, recorded_at=recorded_at)
+            _restore(session, chosen, recorded_at=recorded_at)
             outcome = outcome_of(session, ws.settings)
-        if wanted:
+        if chosen:
             export_judgements(ws, outcome)
-    return RestoredAnswers(tuple(one for one in wanted if not one.counts), tuple(one for one in wanted if one.counts))
+    return RestoredAnswers(
+        tuple(answer for answer in chosen if not answer.counts), tuple(answer for answer in chosen if answer.counts)
+    )
+
+
+def _counting(outcome: Outcome) -> set[tuple[str, str, str]]:
+    """Query, document and person of each answer that counts."""
+    answered = {(answer.query_id, answer.doc_id, answer.assessor) for answer in outcome.everything if answer.counts}
+    return answered | {(*pair, decision.adjudicator) for pair, decision in outcome.adjudications.items()}
+
+
+def _restore(session: Session, answers: Sequence[WithdrawnAnswer], *, recorded_at: str) -> None:
+    """Add a revision of each answer, under which it counts."""
+    chosen = {(answer.role, answer.asked, answer.assessor) for answer in answers}
+    for role, revisions in TABLES.items():
+        restored = [
+            line.answer
+            for person in sorted({person for role_of_answer, _, person in chosen if role_of_answer == role})
+            for line in lines_withdrawn(session, role, person=person, payload=True)
+            if (role, line.record.asked, person) in chosen and line.answer is not None
+        ]
+        revisions.restore(session, restored, recorded_at=recorded_at)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Sending a pair back: it is put before its assessor again with a reason, and both answers are kept.
+# Pairs sent back to their assessor with a reason; both answers are kept.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -109,7 +119,7 @@ State = Literal["not sent yet", "waiting", "answered", "adjudicated meanwhile"]
 
 @dataclass(frozen=True, slots=True)
 class ReturnedPair:
-    """A pair that was put before its assessor again, and what came of it."""
+    """A pair that was put before its assessor again, and its state."""
 
     query_id: str
     doc_id: str
@@ -120,26 +130,26 @@ class ReturnedPair:
     before: str
     """The first answer: a grade, or `cannot judge`."""
     after: str | None
-    """The answer given then; None while there is none."""
+    """The second answer; None while there is none."""
 
 
 RETURNED = Columns[ReturnedPair](
     [
-        Column("query", lambda one: one.query_id, "query_id"),
-        Column("document", lambda one: one.doc_id, "doc_id"),
-        Column("assessor", lambda one: one.assessor),
-        Column("state", lambda one: one.state),
-        Column("first answer", lambda one: one.before),
-        Column("new answer", lambda one: one.after or ""),
-        Column("returned at", lambda one: one.returned_at),
-        Column("reason", lambda one: one.why),
+        Column("query", lambda pair: pair.query_id, "query_id"),
+        Column("document", lambda pair: pair.doc_id, "doc_id"),
+        Column("assessor", lambda pair: pair.assessor),
+        Column("state", lambda pair: pair.state),
+        Column("first answer", lambda pair: pair.before),
+        Column("new answer", lambda pair: pair.after or ""),
+        Column("returned at", lambda pair: pair.returned_at),
+        Column("reason", lambda pair: pair.why),
     ]
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What came of asking for a pair to go back, or to be taken back."""
+    """Result of sending back one pair, or of taking it back."""
 
     query_id: str
     doc_id: str
@@ -163,12 +173,12 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
 def change_one(
     ws: Workspace, pair: tuple[str, str], *, assessor: str, why: str, undo: bool, dry_run: bool
 ) -> tuple[Change, ...]:
-    """Put the pair before its assessor again, or take it back where it is not answered yet: the first answer counts.
+    """Put the pair before its assessor again; or, with `undo`, take it back if it has no new answer.
 
     The same once more changes nothing. An adjudicator's grade of the pair does not count, until it is taken back or
     adjudicated again. Raises InputError for a pair that is not the assessor's, that they have not judged, or that waits
-    for them already, and for a reason that is empty, too long, or names a person; and for taking back what was never
-    returned or is answered.
+    for them already, and for a reason that is empty, too long, or names a person; with `undo`, for a pair that was
+    never returned or is answered.
     """
     return _change(ws, [ReturnedLine(*pair, assessor, why)], None, undo=undo, dry_run=dry_run)
 
@@ -176,7 +186,7 @@ def change_one(
 def _change(
     ws: Workspace, rows: Sequence[ReturnedLine], faults: Faults | None, *, undo: bool, dry_run: bool
 ) -> tuple[Change, ...]:
-    """faults: where those of a file are noted; without it, the first one is raised as it is."""
+    """faults: collects the faults of a file; without it, the first one is raised as it is."""
     decide = _to_take_back if undo else _to_send_back
     now = moment_now()
     with ws.writing() as session:
@@ -192,20 +202,25 @@ def _change(
                 faults.add(f"{error.message}; {error.hint}", line=row.line)
         if faults is not None:
             faults.raise_if_any(hint="nothing was changed; correct these rows and run the command again")
-        new = [one for _, one in decided if one is not None and not dry_run]
-        for one in new:
+        for _, pair_return in decided:
+            if pair_return is None or dry_run:
+                continue
             if undo:
-                judgements.withdraw_returned(session, one, withdrawn_at=now)
+                judgements.withdraw_returned(session, pair_return, withdrawn_at=now)
             else:
-                judgements.add_returned(session, one)
-    return tuple(Change(*row[:3], changed=one is not None) for row, one in decided)
+                judgements.add_returned(session, pair_return)
+    return tuple(Change(*row[:3], changed=pair_return is not None) for row, pair_return in decided)
+
+
+def _returns_of(returns: Iterable[PairReturn], pair: tuple[str, str], assessor: str) -> list[PairReturn]:
+    return [pair_return for pair_return in returns if pair_return.pair == pair and pair_return.assessor == assessor]
 
 
 def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
-    """What is to be noted down; None if it was returned with this reason already."""
+    """The return to record; None if the pair was returned with this reason already."""
     pair, assessor, why = row[:2], row.assessor, " ".join(row.why.split())
-    earlier = [one for one in outcome.returned if one.pair == pair and one.assessor == assessor]
-    if any(one.why == why for one in earlier):
+    earlier = _returns_of(outcome.returned, pair, assessor)
+    if any(pair_return.why == why for pair_return in earlier):
         return None
     if earlier and (assessor, earlier[-1].asked) not in outcome.answered:
         raise InputError(
@@ -219,59 +234,60 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
 
 
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
-    """The one to take back; None if it was taken back already."""
+    """The return to take back; None if it was taken back already."""
     pair, assessor = row[:2], row.assessor
-    mine = [one for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
-    if not mine:
+    returns = _returns_of(judgements.read_returned(session), pair, assessor)
+    if not returns:
         raise InputError(
             f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
         )
-    if mine[-1].withdrawn_at is not None:
+    latest = returns[-1]
+    if latest.withdrawn_at is not None:
         return None
-    if any(one.pair == pair and one.assessor == assessor for one in outcome.set_aside):
+    if _of_pair(outcome.set_aside, pair, assessor):
         raise InputError(
             f"{' '.join(pair)}: goes back because its text was corrected",
             hint="the first answer cannot count again; `annot corpus corrected` shows your decision",
         )
-    if (assessor, mine[-1].asked) in outcome.answered:
+    if (assessor, latest.asked) in outcome.answered:
         raise InputError(
             f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"
         )
-    return mine[-1]
+    return latest
 
 
 def describe(changes: Sequence[Change], *, undo: bool) -> str:
-    """What was done, in words."""
-    done = Counter(one.assessor for one in changes if one.changed)
+    """Sentences on the changes."""
+    done = Counter(change.assessor for change in changes if change.changed)
     return "\n".join(
         sentences("commands.returned", done=sorted(done.items()), same=len(changes) - done.total(), undo=undo)
     )
 
 
 def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
-    """Every pair that was put before its assessor again and not taken back, by time."""
+    """Pairs that were returned to their assessors and not taken back, by time."""
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
         sent = set(projects.read_asked(session, round="judge"))
-    answers = {(one.asked, one.assessor): one for one in outcome.everything if one.counts}
+    answers = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
 
-    def told(one: PairReturn) -> ReturnedPair:
-        before = answers.get((one.asked._replace(occasion=1), one.assessor))
-        after = answers.get((one.asked, one.assessor))
-        state: State = "answered" if after else "waiting"
-        if after is None and (one.pair in outcome.adjudications or one.pair in outcome.unjudgeable):
+    def listed(pair_return: PairReturn) -> ReturnedPair:
+        pair_key, assessor = pair_return.asked, pair_return.assessor
+        first, second = answers.get((pair_key._replace(occasion=1), assessor)), answers.get((pair_key, assessor))
+        state: State = "answered" if second else "waiting"
+        if second is None and (pair_return.pair in outcome.adjudications or pair_return.pair in outcome.unjudgeable):
             state = "adjudicated meanwhile"
-        elif after is None and (one.assessor, one.asked) not in sent:
+        elif second is None and (assessor, pair_key) not in sent:
             state = "not sent yet"
-        answered = _answer(before) or "none", _answer(after)
-        return ReturnedPair(*one.pair, one.assessor, one.why, one.returned_at, state, *answered)
+        answered = _answer(first) or "none", _answer(second)
+        return ReturnedPair(*pair_return.pair, assessor, pair_return.why, pair_return.returned_at, state, *answered)
 
-    return tuple(map(told, sorted(outcome.returned, key=lambda one: (one.returned_at, one.asked))))
+    return tuple(map(listed, sorted(outcome.returned, key=attrgetter("returned_at", "asked"))))
 
 
 def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
-    """How to take back what is not answered."""
-    waiting = [one for one in listed if one.state in ("not sent yet", "waiting")]
+    """Notes on taking back pairs that are not answered."""
+    waiting = [pair for pair in listed if pair.state in ("not sent yet", "waiting")]
     return sentences("commands.returned_waiting", waiting=waiting)
 
 
@@ -282,10 +298,10 @@ def _answer(judgement: Judgement | None) -> str | None:
 
 
 def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError if this is no pair of this assessor."""
+    """Raise InputError if the assessor does not have this pair."""
     query_id, doc_id = pair
-    known_query({known.query_id: known for known in read_queries(session)}, query_id)
-    documents = [known for query, known in outcome.planned if query == query_id]
+    known_query({query.query_id: query for query in read_queries(session)}, query_id)
+    documents = [planned_id for planned_query, planned_id in outcome.planned if planned_query == query_id]
     if pair not in outcome.planned:
         raise InputError(
             f"document {doc_id!r}: not planned for {query_id}; "
@@ -310,12 +326,12 @@ def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], as
 
 
 def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError if there is nothing to think over, or it is too late."""
+    """Raise InputError if the assessor has not answered the pair, or not on the server."""
     name = " ".join(pair)
-    if not any(one.counts and one.assessor == assessor and one.pair == pair for one in outcome.judgements):
+    if not any(judgement.counts for judgement in _of_pair(outcome.judgements, pair, assessor)):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
     history = judgements.read_history(session, *pair)
-    if not any(one.source == Source.LABEL_STUDIO and one.record.assessor == assessor for one in history):
+    if not any(answer.source == Source.LABEL_STUDIO and answer.record.assessor == assessor for answer in history):
         raise InputError(
             f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
         )
@@ -336,34 +352,39 @@ def _check_why(ws: Workspace, session: Session, why: str) -> None:
 
 
 def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> int:
-    """One that neither the plan nor an earlier return, taken back or not, has used for this person and pair."""
-    planned = [one.occasion for one in people.read_assignments(session, assessor) if one.pair == pair]
-    given = [one.occasion for one in outcome.everything if one.pair == pair and one.assessor == assessor]
-    back = [one.occasion for one in judgements.read_returned(session) if one.pair == pair and one.assessor == assessor]
-    return max(planned + given + back) + 1
+    """Number that neither the plan nor any earlier return has used for this person and pair."""
+    planned = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
+    answered = [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
+    returns = _returns_of(judgements.read_returned(session), pair, assessor)
+    return max(planned + answered + [pair_return.occasion for pair_return in returns]) + 1
+
+
+def _of_pair(answers: Iterable[Judgement], pair: tuple[str, str], assessor: str) -> list[Judgement]:
+    return [answer for answer in answers if answer.pair == pair and answer.assessor == assessor]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# People leave: their open pairs go to others, what they answered stays with them.
+# People who leave: their open pairs go to others, and their answers stay theirs.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class HandedOverPairs:
-    """How many pairs one person got."""
+    """Number of pairs that one person got."""
 
     assessor: str
     pairs: int
 
 
 RECEIVED = Columns[HandedOverPairs](
-    [Column("assessor", lambda one: one.assessor)], [Column("pairs received", lambda one: one.pairs)]
+    [Column("assessor", lambda row: row.assessor)],
+    [Column("pairs received", lambda row: row.pairs)],
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """A pair that the successor could not take, and who has it."""
+    """A pair that the successor could not take, and the person who took it."""
 
     query_id: str
     doc_id: str
@@ -372,23 +393,23 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What became of a person's pairs."""
+    """Pairs of a person who leaves, by their fate."""
 
     assessor: str
     successor: str | None
     open: int
     """Pairs that the person had not answered."""
     kept: int
-    """Pairs that the person has answered, and keeps."""
+    """Answered pairs, which stay theirs."""
     received: tuple[HandedOverPairs, ...]
     elsewhere: tuple[Elsewhere, ...]
     """The pairs that the successor could not take and another person took."""
     unassigned: tuple[tuple[str, str], ...]
     """(query_id, doc_id) of the pairs that no one could take."""
     returned: tuple[tuple[str, str], ...]
-    """(query_id, doc_id) of the pairs that were put before the person again and that they had not answered."""
+    """(query_id, doc_id) of the pairs that were returned to the person and had no new answer."""
     contested: bool
-    """Whether an adjudicator decides on these; otherwise they have again the decision that they had."""
+    """True if an adjudicator decides on these; otherwise their earlier decision counts again."""
     repeats_gone: int
     to_withdraw: int
     """Tasks on the server that the next push withdraws."""
@@ -398,9 +419,9 @@ class Left:
 def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, offline: bool, dry_run: bool) -> Left:
     """Take a person out of the study. Their open pairs go to the successor, or are spread evenly over the others.
 
-    contest: pairs that were put before the person again, and that they have not answered, go to an adjudicator;
-    otherwise their first answer counts as before. offline: do not ask the server whether the person has answered more
-    than was pulled. Raises InputError if they have, and for people whom the study does not have or who left.
+    contest: returned pairs without a new answer go to an adjudicator; otherwise their first answer counts as before.
+    offline: do not ask the server for answers that were not pulled yet. Raises InputError if there are any, and for
+    people who are not in the study or who left.
     """
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
@@ -408,48 +429,55 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     if not offline:
         _refuse_unpulled(ws, leaver)
     with ws.writing() as session:
-        found = _handed_on(ws, session, everyone, leaver, successor)
-        answered, aside = answered_of(session), {asked.pair for name, asked in set_aside_of(session) if name == leaver}
+        handed_on = _handed_on(ws, session, everyone, leaver, successor)
+        answered = answered_of(session)
         sent = projects.read_sent(session).get(leaver, set())
-        back = [
-            one
-            for one in judgements.read_returned(session)
-            if one.assessor == leaver and one.withdrawn_at is None and (leaver, one.asked) not in answered
+        waiting = [
+            pair_return
+            for pair_return in judgements.read_returned(session)
+            if _is_waiting(pair_return, leaver) and (leaver, pair_return.asked) not in answered
         ]
         if dry_run:
             session.rollback()
         else:
-            now = moment_now()
             if everyone[leaver].left_on is None:
-                people.set_left(session, leaver, now)
-            for one in back:
-                # Where a text was corrected, the first answer does not count, and another person gets the pair.
-                contested = contest and one.pair not in aside
-                judgements.withdraw_returned(session, one, withdrawn_at=now, contested=contested)
-            if found.given_up:
-                record_plan(ws, session, found.plan, handed_on=found.given_up)
-    if found.given_up and not dry_run:
-        write_plan(ws, found.plan)
-    received = Counter(name for name in found.moved.values() if name is not None)
-    kept = {one.asked for one in found.plan if one.assessor == leaver}
+                people.set_left(session, leaver, moment_now())
+            _take_back(session, leaver, waiting, contest=contest)
+            if handed_on.given_up:
+                record_plan(ws, session, handed_on.plan, handed_on=handed_on.given_up)
+    if handed_on.given_up and not dry_run:
+        write_plan(ws, handed_on.plan)
+    receivers = {pair: name for pair, name in handed_on.moved.items() if name is not None}
+    kept = {assignment.asked for assignment in handed_on.plan if assignment.assessor == leaver}
+    elsewhere = {pair: name for pair, name in receivers.items() if successor not in (None, name)}
     return Left(
         assessor=leaver,
         successor=successor,
-        open=len(found.moved),
-        kept=sum(asked.occasion == 1 for asked in kept),
-        received=tuple(HandedOverPairs(name, count) for name, count in sorted(received.items())),
-        elsewhere=tuple(
-            Elsewhere(*pair, name)
-            for pair, name in found.moved.items()
-            if successor is not None and name is not None and name != successor
-        ),
-        unassigned=tuple(pair for pair, name in found.moved.items() if name is None),
-        returned=tuple(one.pair for one in back),
+        open=len(handed_on.moved),
+        kept=sum(pair_key.occasion == 1 for pair_key in kept),
+        received=tuple(HandedOverPairs(name, count) for name, count in sorted(Counter(receivers.values()).items())),
+        elsewhere=tuple(Elsewhere(*pair, name) for pair, name in elsewhere.items()),
+        unassigned=tuple(pair for pair in handed_on.moved if pair not in receivers),
+        returned=tuple(pair_return.pair for pair_return in waiting),
         contested=contest,
-        repeats_gone=found.repeats_gone,
-        to_withdraw=sum(asked not in kept and (leaver, asked) not in answered for asked in sent),
-        sha256=plan_sha256(found.plan),
+        repeats_gone=handed_on.repeats_gone,
+        to_withdraw=sum(pair_key not in kept and (leaver, pair_key) not in answered for pair_key in sent),
+        sha256=plan_sha256(handed_on.plan),
     )
+
+
+def _is_waiting(pair_return: PairReturn, assessor: str) -> bool:
+    return pair_return.assessor == assessor and pair_return.withdrawn_at is None
+
+
+def _take_back(session: Session, leaver: str, returns: Sequence[PairReturn], *, contest: bool) -> None:
+    """Take back returned pairs that the person has not answered again."""
+    set_aside = {pair_key.pair for name, pair_key in set_aside_of(session) if name == leaver}
+    now = moment_now()
+    for pair_return in returns:
+        # If a text was corrected, the first answer does not count, and another person gets the pair.
+        contested = contest and pair_return.pair not in set_aside
+        judgements.withdraw_returned(session, pair_return, withdrawn_at=now, contested=contested)
 
 
 def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor: str | None) -> None:
@@ -472,18 +500,16 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
 def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     """Raise InputError if the person has answered pairs that would go to others, because they are not pulled yet."""
     with ws.reading() as session:
-        recorded = {one.asked for one in judgements.read_judgements(session) if one.assessor == leaver}
-        sent = [
-            (project, tasks)
-            for project in projects.read_projects(session, round="judge")
-            if project.assessor == leaver and project.remote_id is not None
-            if (tasks := projects.read_tasks(session, project.project))
-        ]
+        answered = {
+            judgement.asked for judgement in judgements.read_judgements(session) if judgement.assessor == leaver
+        }
         # Hidden gold pairs are not passed on.
         hidden = read_hidden(session).get(leaver, ())
         sent = [
-            (project, {asked: task for asked, task in tasks.items() if asked.pair not in hidden})
-            for project, tasks in sent
+            (project, {pair_key: task for pair_key, task in tasks.items() if pair_key.pair not in hidden})
+            for project in projects.read_projects(session, round="judge")
+            if project.assessor == leaver and project.remote_id is not None
+            if (tasks := projects.read_tasks(session, project.project))
         ]
     if not sent:
         return
@@ -491,14 +517,14 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     try:
         with connect(ws, person=leaver) as gateway:
             server = gateway.identity()
-            here = [(project, tasks) for project, tasks in sent if project.server == server]
-            if not here:
+            on_server = [(project, tasks) for project, tasks in sent if project.server == server]
+            if not on_server:
                 raise InputError(
                     f"the tasks of {leaver} are on {sent[0][0].url}, not on {gateway.url}",
                     hint=f"name that server with --url; {hint}",
                 )
             waiting: list[PairKey] = [
-                asked for project, tasks in here for asked in unpulled(gateway, project, tasks, recorded)
+                pair_key for project, tasks in on_server for pair_key in unpulled(gateway, project, tasks, answered)
             ]
     except StudioError as error:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
@@ -523,11 +549,11 @@ def _handed_on(
     return hand_on(
         plan,
         leaver=leaver,
-        answered={asked for name, asked in answered if name == leaver},
+        answered={pair_key for name, pair_key in answered if name == leaver},
         successor=successor,
         others=others,
         together=ws.settings.judging.assignment == "per-query",
-        open_loads=Counter(one.assessor for one in plan if (one.assessor, one.asked) not in answered),
+        open_loads=Counter(row.assessor for row in plan if (row.assessor, row.asked) not in answered),
         shares={name: person.share for name, person in everyone.items() if person.share is not None},
         barred=adjudicators_of(session),
     )

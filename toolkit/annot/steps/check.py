@@ -1,4 +1,4 @@
-"""Whether a study is sound, and what is unsafe on this machine."""
+"""Checks of a study, and of unsafe places on this machine."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ from annot.study.workspace import Workspace, is_named_inside
 
 
 class CheckedPart(NamedTuple):
-    """What one part of a study was found to be."""
+    """Result of one check of one part of a study."""
 
     record: object
-    """What was looked at, for --json."""
+    """Subject of the check, for --json."""
     text: str
     """The same for people, each finding in it."""
     findings: int
     found: str = ""
-    """What was found, in words."""
+    """Finding in words."""
     remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What `annot check` looked at, and found."""
+    """Result of `annot check`."""
 
     parts: dict[str, CheckedPart] = field(default_factory=dict)
     unchecked: dict[str, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class CheckResult:
 
     @property
     def text(self) -> str:
-        """What was found, by part where several were looked at."""
+        """Findings, by part if several were checked."""
         texts = {name: part.text for name, part in self.parts.items()}
         texts |= {name: f"not checked: {why}" for name, why in self.unchecked.items()}
         if len(texts) == 1:
@@ -73,7 +73,7 @@ class CheckResult:
 
     @property
     def finding(self) -> FindingError | None:
-        """What ends the command where something was found."""
+        """Error that ends the command if there are findings."""
         bad = {name: part for name, part in self.parts.items() if part.findings}
         if not bad:
             return None
@@ -93,27 +93,27 @@ class VerifiedHashes:
     """Rows of judgements and adjudications."""
     findings: tuple[str, ...]
     lasting: tuple[str, ...]
-    """What has changed and stays so: nothing needs to be done about it."""
+    """Changes that stay and need no remedy."""
 
 
 class _Examined(NamedTuple):
-    """What a part is described from."""
+    """Sources for the description of a part."""
 
     study: Examination
     words: tuple[str, ...]
-    """What shows that the study is in a state of this part that has to be mended."""
+    """Words in a finding that make this part of the study need mending."""
     remedies: tuple[str, ...]
-    """How these are mended, each once."""
+    """Remedies for these findings, without repetition."""
     lasting: tuple[str, ...]
-    """What shows states that stay, and are no problem."""
+    """Lasting changes that are no problem."""
     release: Path | None
     """A release that is compared too."""
     audited: audit.Audit | None
-    """What was found on the server, if it was looked at."""
+    """Findings on the server; None if it was not examined."""
 
 
 def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Advance) -> CheckResult:
-    """Check at one part of the study, or at all it has: then what one part is refused for is a finding of that part.
+    """Check one part of the study, or all parts it has: then the error that refuses one part is a finding of that part.
 
     release: a folder that is compared with its own hashes and with the study's files.
     """
@@ -141,11 +141,11 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     audited = audit.audit(study.ws, advance=advance) if part == "server" else None
-    found = [(state, told(state, study)) for state in STATES if state.part == part]
+    states = [(state, told(state, study)) for state in STATES if state.part == part]
     words, lasting = (
-        tuple(line for state, lines in found if state.lasting is stays for line in lines) for stays in (False, True)
+        tuple(line for state, lines in states if state.lasting is stays for line in lines) for stays in (False, True)
     )
-    remedies = tuple(dict.fromkeys(state.remedy for state, lines in found if lines and not state.lasting))
+    remedies = tuple(dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting))
     return PARTS[part](_Examined(study, words, remedies, lasting, release, audited))
 
 
@@ -235,7 +235,7 @@ PARTS: dict[str, Callable[[_Examined], CheckedPart]] = {
     "files": _files,
     "server": _check_server,
 }
-"""How each part of a study is described."""
+"""Descriptions of the parts of a study, by name."""
 
 
 def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
@@ -282,7 +282,7 @@ SDK = "2.1."
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
 SECRET_FILES = ("passwords.tsv", "admin.json", "elsewhere.json")
-"""Of a server's folder."""
+"""Secret files in a server's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """What `annot doctor` looked at, and found."""
+    """Result of `annot doctor`."""
 
     python: str
     packages: dict[str, str]
@@ -344,18 +344,18 @@ def _machine(folder: Path) -> Iterator[Problem]:
 
 
 def _packages() -> dict[str, str]:
-    """What figures and the exchange with the server depend on, in the versions that are installed."""
-    found = {"annot": __version__}
+    """Installed versions of the libraries that figures and the exchange with the server depend on."""
+    versions = {"annot": __version__}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return versions
 
 
 def _client(packages: dict[str, str]) -> Iterator[Problem]:
-    found = packages.get("label-studio-sdk", "none")
-    if not found.startswith(SDK):
-        yield Problem(f"label-studio-sdk {found}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
+    sdk_version = packages.get("label-studio-sdk", "none")
+    if not sdk_version.startswith(SDK):
+        yield Problem(f"label-studio-sdk {sdk_version}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
 
 
 def _study(ws: Workspace) -> Iterator[Problem]:
@@ -375,7 +375,7 @@ def _study(ws: Workspace) -> Iterator[Problem]:
 
 
 def _private(ws: Workspace) -> Iterator[Problem]:
-    """What others on this machine can read, or would find in a repository."""
+    """Files that others on this machine can read, or would find in a repository."""
     studios = [folder / name for folder in studio_folders(ws) for name in SECRET_FILES]
     secret = (*database_files(ws), *studios, *(ws.root / BACKUPS).glob("*"))
     for path in secret:
@@ -383,8 +383,8 @@ def _private(ws: Workspace) -> Iterator[Problem]:
             yield Problem(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")
     in_repository = any((folder / ".git").exists() for folder in (ws.root.absolute(), *ws.root.absolute().parents))
     ignored = ws.root / ".gitignore"
-    known = ignored.read_text(encoding="utf-8", errors="replace") if ignored.is_file() else ""
-    if in_repository and ws.database_file is not None and ws.database_file.name not in known:
+    ignored_lines = ignored.read_text(encoding="utf-8", errors="replace") if ignored.is_file() else ""
+    if in_repository and ws.database_file is not None and ws.database_file.name not in ignored_lines:
         yield Problem(
             f"{ignored}: does not list {ws.database_file.name}, which contains the names of the assessors",
             "add `annot.db*`, `.annot/` and `backups/` to it; if there is none, `annot init` writes one",
@@ -394,13 +394,13 @@ def _private(ws: Workspace) -> Iterator[Problem]:
 def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
     with connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
-    asked = datetime.now(UTC)
+    asked_at = datetime.now(UTC)
     seen = accounts.look(address)
     answered = datetime.now(UTC)
     return f"{address}, Label Studio {release}", [
         *_release(release),
         *_open(address, seen),
-        *_clock(address, seen, asked, answered),
+        *_clock(address, seen, asked_at, answered),
     ]
 
 
@@ -435,11 +435,11 @@ def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
         )
 
 
-def _clock(address: str, seen: accounts.Exposure, asked: datetime, answered: datetime) -> Iterator[Problem]:
-    """Whether the server's clock tells a moment from before it was asked, or after its answer was there."""
+def _clock(address: str, seen: accounts.Exposure, asked_at: datetime, answered: datetime) -> Iterator[Problem]:
+    """Warn if the server's clock is before the time of the question or after that of the answer."""
     if seen.clock is None:
         return
-    apart = (seen.clock - min(max(seen.clock, asked), answered)).total_seconds()
+    apart = (seen.clock - min(max(seen.clock, asked_at), answered)).total_seconds()
     if abs(apart) > CLOCK_SECONDS:
         which = "ahead of" if apart > 0 else "behind"
         yield Problem(

@@ -76,15 +76,15 @@ from annot.study.workspace import Workspace, check_files, sha256_of, write_file
 
 
 REPORTED = 10
-"""How many examples of each kind are shown; all are counted."""
+"""Number of examples of each kind to show; all are counted."""
 NOTHING_KEPT = "nothing was kept; correct these files or leave them out (`annot corpus add --help` lists the formats)"
 SCRATCH = ".adding"
-"""Below the corpus: what was read, until all of it is part of the corpus."""
+"""Folder in the corpus for papers that were read, until all of them are part of the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedPapers:
-    """What became of the papers read."""
+    """Papers that were read, by their fate."""
 
     files: tuple[FileRead, ...]
     read: int
@@ -102,33 +102,33 @@ class AddedPapers:
     citations: int
     """Citations by papers of the corpus that the records have."""
     faults: tuple[str, ...]
-    """What is wrong with the first records that cannot be read."""
+    """Faults of the first records that cannot be read."""
     rejected_file: str | None
-    """Where the records that cannot be read were written, with what is wrong with each; None for none."""
+    """File of the records that cannot be read, with the fault of each; None if there are none."""
     cleaned: Cleanings
-    """What was cleaned of the texts of the papers that are kept."""
+    """Changes made to the texts of the papers."""
     structured: StructuredAbstracts
-    """Those of the papers that are kept whose abstracts have sections, and the labels of these."""
+    """Number of papers whose abstracts have sections, and the labels of these."""
     sha256: str | None
     limits: dict[str, str]
-    """By reason, the line of `[corpus]` in annot.toml by which papers were left out."""
+    """Line of `[corpus]` in annot.toml that left papers out, by reason."""
     corrected: CorrectionSummary
-    """The papers that were replaced, and what else changed with them."""
+    """The papers that were replaced, and other changes that follow."""
     unreadable: int
     """Records of the files that cannot be read."""
     notes: tuple[tuple[str, int, str], ...]
-    """What was left out of records that are kept, in how many, and the first of it with its place."""
+    """Parts that were left out of records: the number of records, and the first part with its place."""
     retracted: tuple[str, ...]
     """Ids of retracted and withdrawn papers; they are kept."""
     repeated: tuple[tuple[str, int], ...]
     """Sentences that many papers share, with their number."""
     prisma: PrismaNumbers
     lists_file: str | None
-    """Where the ids of all these lists were written; None for none, and in a dry run."""
+    """File of the ids in all these lists; None if there are none, and in a dry run."""
 
     @property
     def finding(self) -> str:
-        """What a person has to look at, in words; "" for nothing."""
+        """Points for a person to look at, in words; "" if there are none."""
         if self.unreadable:
             return f"{counted(self.unreadable, 'record')} cannot be read"
         if self.read and not (self.kept or self.prisma.duplicates or self.corrected.papers):
@@ -138,7 +138,7 @@ class AddedPapers:
 
 @dataclass(frozen=True, slots=True)
 class CorpusContents:
-    """What the corpus holds."""
+    """Contents of the corpus."""
 
     papers: int
     years: tuple[int, int] | None
@@ -147,9 +147,9 @@ class CorpusContents:
     near_duplicates: tuple[tuple[str, ...], ...]
     """Groups of papers with nearly the same abstract, of which a pool has one."""
     passages: int
-    """How many of them are passages of documents."""
+    """Number of papers that are passages of documents."""
     files: tuple[FileRead, ...]
-    """What was added from which file; a file that came again is there once."""
+    """Additions by file; a file that was added twice is listed once."""
     from_others: int
     """Papers that came otherwise: with a release, or before the files were noted down."""
 
@@ -164,7 +164,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     alike = near_duplicates(ws, keep=True, advance=advance).texts
     with ws.reading() as session:
         files = files_of(
-            merged(one.facts.get("files", ()) for one in read_imports(session) if one.what == Source.CORPUS)
+            merged(added.facts.get("files", ()) for added in read_imports(session) if added.what == Source.CORPUS)
         )
     return CorpusContents(
         papers=facts.papers,
@@ -173,7 +173,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
         near_duplicates=alike,
         passages=papers.count_passages(ws.corpus),
         files=files,
-        from_others=max(0, facts.papers - sum(one.kept for one in files)),
+        from_others=max(0, facts.papers - sum(file.kept for file in files)),
     )
 
 
@@ -261,9 +261,9 @@ def _added(
             cleaned = cleaning.written(ws.corpus, content)
             lists: dict[str, Iterable[tuple[str, ...]]] = {
                 **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
-                **{f"left out: {Rejection.DIFFERING_ID}": [(one,) for one in tally.differing]},
+                **{f"left out: {Rejection.DIFFERING_ID}": [(paper,) for paper in tally.differing]},
                 **{f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper]},
-                **{"kept: retracted or withdrawn": [(one,) for one in retracted]},
+                **{"kept: retracted or withdrawn": [(paper,) for paper in retracted]},
                 **{"kept: same title": same_title, "kept: ids that differ only in spelling": alike},
             }
             if text := id_lists(lists):
@@ -321,10 +321,10 @@ def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
 
 
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> Rejects:
-    found = Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
+    rejects = Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
     for name, error in unknown.items():
-        found.leave_out(name, _in_short(error))
-    return found
+        rejects.leave_out(name, _in_short(error))
+    return rejects
 
 
 def _unreadable(
@@ -334,7 +334,7 @@ def _unreadable(
 
     Rows of Semantic Scholar are no papers before they are joined.
     """
-    found = []
+    pieces = []
     each = grouped((folders[name], (form, name)) for form, name in given if form != SEMANTIC_SCHOLAR.name)
     for whole, files in each.items():
         rejects = _rejects(ws, folders, {name: one for name, one in unknown.items() if folders[name] == whole})
@@ -342,12 +342,12 @@ def _unreadable(
             for lot in lots_of(files):
                 reading = _reader(ws, None, works=False).up_to_a_paper(lot)
                 rejects.count(reading, None)
-                if any(one.read for one in reading):
+                if any(rejects.read for rejects in reading):
                     break
             rejects.raise_if_unreadable(partial=True)
         except InputError as error:
-            found.append(error)
-    return found
+            pieces.append(error)
+    return pieces
 
 
 def _in_one(error: InputError, others: Iterable[InputError]) -> InputError:
@@ -375,7 +375,7 @@ def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects
     spreading = RowSpreader(folder, shares_of(apart))
     for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
         rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
-    others = [one for one in given if one[1] not in apart]
+    others = [entry for entry in given if entry[1] not in apart]
     return [*others, *((JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
 
 
@@ -400,10 +400,12 @@ def _hash_of(name: str) -> str:
 
 
 def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
-    """Note down what was left out of these files. The same files again are all known, which is no news, unless the
+    """Record the papers that were left out of these files. The same files again are no news, unless the
     limits have changed and leave out others."""
     with ws.writing() as session:
-        same = [one for one in read_imports(session) if (one.what, one.source_sha256) == (Source.CORPUS, content)]
+        same = [
+            added for added in read_imports(session) if (added.what, added.source_sha256) == (Source.CORPUS, content)
+        ]
         before = same[0].facts if same else None
         if before is None:
             put_import(session, ImportedSource(Source.CORPUS, content, facts))
@@ -424,7 +426,7 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
 
 
 def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
-    """How many were left out for what they are, by reason."""
+    """Number of papers left out by a property of theirs, by reason."""
     return {reason: count for reason, count in facts["rejected"].items() if reason not in REPEATED}
 
 
@@ -435,12 +437,12 @@ def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class EdgesRead:
-    """What one piece brought."""
+    """Citations in one piece of a file."""
 
     read: PieceRead
     citations: int
     kept: int
-    """Those whose citing paper is in the corpus."""
+    """Number of citations by papers in the corpus."""
     rejected: Path
 
 
@@ -500,34 +502,34 @@ def _papers(corpus: Path, _corpus_sha256: str, _ids_sha256: str | None) -> Paper
 
 
 CITATIONS_SCRATCH = ".citations"
-"""Below the corpus: what was read of a file, until it is whole."""
+"""Folder in the corpus for citations that were read of a file, until the file is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationsRead:
-    """What one file brought."""
+    """Citations in one file."""
 
     file: str
     sha256: str
     corpus_sha256: str
-    """Of the corpus whose papers' citations were kept."""
+    """Hash of the corpus whose papers' citations were kept."""
     ids_sha256: str | None
-    """Of the other ids by which its papers were known; None if there were none."""
+    """Hash of the other ids of its papers; None if there were none."""
     citations: int
     kept: int
-    """Those of papers of the corpus."""
+    """Number of citations by papers of the corpus."""
     rejected: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class AddedCitations:
-    """What became of the files."""
+    """Citations that were read, by their fate."""
 
     files: tuple[CitationsRead, ...]
     known: tuple[str, ...]
     """Files that were added before, to the same corpus."""
     faults: tuple[str, ...]
-    """What is wrong with the first records that cannot be read."""
+    """Faults of the first records that cannot be read."""
     rejected_files: tuple[str, ...]
 
 
@@ -630,30 +632,30 @@ class CorrectedPair:
     corrected: tuple[str, ...]
     """Ids of its corrected texts."""
     why: tuple[str, ...]
-    """Why they were corrected, the last time."""
+    """Reason of the latest correction."""
     answers: int
     """Answers on an earlier version that are in force: of assessors."""
     state: str
     decision: str | None
-    """Why it was decided so."""
+    """Reason of the decision."""
 
 
 PAIRS = Columns[CorrectedPair](
     [
-        Column("query", lambda one: one.query_id, "query_id"),
-        Column("document", lambda one: one.doc_id, "doc_id"),
-        Column("corrected", lambda one: ", ".join(one.corrected)),
-        Column("why", lambda one: "; ".join(one.why)),
-        Column("answers", lambda one: one.answers),
-        Column("state", lambda one: one.state),
-        Column("reason for the decision", lambda one: one.decision or "", "decision"),
+        Column("query", lambda pair: pair.query_id, "query_id"),
+        Column("document", lambda pair: pair.doc_id, "doc_id"),
+        Column("corrected", lambda pair: ", ".join(pair.corrected)),
+        Column("why", lambda pair: "; ".join(pair.why)),
+        Column("answers", lambda pair: pair.answers),
+        Column("state", lambda pair: pair.state),
+        Column("reason for the decision", lambda pair: pair.decision or "", "decision"),
     ]
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TextDecisionResult:
-    """What came of a decision."""
+    """Result of a decision."""
 
     ruling: Ruling
     pairs: tuple[Pair, ...]
@@ -663,7 +665,7 @@ class TextDecisionResult:
 
 
 def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
-    """Every answered pair of which a text was corrected, those that wait first."""
+    """Answered pairs of which a text was corrected, those that wait first."""
     with ws.reading() as session:
         texts = {one.text_id: one for one in corrected_texts(session)}
         topics = paper_topics(session)
@@ -707,12 +709,12 @@ def rule(
         raise InputError(f"--{ruling}: empty, expected why you decide so")
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     with ws.writing() as session:
-        waiting = [one for one in judged_texts(session).values() if one.state == "waits"]
+        waiting = [text for text in judged_texts(session).values() if text.state == "waits"]
         if pair is not None:
             known_query({query.query_id: query for query in read_queries(session)}, pair[0])
             chosen: Sequence[Pair] = [pair]
         else:
-            chosen = [one.pair for one in waiting if every or of_text in one.to_decide]
+            chosen = [text.pair for text in waiting if every or of_text in text.to_decide]
         if of_text is not None and not chosen:
             raise InputError(
                 f"--of {of_text}: no pair waits because of it", hint="`annot corpus corrected` lists the pairs"
@@ -723,9 +725,9 @@ def rule(
             session.rollback()
     if not dry_run:
         export_judgements(ws, outcome)
-    return TextDecisionResult(ruling, tuple(one.pair for one in new), len(returned))
+    return TextDecisionResult(ruling, tuple(ruling.pair for ruling in new), len(returned))
 
 
 def describe(decided: TextDecisionResult) -> str:
-    """What was done, in words."""
+    """Sentences on the decisions."""
     return "\n".join(sentences("commands.text_decided", decided=decided))

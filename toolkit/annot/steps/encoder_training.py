@@ -64,7 +64,7 @@ QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
 
 @dataclass(frozen=True, slots=True)
 class WrittenContexts:
-    """What became of the contexts of the full texts."""
+    """Contexts of the full texts, by their fate."""
 
     path: Path
     texts: int
@@ -89,19 +89,19 @@ def write_contexts(
     """
     check_files(files)
     limits = training_examples.Limits(*CONTEXT_WORDS, tuple(fields))
-    found = training_examples.gather(_texts(files, advance), set(paper_ids(ws.corpus)), limits=limits)
+    gathered = training_examples.gather(_texts(files, advance), set(paper_ids(ws.corpus)), limits=limits)
     if not dry_run:
-        write_file(out, json_lines(map(training_examples.context_record, found.contexts.items())))
+        write_file(out, json_lines(map(training_examples.context_record, gathered.contexts.items())))
     return WrittenContexts(
         out,
-        texts=found.texts,
-        read=found.read,
-        kept=found.kept,
-        left_out={reason.value: count for reason, count in sorted(found.left_out.items())},
-        unlinked=found.unlinked,
-        not_in_corpus=found.not_in_corpus,
-        sets_by_size=dict(sorted(Counter(map(len, found.contexts)).items())),
-        paraphrased=sum(len(said) > 1 for said in found.contexts.values()),
+        texts=gathered.texts,
+        read=gathered.read,
+        kept=gathered.kept,
+        left_out={reason.value: count for reason, count in sorted(gathered.left_out.items())},
+        unlinked=gathered.unlinked,
+        not_in_corpus=gathered.not_in_corpus,
+        sets_by_size=dict(sorted(Counter(map(len, gathered.contexts)).items())),
+        paraphrased=sum(len(said) > 1 for said in gathered.contexts.values()),
     )
 
 
@@ -119,20 +119,20 @@ def _texts(files: Sequence[Path], advance: Advance) -> Iterator[CitingText]:
 
 
 class ExampleSampling(NamedTuple):
-    """What is drawn, and how much of it."""
+    """Kind and number of examples to draw."""
 
     examples: int | None
     """At most; None: the recipe's own number, or all."""
     dev: int
     """Dev examples, at most."""
     dev_share: float
-    """Of papers or sets that may give dev examples."""
+    """Share of papers or sets that may give dev examples."""
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenExamples:
-    """How many examples were written, and what was left out, by reason."""
+    """Number of examples written, and of those left out, by reason."""
 
     system: str
     path: Path
@@ -146,7 +146,7 @@ def write_examples(
 ) -> WrittenExamples:
     """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them.
 
-    contexts: what `annot encoder contexts` wrote; systems that are trained on co-citations need it. Raises InputError,
+    contexts: the file of `annot encoder contexts`; systems that are trained on co-citations need it. Raises InputError,
     and writes nothing, if there is no example to train on, or no dev example although some are wanted.
     """
     with ws.reading() as session:
@@ -213,12 +213,12 @@ class _Sampler:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def of_citations(self) -> tuple[Iterator[Example], Sequence[Example]]:
-        own = {paper.paper_id: paper for paper in read_papers(self.ws.corpus, columns=("citations",))}
-        read = {paper_id: paper.citations for paper_id, paper in with_citations(self.ws, own).items()}
+        papers_by_id = {paper.paper_id: paper for paper in read_papers(self.ws.corpus, columns=("citations",))}
+        read = {paper_id: paper.citations for paper_id, paper in with_citations(self.ws, papers_by_id).items()}
         corpus = [paper_id for paper_id in read if paper_id not in self.queries]
         self.left_out[QUERY_PAPER] += len(read) - len(corpus)
-        there = set(corpus)
-        citations = {paper_id: [one for one in read[paper_id] if one in there] for paper_id in corpus}
+        corpus_ids = set(corpus)
+        citations = {paper_id: [cited for cited in read[paper_id] if cited in corpus_ids] for paper_id in corpus}
         drawn: list[list[Triplet]] = []
         for names, most in self._sides(corpus):
             side: list[Triplet] = []
@@ -230,9 +230,9 @@ class _Sampler:
                 side += found
                 self.left_out.update([short] if short else [])
             drawn.append(side[:most])
-        papers = find_papers(self.ws.corpus, {paper_id for side in drawn for one in side for paper_id in one})
+        papers = find_papers(self.ws.corpus, {paper_id for side in drawn for name in side for paper_id in name})
         train, dev = (
-            [Example(papers[one.query], papers[one.positive], papers[one.negative], (one.query,)) for one in side]
+            [Example(papers[name.query], papers[name.positive], papers[name.negative], (name.query,)) for name in side]
             for side in drawn
         )
         return iter(train), dev
@@ -247,8 +247,8 @@ class _Sampler:
                 self.left_out["papers of one sentence"] += len(paper.sentences) < 2
                 yield from cloze(paper, sentences=CLOZE_SENTENCES, removed=CLOZE_REMOVED, seed=sampling.seed)
 
-        wanted = set(train)
-        stream = (paper for paper in read_papers(corpus) if paper.paper_id in wanted)
+        train_ids = set(train)
+        stream = (paper for paper in read_papers(corpus) if paper.paper_id in train_ids)
         papers = find_papers(corpus, dev[:most_dev])
         held_out = examples(papers[paper_id] for paper_id in dev[:most_dev])
         return itertools.islice(examples(stream), most), list(itertools.islice(held_out, most_dev))
@@ -274,11 +274,13 @@ class _Sampler:
         sides = []
         for names, most in self._sides(list(sets)):
             ordered = [sets[name] for name in names]
-            before = itertools.accumulate(map(size, ordered), initial=0)
-            chosen = [papers for papers, count in zip(ordered, before, strict=False) if most is None or count < most]
+            sizes_before = itertools.accumulate(map(size, ordered), initial=0)
+            chosen = [
+                papers for papers, count in zip(ordered, sizes_before, strict=False) if most is None or count < most
+            ]
             self.left_out["sets not needed"] += len(ordered) - len(chosen)
             sides.append((chosen, most))
-        texts = find_papers(self.ws.corpus, {one for chosen, _ in sides for papers in chosen for one in papers})
+        texts = find_papers(self.ws.corpus, {paper for chosen, _ in sides for papers in chosen for paper in papers})
 
         def examples(chosen: Sequence[training_examples.Papers]) -> Iterator[Example]:
             for papers in chosen:
@@ -295,7 +297,7 @@ class _Sampler:
         return train, list(dev)
 
     def _sides(self, names: Sequence[str]) -> list[tuple[list[str], int | None]]:
-        """What to train on and what to hold out, and how many examples of each are drawn; None: all."""
+        """Names to train on and names to hold out, each with the number of examples to draw; None: all."""
         sides = split(names, dev_share=self.sampling.dev_share, seed=self.sampling.seed)
         return list(zip(sides, (self.sampling.examples or self.recipe.examples, self.sampling.dev), strict=True))
 
@@ -306,7 +308,7 @@ class _Sampler:
 
 
 RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
-"""The files next to the weights: what they depend on, and how the loss went."""
+"""Files next to the weights: the inputs of the training, and the curve of the loss."""
 ALIGN_BY = "cosentbert"
 """Aspire's encoder of sentences (section 3.2.2)."""
 
@@ -317,7 +319,7 @@ class EncoderTraining:
 
     system: str
     path: Path
-    """Where the weights are, or will be."""
+    """Folder of the weights, also before they are there."""
     examples: int
     dev_examples: int
     length: Length
@@ -326,7 +328,7 @@ class EncoderTraining:
     """Empty for a dry run."""
     best: Point | None
     done_before: bool
-    """Whether the weights were there already, trained so."""
+    """True if these weights were trained before."""
     notes: tuple[str, ...]
 
 
@@ -343,9 +345,9 @@ def make(
     advance: Advance,
     tell: Tell,
 ) -> EncoderTraining:
-    """Train, or go on where a training of the same was interrupted.
+    """Train, or continue an interrupted training of the same settings.
 
-    start, align: a folder of weights or the name of a system; None stands for those of the paper. out: None is
+    start, align: a folder of weights or the name of a system; None takes those of the paper. out: None is
     `weights/SYSTEM` of the study. Raises InputError if `out` is there and was not trained so.
     """
     if out is None:
@@ -375,9 +377,9 @@ def make(
         "start_sha256": digest_of(start_folder),
         "align_sha256": digest_of(aligner[0]) if aligner else None,
     }
-    before = _record(out, facts)
-    if before is not None:
-        return replace(planned, curve=tuple(before.curve), best=before.best, done_before=True)
+    recorded = _record(out, facts)
+    if recorded is not None:
+        return replace(planned, curve=tuple(recorded.curve), best=recorded.best, done_before=True)
     loaded = load(start_folder, device)
     if loaded.mix is not None:
         raise InputError(f"{start_folder}: found weights with a mix of layers, expected weights without one")
@@ -394,7 +396,7 @@ def make(
 
 
 def line(point: Point, steps: int) -> str:
-    """One look at the dev examples, for whoever watches."""
+    """Line on one evaluation with the dev examples."""
     loss = "" if point.train_loss is None else f"loss {point.train_loss:.4f}, "
     dev = f"dev loss {point.dev_loss:.4f}, dev accuracy {100 * point.dev_accuracy:.1f}%"
     return f"step {point.step:,} of {steps:,}: {loss}{dev}"
@@ -427,23 +429,23 @@ def _record(out: Path, facts: Mapping[str, Any]) -> TrainingState | None:
         raise InputError(
             f"{out}: weights of another training are there", hint="choose another --out, or remove the folder"
         )
-    curve = [Point(**one) for one in stored["curve"]]
+    curve = [Point(**point) for point in stored["curve"]]
     return TrainingState(curve[-1].step, curve, Point(**stored["best"]))
 
 
-def _write(out: Path, made: Path, loaded: Any, facts: Mapping[str, Any], progress: TrainingState) -> None:
+def _write(out: Path, weights: Path, loaded: Any, facts: Mapping[str, Any], progress: TrainingState) -> None:
     """Weights, tokeniser, record and curve: the folder is there whole, or not at all."""
-    shutil.rmtree(made, ignore_errors=True)
-    loaded.model.save_pretrained(made)
-    loaded.tokenizer.save_pretrained(made)
+    shutil.rmtree(weights, ignore_errors=True)
+    loaded.model.save_pretrained(weights)
+    loaded.tokenizer.save_pretrained(weights)
     assert progress.best is not None, "a training looks at the dev examples"
-    record = {"facts": facts, "curve": [asdict(one) for one in progress.curve], "best": asdict(progress.best)}
-    write_file(made / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
-    write_file(made / CURVE, csv_of([[one.name for one in fields(Point)], *map(astuple, progress.curve)]))
+    record = {"facts": facts, "curve": [asdict(point) for point in progress.curve], "best": asdict(progress.best)}
+    write_file(weights / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
+    write_file(weights / CURVE, csv_of([[field.name for field in fields(Point)], *map(astuple, progress.curve)]))
     losses = {
-        "training": [(one.step, one.train_loss) for one in progress.curve if one.train_loss is not None],
-        "dev": [(one.step, one.dev_loss) for one in progress.curve],
+        "training": [(point.step, point.train_loss) for point in progress.curve if point.train_loss is not None],
+        "dev": [(point.step, point.dev_loss) for point in progress.curve],
     }
-    write_file(made / DRAWING, learning_curve(losses, unit="loss").wide)
+    write_file(weights / DRAWING, learning_curve(losses, unit="loss").wide)
     out.parent.mkdir(parents=True, exist_ok=True)
-    made.rename(out)
+    weights.rename(out)

@@ -71,7 +71,7 @@ from annot.study.workspace import Workspace, given_text, write_file
 
 
 NAME = "comparison"
-"""Of the files that `write` makes."""
+"""Stem of the names of files that `write` makes."""
 LONGEST_NOTE = 320
 """Letters that are printed of a note."""
 
@@ -90,10 +90,10 @@ def evaluate(
 ) -> EvaluatedRuns:
     """Evaluate runs, in all conventions when none is named.
 
-    runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown beside the others; on
+    runs: run files, tags or systems; all of `exports/runs/` when none is named. measures: shown next to the others; on
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; `tell`
-    says if that cannot be, and what is not true of the study. so_far: where a sample is judged, also before all of it
+    reports if that fails, and untrue parts of the study. so_far: with a sample, evaluate also before all of it
     has grades.
     """
     conventions = chosen(ws, convention, measures)
@@ -132,18 +132,18 @@ def describe(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paire
 
 
 def notes(evaluated: EvaluatedRuns) -> list[str]:
-    """What a reader must know, without the ends of long lists of queries."""
+    """Notes for the reader, without the ends of long lists of queries."""
     return [shorten(note, LONGEST_NOTE, placeholder=" ... (`--json` has all)") for note in evaluated.notes]
 
 
 def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     """The runs compared: the tables as LaTeX, Markdown, CSV and JSON, and the drawing as SVG, for a paper or a page."""
     section = Chapter(NAME, "Figures", (), (*compared(evaluated), *pairs(evaluated)))
-    made = Document("Runs compared", best_line(evaluated), body=(section,))
+    document = Document("Runs compared", best_line(evaluated), body=(section,))
     drawn = drawing(evaluated)
     texts = {
-        "tex": latex(made),
-        "md": markdown(made),
+        "tex": latex(document),
+        "md": markdown(document),
         "csv": csv_text(comparisons(evaluated)),
         "json": as_text(evaluation_data(evaluated)["comparison"]),
         "svg": described(drawn.svg.wide, NAME, drawn.title, drawn.description),
@@ -157,27 +157,27 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
 def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> dict[str, dict[str, Ranking]]:
     """The runs that are meant, by tag: those in files; else that of a tag, or all of a system."""
     files = tuple(Path(name) for name in names if Path(name).is_file())
-    wanted = [name for name in names if not Path(name).is_file()]
-    if not wanted:
+    run_names = [name for name in names if not Path(name).is_file()]
+    if not run_names:
         return read_run_files(ws, files)
     system_of = {run.tag: run.system for run in known}
     of_study = read_run_files(ws)
     tags = sorted({*of_study, *(system_of.get(tag, tag) for tag in of_study)})
-    for name in wanted:
+    for name in run_names:
         if name not in tags:
             raise InputError(f"{name}: no such file, and no run has this tag or system; {near(name, tags)}")
-    found = read_run_files(ws, files) if files else {}
+    rankings = read_run_files(ws, files) if files else {}
     for tag, run in of_study.items():
-        if tag in wanted or system_of.get(tag, tag) in wanted:
-            if tag in found:
+        if tag in run_names or system_of.get(tag, tag) in run_names:
+            if tag in rankings:
                 raise InputError(f"{tag}: a run of this study and a run in {', '.join(map(str, files))} have this tag")
-            found[tag] = run
-    return found
+            rankings[tag] = run
+    return rankings
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison:
-    """Every figure that both have, and what tells the two apart beside chance."""
+    """Figures that both have, and differences between the two besides chance."""
 
     title: str
     source: str
@@ -185,27 +185,27 @@ class PublishedComparison:
     note: str
     figures: tuple[ComparedFigure, ...]
     averages: tuple[str, ...]
-    """How our queries were averaged."""
+    """Averages over our queries, by name."""
     left_out: bool
-    """Whether figures on all facets are left out, because the facets are others."""
+    """True if figures on all facets are left out, because the facets are others."""
     same_collection: bool | None
-    """Whether they are of the paper's collection; None if its table names no queries."""
+    """True if our queries are of the paper's collection; None if its table names no queries."""
 
     @property
     def by_run(self) -> dict[str, tuple[int, int]]:
-        """Of each run, its figures that are the paper's to the last printed digit, and all that both have."""
-        runs = dict.fromkeys(one.run for one in self.figures)
-        same = {run: [one.same for one in self.figures if one.run == run] for run in runs}
-        return {run: (sum(of), len(of)) for run, of in same.items()}
+        """Number of figures of each run that equal the paper's to the last printed digit, and of all that both have."""
+        runs = dict.fromkeys(figure.run for figure in self.figures)
+        same = {run: [figure.same for figure in self.figures if figure.run == run] for run in runs}
+        return {run: (sum(figures), len(figures)) for run, figures in same.items()}
 
     @property
     def differing(self) -> int:
         """Figures that differ from the paper's, without its misprints."""
-        return sum(not one.same and not one.misprint for one in self.figures)
+        return sum(not figure.same and not figure.misprint for figure in self.figures)
 
     @property
     def by_fold(self) -> bool:
-        """Whether ours are means of test folds, as the papers' are."""
+        """True if ours are means of test folds, as the papers' are."""
         return {*self.averages} <= {TEST, TEST_FOLD}
 
 
@@ -218,23 +218,23 @@ class EstimatesAgainst(PublishedComparison):
 
 
 def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComparison:
-    """The runs, named as for `evaluate`, beside the table `name`: one that comes with annot, or a TOML file."""
+    """The runs, named as for `evaluate`, next to the table `name`: one that comes with annot, or a TOML file."""
     published = _published(name)
     snapshot = read_snapshot(ws)
     qrels = exported_qrels(snapshot)
-    wanted = published.measures
+    measures = published.measures
     if snapshot.sample is not None:
-        wanted = tuple(name for name in wanted if has_estimator(published.convention, name))
+        measures = tuple(name for name in measures if has_estimator(published.convention, name))
     evaluated = evaluation_of(
         snapshot,
         _named(ws, runs, snapshot.runs),
         qrels,
         conventions=(published.convention,),
-        measures=(PRIMARY[published.convention], *wanted),
+        measures=(PRIMARY[published.convention], *measures),
     )
     found = beside(published, evaluated.lines)
-    shown = {(one.run, one.facet) for one in found}
-    made = partial(EstimatesAgainst, not_estimated=tuple(name for name in published.measures if name not in wanted))
+    shown = {(figure.run, figure.facet) for figure in found}
+    made = partial(EstimatesAgainst, not_estimated=tuple(name for name in published.measures if name not in measures))
     return (PublishedComparison if snapshot.sample is None else made)(
         title=published.title,
         source=published.source,
@@ -250,22 +250,23 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
 
 
 def beside_paper(found: PublishedComparison) -> Table:
-    """Each figure beside the paper's."""
+    """Table of our figures next to the paper's."""
     return table(
         "beside",
         found.figures,
         [
-            of_facet(lambda one: one.facet),
-            Column("Run", lambda one: one.run),
-            Column("Measure", lambda one: one.measure),
+            of_facet(lambda figure: figure.facet),
+            Column("Run", lambda figure: figure.run),
+            Column("Measure", lambda figure: figure.measure),
         ],
         [
-            Column("Ours", lambda one: f"{one.ours:.2f}", ""),
-            Column("", lambda one: one.ours, "ours"),
-            Column("Paper", lambda one: f"{one.theirs:.2f}", "theirs"),
-            Column("Difference", lambda one: "" if one.same else f"{one.ours - one.theirs:+.2f}", ""),
+            Column("Ours", lambda figure: f"{figure.ours:.2f}", ""),
+            Column("", lambda figure: figure.ours, "ours"),
+            Column("Paper", lambda figure: f"{figure.theirs:.2f}", "theirs"),
+            Column("Difference", lambda figure: "" if figure.same else f"{figure.ours - figure.theirs:+.2f}", ""),
             Column(
-                "Found", lambda one: "misprint in the paper" if one.misprint else "equal" if one.same else "differs"
+                "Found",
+                lambda figure: "misprint in the paper" if figure.misprint else "equal" if figure.same else "differs",
             ),
         ],
         notes=sentences("runs.against", found=found)[1:],
@@ -273,7 +274,7 @@ def beside_paper(found: PublishedComparison) -> Table:
 
 
 def describe_against(found: PublishedComparison, beside: Table) -> str:
-    """How many figures are the paper's, then each."""
+    """Text of the comparison: the number of equal figures, then each figure."""
     return "\n\n".join([sentences("runs.against", found=found)[0], table_text(beside)])
 
 
@@ -281,8 +282,8 @@ def _published(name: str) -> PublishedTable:
     if name in shipped():
         return read_published(shipped_text(name), name=name)
     if not Path(name).is_file():
-        found = "a folder" if Path(name).is_dir() else "no such file"
-        raise InputError(f"--against {name!r}: {found}, and no table has this name; {near(name, shipped())}")
+        problem = "a folder" if Path(name).is_dir() else "no such file"
+        raise InputError(f"--against {name!r}: {problem}, and no table has this name; {near(name, shipped())}")
     return read_published(given_text(Path(name), expected="TOML"), name=name)
 
 
@@ -308,7 +309,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
         raise MissingInput("no pools on record", hint="draw them with `annot pool`")
     compared = primary_of(ws.settings)
     graded = graded_pools(snapshot, qrels)
-    found = certify(
+    certificate = certify(
         of_all_topics(snapshot, runs),
         qrels,
         pools,
@@ -326,10 +327,10 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     rests_on = RESTS_ON["runs"]
     untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
     notice = " ".join(filter(None, (Study(snapshot).notice, *untrue))) or None
-    made = certificate_page(found, title=ws.settings.collection.title, notice=notice)
-    keep(ws, FIGURES, as_text(found), tell=tell)
+    made = certificate_page(certificate, title=ws.settings.collection.title, notice=notice)
+    keep(ws, FIGURES, as_text(certificate), tell=tell)
     write_pages(ws.exports, {MARKDOWN: markdown(made), PAGE: page(made, overrides=ws.root / "templates")})
-    return found, ws.exports / PAGE
+    return certificate, ws.exports / PAGE
 
 
 def describe_reusability(found: Certificate) -> str:
@@ -370,10 +371,10 @@ def _relevant_among(
 
 
 def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: str, *, ties: str) -> Score:
-    asked = MeasureSelection(convention, (), snapshot.ws.settings.evaluation.relevant_from)
+    selection = MeasureSelection(convention, (), snapshot.ws.settings.evaluation.relevant_from)
 
     def values(runs: Runs) -> Mapping[str, Mapping[str, float]]:
-        measured = {tag: graded.measured(run, graded.query_ids, asked, ties=ties) for tag, run in runs.items()}
+        measured = {tag: graded.measured(run, graded.query_ids, selection, ties=ties) for tag, run in runs.items()}
         return {tag: {query.query_id: query.values[measure] for query in one.queries} for tag, one in measured.items()}
 
     return values
@@ -394,7 +395,7 @@ class WrittenSheet:
 
 
 def write_error_sheet(ws: Workspace) -> WrittenSheet:
-    """Write `errors.csv`: the pairs that most systems get wrong first; what was entered stays.
+    """Write `errors.csv`: the pairs that most systems get wrong first; entries of the lead stay.
 
     Raises InputError while a pair has no final grade.
     """
@@ -428,7 +429,7 @@ def error_sheet_notes(ws: Workspace) -> Iterator[str]:
     with ws.reading() as session:
         sample = read_sample(session)
     if sample is not None:
-        drawn = sum(one.drawn for one in sample.pairs.values())
+        drawn = sum(pair.drawn for pair in sample.pairs.values())
         yield (
             f"only the {drawn:,} drawn pairs of the {len(sample.pairs):,} in the pools can be in it: what systems get "
             "wrong on the others is not known"

@@ -33,7 +33,7 @@ from annot.study.workspace import Workspace
 def push(
     ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: RoundOptions = NO_OPTIONS
 ) -> PushResult:
-    """Send what the round asks and is not there yet, to everyone who has signed up.
+    """Send the unsent tasks of the round to everyone who has signed up.
 
     With `dry_run` the tasks are made and checked, and nothing is sent.
     """
@@ -51,8 +51,8 @@ def push(
             check_outgoing(held, prepared.outgoing)
         pushed = PushResult((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
-            away = {one.assessor for one in pushed.unreachable}
-            mine = [one for one in prepared.outgoing if one.part == part and one.assessor not in away]
+            away = {project.assessor for project in pushed.unreachable}
+            mine = [project for project in prepared.outgoing if project.part == part and project.assessor not in away]
             if not mine:
                 continue
             if not dry_run:
@@ -82,7 +82,7 @@ def _examples_left_out(ws: Workspace, prepared: PreparedPush) -> tuple[str, ...]
 
 
 def _with(pushed: PushResult, before: Sequence[SentProject]) -> PushResult:
-    """With what was withdrawn before anything was sent: in each person's row, or in one of its own."""
+    """Add the tasks that were withdrawn before sending to the row of each person, or as a new row."""
     withdrawn = {row.assessor: row for row in before}
     rows = [
         replace(row, withdrawn=row.withdrawn + withdrawn.pop(row.assessor).withdrawn)
@@ -112,7 +112,7 @@ def pull(
     wishes: RoundOptions = NO_OPTIONS,
     seen: dict[int, PullCursor] | None = None,
 ) -> PullResult:
-    """Bring back every annotation of every project of the round, and note down what follows from it.
+    """Fetch the annotations of every project of the round, and record the answers and their consequences.
 
     seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
@@ -135,10 +135,10 @@ def pull_sent(
     named: str | None = None,
     seen: dict[int, PullCursor] | None = None,
 ) -> tuple[PullResult, tuple[AnnotError, ...]]:
-    """As `pull`, every round that was sent, or the one `named`; what one of them refuses keeps none of the others.
+    """Pull every round that was sent, or the one `named`; an error of one round does not stop the others.
 
-    Returns what came, with the name of its round before each note where there are several, and what was refused.
-    Raises what was refused if nothing came.
+    Returns the answers, with the name of its round before each note if there are several, and the errors.
+    Raises an error if no round brought anything.
     """
     if named is not None:
         return _with_pages(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
@@ -146,9 +146,9 @@ def pull_sent(
     came: list[tuple[Round, PullResult]] = []
     refused: list[AnnotError] = []
     for round in _sent(ws, rounds):
-        own = wishes if "accept_deletions" in round.wishes else NO_OPTIONS
+        options = wishes if "accept_deletions" in round.wishes else NO_OPTIONS
         try:
-            came.append((round, pull(ws, round=round.name, advance=advance, wishes=own, seen=seen)))
+            came.append((round, pull(ws, round=round.name, advance=advance, wishes=options, seen=seen)))
         except AnnotError as error:
             refused.append(error)
     if not came:
@@ -161,14 +161,16 @@ def pull_sent(
 
 
 def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> PullResult:
-    """The same, with a note on answers that came faster than anyone can read. Writes the pages of what people decided
+    """Pull, and add a note on answers that came faster than anyone can read. Writes the pages of people's decisions
     so far; a page that cannot be written is a note, and the answers are in all the same."""
     if wishes.dry_run or not pulled.assessors:
         return pulled
     notes = list(pulled.notes)
     with ws.opened() as held:
         with held.reading() as session:
-            notes += [f"{found}; {found.do}" for found in rushed_of(session, outcome_of(session, held.settings))]
+            notes += [
+                f"{assessor}; {assessor.do}" for assessor in rushed_of(session, outcome_of(session, held.settings))
+            ]
         try:
             write_pages(held, now=datetime.now().astimezone())
         except (AnnotError, OSError) as error:
@@ -185,7 +187,7 @@ def watch(
     tell: Callable[[str], None],
     after: Callable[[bool, str], None],
 ) -> None:
-    """Pull, show what is new, wait, and again, until every planned judgement is there.
+    """Pull, show the news, wait and repeat, until every planned judgement is there.
 
     pull: gets what earlier pulls have seen, as `exchange.collecting.collect` keeps it.
     every: seconds from one pull to the next; wait: waits at most so long.
@@ -226,7 +228,7 @@ def watch(
 
 
 def told(pulled: PullResult, *, now: datetime) -> str:
-    """One line on what a pull brought; nothing if it brought nothing."""
+    """Line on the answers of a pull; nothing if there are none."""
     if not pulled.assessors:
         return ""
     brought = (
@@ -237,10 +239,10 @@ def told(pulled: PullResult, *, now: datetime) -> str:
 
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
-    """Those of the rounds of which something was sent; judging, where nothing was."""
+    """Rounds of which something was sent; judging, if nothing was."""
     with ws.reading() as session:
         stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
-    return tuple(one for one in rounds if stored & {part.stored for part in one.parts}) or (ROUNDS["judging"],)
+    return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 
 
 def _with_open(ws: Workspace, round: Round, pulled: PullResult) -> PullResult:
@@ -258,8 +260,8 @@ def _together(came: Sequence[tuple[Round, PullResult]]) -> PullResult:
     return PullResult(
         assessors=tuple(row for pulled in pulls for row in pulled.assessors),
         notes=tuple(f"{round.name}: {note}" if several else note for round, pulled in came for note in pulled.notes),
-        lost=tuple(one for pulled in pulls for one in pulled.lost),
+        lost=tuple(answer for pulled in pulls for answer in pulled.lost),
         withdrawn=any(pulled.withdrawn for pulled in pulls),
-        unreachable=tuple(dict.fromkeys(one for pulled in pulls for one in pulled.unreachable)),
+        unreachable=tuple(dict.fromkeys(server for pulled in pulls for server in pulled.unreachable)),
         open=sum(left) if left else None,
     )

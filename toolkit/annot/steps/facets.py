@@ -80,7 +80,7 @@ class LabelShard:
     facets: Mapping[str, Sequence[str]]
     """The labels of each facet; a facet without labels is the whole abstract."""
     misfit: InputError | None
-    """Why the model cannot label this study: then only labels that papers came with are kept."""
+    """Reason why the model cannot label this study: then only labels that papers came with are kept."""
 
     def __call__(self, shard: RowGroups) -> LabelledShard:
         """Raises InputError when a paper came with a label that the study does not have."""
@@ -131,8 +131,8 @@ class LabelShard:
         return np.asarray(place[labeller.label_all(sentences, counts)])
 
     def _offering(self, facet: str, codes: Ints, paper_of: Ints) -> int:
-        wanted = self.facets[facet] or self.labels
-        of_facet = np.isin(codes, [self.labels.index(label) for label in wanted])
+        expected = self.facets[facet] or self.labels
+        of_facet = np.isin(codes, [self.labels.index(label) for label in expected])
         return len(np.unique(paper_of[of_facet]))
 
 
@@ -156,12 +156,12 @@ def labels_in(file: IO[bytes], *, predicted_by: str) -> Iterator[FacetLabels]:
 
 SHA_PREFIX = 12
 NO_LABELS = "no sentence labels of the study"
-"""Why papers left the corpus, among the reasons for which it lacks others."""
+"""Reason for which papers left the corpus, next to the reasons for which others are not in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabellingResult:
-    """What `annot facets` did. `agreement` is the share of carried labels that the model gives too.
+    """Result of `annot facets`. `agreement` is the share of carried labels that the model gives too.
 
     Without a model, where every paper came with labels and the shipped model gives others.
     """
@@ -178,7 +178,7 @@ class LabellingResult:
     without: tuple[str, ...] = ()
     """Papers that have no labels: they came with none, and the model gives others than those of the study."""
     misfit: str | None = None
-    """Why the model cannot label them."""
+    """Reason why the model cannot label them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +203,10 @@ class TrainedLabeller:
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
-    """Label every paper: labels that came with it and corrected ones are kept, all others are predicted again.
+    """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
 
-    Where the shipped model gives other labels than those of the study, carried labels are kept, what others have on
-    record stays, and the papers without labels are named. Raises InputError if no paper came with labels then.
+    If the shipped model gives other labels than those of the study, all labels on record are kept, and the papers
+    without labels are named. Raises InputError if no paper came with labels then.
     """
     raw, name = _model(model)
     labeller = labeller_of(raw, name)
@@ -246,11 +246,11 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
                 facet_labels.replace_labels(session, found, keep_others=misfit is not None)
     with ws.reading() as session:
         corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-        on_record = {one.paper_id: one for one in facet_labels.read_labels(session, bare)}
-    for one in on_record.values():
-        labels.update(one.labels)
-        facets.update(offered_facets(one.labels, facets=ws.settings.facets))
-        origins.update([one.origin] if one.origin != Source.CORRECTED else [])
+        on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, bare)}
+    for paper in on_record.values():
+        labels.update(paper.labels)
+        facets.update(offered_facets(paper.labels, facets=ws.settings.facets))
+        origins.update([paper.origin] if paper.origin != Source.CORRECTED else [])
     without = tuple(paper_id for paper_id in bare if paper_id not in on_record)
     if not dry_run and not without:
         note(ws, "facets", states)
@@ -333,16 +333,16 @@ def _model(model: Path | None) -> tuple[bytes, str]:
 
 
 def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
-    """What is wrong with a model whose labels are not the study's.
+    """Error for a model whose labels are not those of the study; None if they are.
 
     A model may lack a label that its training did not have; the shipped one has all of its labels, so it must fit.
     """
-    given = set(labeller.labels)
-    if given == set(labels) or (model is not None and given <= set(labels)):
+    labels_of_model = set(labeller.labels)
+    if labels_of_model == set(labels) or (model is not None and labels_of_model <= set(labels)):
         return None
     which = "the model that comes with annot" if model is None else f"{model}: the model"
     return InputError(
-        f"{which} gives other labels than those of the study: found {', '.join(sorted(given))}, "
+        f"{which} gives other labels than those of the study: found {', '.join(sorted(labels_of_model))}, "
         f"expected {', '.join(labels)}",
         hint="train a model on abstracts with these labels (`annot facets train FILE --out model.xz`) and use it "
         "(`annot facets --model model.xz`); or change [labels] in annot.toml",

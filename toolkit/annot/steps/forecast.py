@@ -61,13 +61,13 @@ DEPTHS = (5, 10, 13, 20, 33, 50)
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """What the forecast was learnt from."""
+    """Judgements that the forecast is based on."""
 
     queries: int
     pairs: int
     """Judged by as many as the design asks."""
     chosen: int
-    """Of these, judged by more: as many were drawn."""
+    """Number of these that were drawn from pairs with more judgements."""
     judgements: int
     with_time: int
     cited: float
@@ -79,12 +79,12 @@ class SimulatedStudy:
     """The forecast of a design with the pilot behind it."""
 
     pools: PoolDesign
-    """How pools are drawn; by depth, they are smaller than the design's if methods agree."""
+    """Rule by which pools are drawn; by depth, they are smaller than the design's if methods agree."""
     pools_differ: tuple[tuple[str, str, str], ...]
-    """(what, of the pools on record, in annot.toml): the forecast is for pools like those on record."""
+    """(setting, value of the pools on record, value in annot.toml): the forecast is for pools like those on record."""
     coefficient: str
     title: str
-    """Of the coefficient, on the study's scale."""
+    """Title of the coefficient, on the study's scale."""
     missing: str
     """The policy for missing judgements, by name."""
     repeats: float
@@ -93,24 +93,24 @@ class SimulatedStudy:
     pilot: Pilot
     forecast: DesignForecast
     runs: TopicSetSize | Undefined
-    """What the design shows of the runs that the pilot measures."""
+    """Differences between the pilot's runs that the design shows."""
 
 
 DESIGN = Columns[SimulatedStudy](
     [],
     [
-        Column("pairs", lambda one: one.forecast.pairs),
-        Column("judgements", lambda one: one.forecast.judgements),
-        Column("hours judging", lambda one: measured(one.forecast.hours_judging, HOURS)),
-        Column("hours per assessor", lambda one: Number(one.forecast.hours_per_assessor, HOURS)),
-        Column("disputed", lambda one: measured(one.forecast.disputed, SHARE)),
-        Column("hours adjudicating", lambda one: measured(one.forecast.hours_adjudicating, HOURS)),
-        Column("hours", lambda one: measured(one.forecast.hours, HOURS)),
-        Column("cost", lambda one: measured(one.forecast.cost, COST)),
-        Column("coefficient", lambda one: measured(one.forecast.coefficient, kind_of(one.coefficient))),
-        Column("width", lambda one: measured(one.forecast.width, kind_of(one.coefficient))),
-        Column("difference shown", lambda one: _of_runs(one, "shown", DETECTABLE)),
-        Column("topics needed", lambda one: _of_runs(one, "needed", WHOLE)),
+        Column("pairs", lambda study: study.forecast.pairs),
+        Column("judgements", lambda study: study.forecast.judgements),
+        Column("hours judging", lambda study: measured(study.forecast.hours_judging, HOURS)),
+        Column("hours per assessor", lambda study: Number(study.forecast.hours_per_assessor, HOURS)),
+        Column("disputed", lambda study: measured(study.forecast.disputed, SHARE)),
+        Column("hours adjudicating", lambda study: measured(study.forecast.hours_adjudicating, HOURS)),
+        Column("hours", lambda study: measured(study.forecast.hours, HOURS)),
+        Column("cost", lambda study: measured(study.forecast.cost, COST)),
+        Column("coefficient", lambda study: measured(study.forecast.coefficient, kind_of(study.coefficient))),
+        Column("width", lambda study: measured(study.forecast.width, kind_of(study.coefficient))),
+        Column("difference shown", lambda study: _of_runs(study, "shown", DETECTABLE)),
+        Column("topics needed", lambda study: _of_runs(study, "needed", WHOLE)),
     ],
 )
 """The forecast of a design as data; the template has it in words."""
@@ -126,20 +126,20 @@ class DesignedPools:
 
     per_method: int
     shared: float
-    """Of a method's best that many, the share that another has among its own; the mean over methods and pools."""
+    """Share of a method's best papers that another method has among its own; the mean over methods and pools."""
     smallest: int
     mean: float
     largest: int
     """Documents of a pool."""
     pairs: int
-    """Of a query and a document, over all queries."""
+    """Number of pairs of a query and a document, over all queries."""
     new: int
-    """Of these, pairs that the pools on record do not have."""
+    """Number of pairs that the pools on record do not have."""
     judgements: int
     dry: int
     """Pools for which a method runs out of documents."""
     hours: Estimate
-    """Of judging."""
+    """Hours of judging."""
     cost: Estimate
 
 
@@ -155,7 +155,7 @@ class DepthForecast:
     timed: int
     """Judgements with a time behind the hours; 0 where the time was given."""
     level: float
-    """Of the intervals."""
+    """Level of the intervals."""
     currency: str
     depths: tuple[DesignedPools, ...]
 
@@ -165,18 +165,18 @@ def depths(designed: DepthForecast) -> Table:
     columns = Columns[DesignedPools](
         [],
         [
-            Column("per method", lambda one: one.per_method),
-            Column("shared", lambda one: Number(one.shared, SHARE)),
-            Column("mean pool", lambda one: f"{one.mean:.0f}", ""),
-            Column("", lambda one: one.mean, "mean"),
-            Column("from", lambda one: one.smallest),
-            Column("to", lambda one: one.largest),
-            Column("ran out", lambda one: one.dry),
-            Column("pairs", lambda one: one.pairs),
-            Column("new", lambda one: one.new),
-            Column("judgements", lambda one: one.judgements),
-            Column("hours", lambda one: measured(one.hours, HOURS)),
-            Column(f"cost, {designed.currency}", lambda one: measured(one.cost, COST), "cost"),
+            Column("per method", lambda design: design.per_method),
+            Column("shared", lambda design: Number(design.shared, SHARE)),
+            Column("mean pool", lambda design: f"{design.mean:.0f}", ""),
+            Column("", lambda design: design.mean, "mean"),
+            Column("from", lambda design: design.smallest),
+            Column("to", lambda design: design.largest),
+            Column("ran out", lambda design: design.dry),
+            Column("pairs", lambda design: design.pairs),
+            Column("new", lambda design: design.new),
+            Column("judgements", lambda design: design.judgements),
+            Column("hours", lambda design: measured(design.hours, HOURS)),
+            Column(f"cost, {designed.currency}", lambda design: measured(design.cost, COST), "cost"),
         ],
     )
     return columns.of(designed.depths)
@@ -196,11 +196,11 @@ def design(
     coefficient: str,
     difference: float = 5.0,
 ) -> SimulatedStudy:
-    """Play the design through many times with what the study in the store has shown so far.
+    """Simulate the design many times with the effects that the study has shown so far.
 
-    queries, assessors: None takes those of the study. per_method: None takes how its pools were drawn, and where it
-    has none, what annot.toml says. difference: between two runs that is to be shown, in points of 100. Raises
-    MissingInput when no pair was judged by two people yet.
+    queries, assessors: None takes those of the study. per_method: None takes that of its pools or, without
+    pools, of annot.toml. difference: between two runs that is to be shown, in points of 100. Raises
+    MissingInput if no pair was judged by two people yet.
     """
     check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
     settings = ws.settings
@@ -229,7 +229,7 @@ def design(
     n_assessors = len(everyone) if assessors is None else assessors
     n_queries = len(known) if queries is None else queries
     each = n_queries * n_documents * team / max(1, n_assessors)
-    found = simulate_design(
+    simulated = simulate_design(
         Design(
             queries=n_queries,
             pool_size=n_documents,
@@ -255,14 +255,14 @@ def design(
     )
     return SimulatedStudy(
         pools=pooled,
-        pools_differ=tuple(one for one in differing if per_method is None or one[0] != "per_method"),
+        pools_differ=tuple(name for name in differing if per_method is None or name[0] != "per_method"),
         coefficient=coefficient,
         title=titles_of(settings.scale.grades)[coefficient],
         missing=settings.judging.missing,
         repeats=share,
         currency=settings.forecast.currency,
         pilot=pilot,
-        forecast=found,
+        forecast=simulated,
         runs=differences_shown(read_snapshot(ws), n_queries, difference=difference / 100),
     )
 
@@ -302,10 +302,10 @@ def describe_design(found: SimulatedStudy) -> str:
 def pools(
     ws: Workspace, *, depths: Sequence[int], mode: str | None, seconds: float | None, advance: Advance
 ) -> DepthForecast:
-    """Draw the pools by every depth from the rankings on disk, as the pools on record were drawn otherwise.
+    """Draw the pools by each depth from the rankings on disk, otherwise like the pools on record.
 
     depths: without any, `DEPTHS` and that on record, as far as the rankings go. mode: None takes the one on record.
-    seconds: what a judgement takes; None learns it from the judgements there are.
+    seconds: the time of a judgement; None estimates it from the judgements on record.
     Raises MissingInput if there are no rankings.
     """
     settings = ws.settings
@@ -325,20 +325,23 @@ def pools(
     now = admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
     admitted = as_recorded(now, recorded_admissions(ws))
     rules = rules_of(settings)
-    by_assessor = {name: [one for one in given if one.assessor == name] for name in {one.assessor for one in given}}
+    by_assessor = {
+        name: [design_depth for design_depth in given if design_depth.assessor == name]
+        for name in {design_depth.assessor for design_depth in given}
+    }
     speed = speed_of(by_assessor, fence=rules.fence)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
     def of_depth(depth: int) -> DesignedPools:
         deep = {topic_id: replace(design, per_method=depth) for topic_id, design in designs.items()}
-        found = draw_pools(rankings, deep, admitted, current=current)
-        pairs = _pairs(found, queries)
+        drawn = draw_pools(rankings, deep, admitted, current=current)
+        pairs = _pairs(drawn, queries)
         judgements = len(pairs) * settings.judging.per_pair
         if seconds is None:
             hours = hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
         else:
             hours = Estimate(judgements * seconds / HOUR, Undefined("the time per judgement was set"))
-        sizes = [len(pool.entries) for pool in found]
+        sizes = [len(pool.entries) for pool in drawn]
         return DesignedPools(
             per_method=depth,
             shared=mean(
@@ -351,7 +354,7 @@ def pools(
             pairs=len(pairs),
             new=len(pairs - _pairs(current.values(), queries)),
             judgements=judgements,
-            dry=sum(bool(pool.dry) for pool in found),
+            dry=sum(bool(pool.dry) for pool in drawn),
             hours=hours,
             cost=cost_of(hours, rules),
         )
@@ -370,12 +373,12 @@ def pools(
 
 
 def describe_pools(designed: DepthForecast, depths: Table) -> str:
-    """The depths as a table, and what the hours rest on."""
+    """The depths as a table, and the source of the hours."""
     return rendered("pool-design", designed=designed, depths=table_text(depths))
 
 
-def _pairs(found: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:
-    documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in found}
+def _pairs(drawn_pools: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[str, str]]:
+    documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in drawn_pools}
     return {(query.query_id, doc_id) for query in queries for doc_id in documents.get(query.topic_id, ())}
 
 

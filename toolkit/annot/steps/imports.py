@@ -55,30 +55,30 @@ from annot.study.workspace import Workspace, check_files, given_bytes, given_tex
 
 KINDS = ("csfcube", "judgements", "grades", "labelstudio", "citations")
 FORMS = ("qrels", "relish", "treccovid-rf")
-"""How grades can be written."""
+"""Formats of files of grades."""
 BEGINNING = 1 << 16
 """Bytes of a file that tell its kind."""
 WHO = "a1"
 """The assessor of grades from qrels, which do not say who gave them."""
 TESTED = "test"
-"""In the name of a file: its queries are tested on, and those of the other files are for development."""
+"""Word in the name of a file of test queries; the queries of other files are for development."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedGrades:
-    """What the files held."""
+    """Contents of the files."""
 
     queries: int
     pairs: int
     grades: dict[int, int]
-    """How many pairs have each grade."""
+    """Number of pairs with each grade."""
     folds: dict[str, int]
     """Queries of each fold; none if there is one file."""
     notes: tuple[str, ...]
 
 
 def kind_of(files: Sequence[Path]) -> str:
-    """Which of `KINDS` the files are, if their content leaves no doubt. Raises InputError if it does."""
+    """Kind of the files, one of `KINDS`. Raises InputError if their content leaves it in doubt."""
     first = files[0]
     if first.is_dir():
         if any(is_release_file(path.relative_to(first).as_posix()) for path in first.rglob("*")):
@@ -87,9 +87,9 @@ def kind_of(files: Sequence[Path]) -> str:
         check_files(files)
         with opened(first) as file:
             text = decoded(file.read(BEGINNING)).strip()
-        found = [kind for kind, is_one in BEGINS.items() if is_one(text)]
-        if len(found) == 1:
-            return found[0]
+        kinds = [kind for kind, is_one in BEGINS.items() if is_one(text)]
+        if len(kinds) == 1:
+            return kinds[0]
     hint = f"name it with --as {'|'.join(KINDS)}; papers are added with `annot corpus add`"
     raise InputError(f"{first}: unknown kind of file", hint=hint)
 
@@ -112,7 +112,7 @@ BEGINS: dict[str, Callable[[str], bool]] = {
     "labelstudio": lambda text: text.startswith("[") and '"annotations"' in text,
     "citations": lambda text: bool(_CITATIONS.match(text)),
 }
-"""How the text of each kind begins."""
+"""Tests for the beginning of a text of each kind."""
 
 
 def judgements_from(
@@ -128,17 +128,17 @@ def judgements_from(
     same_person: bool | None,
     dry_run: bool,
 ) -> ImportedJudgements:
-    """Bring in the judgements of a table, or of an export (JSON) of any Label Studio project.
+    """Import the judgements of a table, or of an export (JSON) of any Label Studio project.
 
     The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
     named; others are found. export: the places in an export; None for a table. grades: of an export, `VALUE=GRADE` for
     each value of the control that is neither a number nor a name of the scale. facet: of the queries whose id does not
-    end in `-<facet>`. adjudicators: who in the file settled disputes, by the name there; their rows are final grades.
-    foreign: what is done with rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
-    refuses them. same_person: whether names that differ only in case or blanks are one person; None refuses them.
+    end in `-<facet>`. adjudicators: names in the file of those who settled disputes; their rows are final grades.
+    foreign: treatment of rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
+    refuses them. same_person: True if names that differ only in case or blanks are one person; None refuses them.
 
-    Queries that the study does not know are made, and the plan is what the file says: an assessor who has a row for a
-    pair was given it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
+    New queries are added, and the plan follows from the file: an assessor who has a row for a
+    pair was assigned it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are
     called so in the file; the names stay in the database. Every annotation of an export is kept: of one person's
     several on a pair the one that was changed last counts, and one that was skipped does not. Raises InputError with
     every fault, and when the study has judgements or a plan of its own.
@@ -176,11 +176,11 @@ def grades_from(
     foreign: str | None,
     dry_run: bool,
 ) -> ImportedGrades:
-    """Bring in the grades of `files`: a query id is a topic that is a text, as it is, or else a paper of the corpus
+    """Import the grades of `files`: a query id is a topic that is a text, as it is, or else a paper of the corpus
     with its facet behind it, or with `facet`.
 
     form: one of `FORMS`. Several files are the folds: a file whose name says `test` is tested on, and the rest is for
-    development; where none says so, each is tested on in turn. per_topic: papers that a topic gives, for
+    development; without such a name, each is tested on in turn. per_topic: papers that a topic gives, for
     `treccovid-rf`. foreign: as in `judgements_from`.
 
     The documents that have a grade become the pools, so that systems can rank them. Raises InputError with every fault,
@@ -249,7 +249,7 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
 
 
 def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
-    """The grades of each file, by what messages call it."""
+    """Grades of each file, by its name in messages."""
     check_name(form, FORMS, what="form of grades")
     check_files(files)
     stems = [file.stem for file in files]
@@ -297,19 +297,19 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[File
 
 
 UNKNOWN = "unknown"
-"""What the adjudicator saw of the grades: the release does not say."""
+"""Ratings that the adjudicator saw: the release does not say."""
 CORPUS_FILE = "csfcube.parquet"
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRelease:
-    """What was imported: counts by kind, and notes on irregularities."""
+    """Contents of the import: counts by kind, and notes on irregularities."""
 
     counts: dict[str, int]
     notes: tuple[str, ...]
     facts: CsfcubeFacts
     cleaned: Cleanings
-    """How many papers have another text than in the release."""
+    """Number of papers that have another text than in the release."""
 
 
 def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
@@ -318,8 +318,8 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     Sets `judging.missing = "zero"`: the release's published figures count a rating that is missing as grade 0.
     """
     if not folder.is_dir():
-        found = "a file" if folder.exists() else "no such folder"
-        raise InputError(f"{folder}: {found}, expected the folder of a CSFCube release")
+        problem = "a file" if folder.exists() else "no such folder"
+        raise InputError(f"{folder}: {problem}, expected the folder of a CSFCube release")
     files = {
         path.relative_to(folder).as_posix(): given_bytes(path, expected="a CSFCube release")
         for path in sorted(folder.rglob("*"))
@@ -333,7 +333,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     )
     _refuse_other_work(ws, digest.hexdigest())
     cleaning = CleaningCount()
-    cleaning.take((kinds(one), one) for one in release.changed)
+    cleaning.take((kinds(paper), paper) for paper in release.changed)
     cleaned = cleaning.written(None if dry_run else ws.corpus, digest.hexdigest())
     notes = sentences("commands.csfcube", facts=release.facts)
     notes += sentences("cleaned.cleaned", cleanings=cleaned, noun="paper")
@@ -363,7 +363,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
     """An import fills an empty study, or finds its own work there; it never mixes with another study."""
     with ws.reading() as session:
         earlier = runs.read_imports(session)
-        if any((known.what, known.source_sha256) == (Source.CSFCUBE, digest) for known in earlier):
+        if any((other.what, other.source_sha256) == (Source.CSFCUBE, digest) for other in earlier):
             return
         other = bool(pools.read_queries(session) or earlier)
     if other or any(path.name != CORPUS_FILE for path in ws.corpus.glob("*.parquet")):
@@ -399,10 +399,13 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
         session,
         (
             adjudications.SourcedAdjudication(
-                Adjudication(one.query_id, one.doc_id, ADJUDICATOR, one.grade, UNKNOWN, ()), Source.CSFCUBE, "", None
+                Adjudication(decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()),
+                Source.CSFCUBE,
+                "",
+                None,
             )
-            for one in release.decisions
-            if one.origin == "adjudicated"
+            for decision in release.decisions
+            if decision.origin == "adjudicated"
         ),
         recorded_at=recorded_at,
     )
@@ -418,12 +421,12 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
 
 
 def _plan_of(release: Release) -> list[Assignment]:
-    """Who judged what, in the order of the release: it tells no other."""
-    given = Counter[str]()
+    """Assignments in the order of the release, which has no other."""
+    counts = Counter[str]()
     plan = []
     for judgement in release.judgements:
-        given[judgement.assessor] += 1
-        plan.append(Assignment(judgement.query_id, judgement.doc_id, judgement.assessor, given[judgement.assessor]))
+        counts[judgement.assessor] += 1
+        plan.append(Assignment(judgement.query_id, judgement.doc_id, judgement.assessor, counts[judgement.assessor]))
     return plan
 
 

@@ -77,7 +77,7 @@ FIXED = ("template", "examples", "temperature", "seed", "longest_answer", "limit
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What asking would do."""
+    """Requests and costs of asking."""
 
     name: str
     prompt: str
@@ -100,7 +100,7 @@ class AskedOpinion:
     asked: int
     """Opinions that were to be asked for."""
     settled: int
-    """Those that are on record now."""
+    """Requests that are on record now."""
     readable: int
     """Answers that came now and could be read."""
     refused: tuple[str, ...]
@@ -113,25 +113,25 @@ class AskedOpinion:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """Everything that is known before the first request."""
+    """Facts known before the first request."""
 
     settings: OpinionSettings
     record: AskedModel
     prompts: Prompts
     pairs: Sequence[Pair]
     questions: Sequence[ToAsk]
-    """What is left to ask of them."""
+    """Questions that are not answered yet."""
     notes: Sequence[str]
     longest: int
     """Tokens of an answer, at most."""
     early: str | None
-    """Why it is asked before people have judged, if that reason is to go on record."""
+    """Reason for asking before people have judged, if it is to go on record."""
 
 
 def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> Preview:
-    """What `ask` would do: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
+    """Preview of `ask`: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
     ready = _prepared(ws, name, selection, before_judging=before_judging)
-    settings, prompts = ready.settings, [ready.prompts.of(one.pair) for one in ready.questions]
+    settings, prompts = ready.settings, [ready.prompts.of(question.pair) for question in ready.questions]
     tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * ready.longest
     return Preview(
         name,
@@ -160,12 +160,12 @@ def ask(
 ) -> AskedOpinion:
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
-    before_judging: why it is asked before any pair was sent; it goes on record. may_leave: asks the lead whether texts
-    may be sent to an address; None if nobody can be asked. watch: shows how far it is. wait_long: whether to wait if
-    the server asks for more than a minute. transport, clock: stand in for the network and the time.
+    before_judging: the reason for asking before any pair was sent; it goes on record. may_leave: asks the lead whether
+    texts may be sent to an address; None if the lead cannot be asked. watch: shows the progress. wait_long: True to
+    wait if the server asks for more than a minute. transport, clock: replace the network and the time in tests.
 
     Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
-    answers on record; ModelError if the server cannot be used. What was answered until then is on record.
+    answers on record; ModelError if the server cannot be used. Answers until then are on record.
     """
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     if ready.questions:
@@ -199,8 +199,8 @@ def ask(
             current, _ = on_judged_texts(session, calls)
             standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
-    wanted = {(*one.pair, one.repeat) for one in questions}
-    settled = sum((*one.pair, one.repeat) in wanted for one in opinions.opinions_from(current))
+    open_pairs = {(*question.pair, question.repeat) for question in questions}
+    settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in opinions.opinions_from(current))
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
     return AskedOpinion(
         standing,
@@ -238,7 +238,7 @@ def _unreadable(answer: UnreadableAnswer | None) -> Iterator[str]:
 
 
 def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) -> Iterator[str]:
-    """What to know of an opinion that is to predict grades. judged: whether a pair is that was drawn by chance."""
+    """Notes on an opinion that is to predict grades. judged: True if a pair is judged that was drawn by chance."""
     if ws.settings.sample.cheap_label != name:
         return
     if judged:
@@ -261,11 +261,11 @@ def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> It
 
 def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
     with ws.reading() as session:
-        records = {one.name: one for one in opinions.read_asked_models(session)}
+        models = {model.name: model for model in opinions.read_asked_models(session)}
         calls = opinions.read_calls(session, name)
         shown = display_parts(session, (call.shown_sha256 for call in calls))
         waiting = waiting_pairs(session)
-        before = records.get(name)
+        before = models.get(name)
         gold = trials.read_gold(session)
         facets = {query.query_id: query.facet for query in read_queries(session)}
     settings = _settings_of(ws, name)
@@ -278,26 +278,27 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
     if before is None:
         examples = _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
     else:
-        examples = [one for one in gold if one.pair in before.examples]
+        examples = [example for example in gold if example.pair in before.examples]
         _check_unchanged(name, before, settings, len(examples))
-    apart = {one.pair for one in examples}
-    put_off = {pair for pair in pairs if pair in waiting and pair not in apart}
-    pairs = [pair for pair in pairs if pair not in apart | put_off]
+    shown_as_examples = {example.pair for example in examples}
+    put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
+    pairs = [pair for pair in pairs if pair not in shown_as_examples | put_off]
     bodies = {facet: recorded[display["prompt"]] for facet, display in around.items()}
     prompts = prompts_of(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
     refuse_uncorrected(ws, prompts.material.papers.values())
-    if before is not None:
-        _check_prompts(name, before, around, prompts)
     record = AskedModel(
         name,
         settings.url,
         settings.model,
-        {one: getattr(settings, one) for one in FIXED},
-        {**(before.prompts if before else {}), **prompts.frames},
-        tuple(sorted(apart)),
-        before.since if before else moment_now(),
-        before.early if before else (),
+        {setting: getattr(settings, setting) for setting in FIXED},
+        prompts.frames,
+        tuple(sorted(shown_as_examples)),
+        moment_now(),
     )
+    if before is not None:
+        _check_prompts(name, before, around, prompts)
+        frames = {**before.prompts, **prompts.frames}
+        record = record._replace(prompts=frames, since=before.since, early=before.early)
     with ws.reading() as session:
         questions = _open_questions(session, pairs, settings, calls, prompts)
     notes = [*_of_texts(put_off, questions, calls)]
@@ -307,7 +308,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
 def _open_questions(
     session: Session, pairs: Sequence[Pair], settings: OpinionSettings, calls: Sequence[ModelCall], prompts: Prompts
 ) -> list[ToAsk]:
-    """What is left to ask. An answer to a prompt with another version of a text settles nothing."""
+    """Questions that are not answered yet. Answers to a prompt with another version of a text do not count."""
     displays = display_parts(session, (call.shown_sha256 for call in calls))
     now = {pair: texts_in(prompts.display_of(pair)) for pair in pairs}
 
@@ -319,9 +320,9 @@ def _open_questions(
 
 
 def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iterable[ModelCall]) -> Iterator[str]:
-    """What corrected texts change: pairs that are asked about again, and pairs that are left out for now."""
+    """Notes on corrected texts: pairs that are asked about again, and pairs that are left out for now."""
     answered = {(*call.pair, call.repeat) for call in calls if call.state in READ}
-    if again := {one.pair for one in questions if (*one.pair, one.repeat) in answered}:
+    if again := {question.pair for question in questions if (*question.pair, question.repeat) in answered}:
         yield f"{counted(len(again), 'pair')} {verb(len(again), 'is', 'are')} asked about again: a text was corrected"
     if put_off:
         waits = verb(len(put_off), "waits", "wait")
@@ -332,36 +333,36 @@ def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iter
 
 
 def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
-    known = ws.settings.opinions
-    if name not in known:
+    sections = ws.settings.opinions
+    if name not in sections:
         raise InputError(
-            f"opinion {name!r}: not in {SETTINGS_FILE}" + (f"; {near(name, known)}" if known else ""),
+            f"opinion {name!r}: not in {SETTINGS_FILE}" + (f"; {near(name, sections)}" if sections else ""),
             hint=f"write a section [opinions.{name}] with url and model",
         )
-    return known[name]
+    return sections[name]
 
 
 def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
     """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
-    found: list[Gold] = []
+    examples: list[Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
-            sorted((one for one in gold if facets[one.query_id] == facet), key=attrgetter("grade", "position")),
+            sorted((pair for pair in gold if facets[pair.query_id] == facet), key=attrgetter("grade", "position")),
             key=attrgetter("grade"),
         )
         rows = zip_longest(*[list(own) for _, own in by_grade])
-        own = [one for row in rows for one in row if one is not None]
+        own = [example for row in rows for example in row if example is not None]
         if len(own) < count:
             raise InputError(
                 f"facet {facet}: {counted(len(own), 'gold pair')}, but the prompt is to show {count} examples",
                 hint="add gold pairs with `annot train gold`, or set a smaller number of examples in annot.toml",
             )
-        found += own[:count]
-    return found
+        examples += own[:count]
+    return examples
 
 
 def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
-    now: dict[str, Any] = {"model": settings.model, **{one: getattr(settings, one) for one in FIXED}}
+    now: dict[str, Any] = {"model": settings.model, **{setting: getattr(settings, setting) for setting in FIXED}}
     then = {"model": before.model, **before.settings}
     faults = [f"{one}: found {now[one]!r}, on record {then.get(one)!r}" for one in now if now[one] != then.get(one)]
     if examples < len(before.examples):
@@ -416,29 +417,29 @@ def _priced(settings: OpinionSettings) -> bool:
 
 OPINIONS = Columns[OpinionStatus](
     [
-        Column("opinion", lambda one: one.name, "name"),
-        Column("model", lambda one: one.model),
-        Column("pairs", lambda one: one.pairs),
-        Column("planned", lambda one: f"{one.planned_answered} of {one.planned}"),
-        Column("reported", lambda one: one.reported),
-        Column("repeats", lambda one: one.repeats),
-        Column("set aside", lambda one: one.set_aside, "set_aside"),
-        Column("unreadable", lambda one: one.unreadable),
-        Column("cannot judge", lambda one: one.cannot_judge, "cannot_judge"),
-        Column("requests", lambda one: one.requests),
-        Column("failed", lambda one: one.failed),
-        Column("tokens in", lambda one: one.tokens_in, "tokens_in"),
-        Column("tokens out", lambda one: one.tokens_out, "tokens_out"),
-        Column("cost", lambda one: round(one.cost, 4)),
-        Column("prompt", lambda one: one.prompt_sha256[:12], "prompt_sha256"),
-        Column("since", lambda one: one.since[:10]),
+        Column("opinion", lambda opinion: opinion.name, "name"),
+        Column("model", lambda opinion: opinion.model),
+        Column("pairs", lambda opinion: opinion.pairs),
+        Column("planned", lambda opinion: f"{opinion.planned_answered} of {opinion.planned}"),
+        Column("reported", lambda opinion: opinion.reported),
+        Column("repeats", lambda opinion: opinion.repeats),
+        Column("set aside", lambda opinion: opinion.set_aside, "set_aside"),
+        Column("unreadable", lambda opinion: opinion.unreadable),
+        Column("cannot judge", lambda opinion: opinion.cannot_judge, "cannot_judge"),
+        Column("requests", lambda opinion: opinion.requests),
+        Column("failed", lambda opinion: opinion.failed),
+        Column("tokens in", lambda opinion: opinion.tokens_in, "tokens_in"),
+        Column("tokens out", lambda opinion: opinion.tokens_out, "tokens_out"),
+        Column("cost", lambda opinion: round(opinion.cost, 4)),
+        Column("prompt", lambda opinion: opinion.prompt_sha256[:12], "prompt_sha256"),
+        Column("since", lambda opinion: opinion.since[:10]),
     ]
 )
 
 
 def listing(ws: Workspace) -> tuple[OpinionStatus, ...]:
-    """One row for each opinion on record."""
-    return tuple(one.standing for one in opinions_on_record(ws))
+    """Rows for the opinions on record."""
+    return tuple(opinion.standing for opinion in opinions_on_record(ws))
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,20 +500,20 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
         with ws.writing() as session:
             for one in names:
                 note_early(session, one, "shown", reason)
-    found = tuple(one for one in Study(read_snapshot(ws)).opinions if one.worth.name in names)
-    if not found:
+    measured = tuple(opinion for opinion in Study(read_snapshot(ws)).opinions if opinion.worth.name in names)
+    if not measured:
         raise MissingInput(
             f"opinion {names[0]}: no answer yet on the texts that are judged",
             hint=f"ask with `annot opinion ask {names[0]}`",
         )
-    return found
+    return measured
 
 
 def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
-    """What to know of these opinions besides: which are left out elsewhere, and what in `family` fits no run."""
+    """Notes on opinions that are left out elsewhere, and on names in `family` that fit no run."""
     with ws.reading() as session:
         on_record = read_runs(session)
-    for standing in (one.standing for one in found):
+    for standing in (opinion.standing for opinion in found):
         if not standing.reported:
             yield f"{standing.name} is not in report, datasheet and release: {standing.why_not_reported}"
         if standing.set_aside:
@@ -528,7 +529,7 @@ def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
 
 
 def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
-    """Of several opinions, the table with a row for each; of one opinion, all tables."""
+    """The table with a row for each opinion; of a single opinion, all tables."""
     return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
 
 

@@ -58,17 +58,17 @@ ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class ChangedPerson(NamedTuple):
-    """What was done for one person, and what the lead should know."""
+    """Changes for one person, and notes for the lead."""
 
     text: str
     notes: tuple[str, ...] = ()
     url: str = ""
-    """Of the person's own server, where that was asked for."""
+    """State of the person's own server, if it was requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedAssessor:
-    """One person, as the lead sees them: the account is for the terminal and never for a file."""
+    """A person as the lead sees them: the account is for the terminal and never for a file."""
 
     assessor: str
     adjudicator: bool
@@ -82,16 +82,16 @@ class ListedAssessor:
 
 PEOPLE = Columns[ListedAssessor](
     [
-        Column("name", lambda one: one.assessor),
-        Column("role", lambda one: "adjudicator" if one.adjudicator else "assessor"),
-        Column("account", lambda one: one.account or "none", ""),
-        Column("left on", lambda one: (one.left_on or "")[:10]),
+        Column("name", lambda person: person.assessor),
+        Column("role", lambda person: "adjudicator" if person.adjudicator else "assessor"),
+        Column("account", lambda person: person.account or "none", ""),
+        Column("left on", lambda person: (person.left_on or "")[:10]),
     ],
     [
-        Column("pairs assigned", lambda one: one.assigned),
-        Column("answered", lambda one: one.answered),
-        Column("share of hours", lambda one: f"{one.share:g}", ""),
-        Column("", lambda one: one.share, "share"),
+        Column("pairs assigned", lambda person: person.assigned),
+        Column("answered", lambda person: person.answered),
+        Column("share of hours", lambda person: f"{person.share:g}", ""),
+        Column("", lambda person: person.share, "share"),
     ],
 )
 
@@ -161,7 +161,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
 
 
 def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
-    """Where a person's own server is; with `url` it is that one from now on, once it is known to be theirs alone.
+    """Address of a person's own server; with `url` it is that one from now on, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
     person's local server is taken, for one that is reached by another address. Raises InputError if all share one
@@ -202,8 +202,8 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
         everyone = people.read_assessors(session)
         plan = people.read_assignments(session)
         answered = answered_of(session)
-    assigned = Counter(one.assessor for one in plan)
-    done = Counter(one.assessor for one in plan if (one.assessor, one.asked) in answered)
+    assigned = Counter(assignment.assessor for assignment in plan)
+    done = Counter(assignment.assessor for assignment in plan if (assignment.assessor, assignment.asked) in answered)
     return tuple(
         ListedAssessor(
             person.assessor,
@@ -245,8 +245,8 @@ def _same_account(one: str | None, other: str | None) -> bool:
 
 
 def _has_answered(session: Session, pseudonym: str) -> bool:
-    judged = (one.assessor for one in judgements.read_judgements(session))
-    settled = (one.adjudicator for one in adjudications.read_adjudications(session))
+    judged = (judgement.assessor for judgement in judgements.read_judgements(session))
+    settled = (adjudication.adjudicator for adjudication in adjudications.read_adjudications(session))
     return pseudonym in {*judged, *settled}
 
 
@@ -282,31 +282,31 @@ SENDER = "the person who sent you this letter"
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """One person's letter in one role. It names the account: it is for the lead and the person alone."""
+    """A person's letter in one role. It names the account: it is for the lead and the person alone."""
 
     assessor: str
     role: Role
     link: str | None
-    """Of their project, once something was sent."""
+    """Address of their project, once something was sent."""
     contact: str
-    """Who answers questions; empty if the letter names no one."""
+    """Person who answers questions; empty if the letter names no one."""
     text: str
     path: Path | None
     """The file that it was written to."""
     password: Path | None
     """The file that holds the password, where the account is on a server of the study's own."""
     counted: bool
-    """Whether it says how much there is to do."""
+    """True if the letter gives the amount of work."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """What is known of a server."""
+    """Facts about a server."""
 
     url: str
     accounts: frozenset[str]
     sign_up: str | None
-    """Where an account is made; None on the local server, where the lead makes it."""
+    """Page to make an account on; None on the local server, where the lead makes it."""
 
 
 def invite(
@@ -321,80 +321,82 @@ def invite(
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
         asked_both = ws.settings.faceted and bool(read_topics(session))
-    own = {one.person.assessor: one.person.assessor if isolated(ws) else None for one in found}
-    lacking = {own[one.person.assessor] for one in found if one.project is None}
+    own = {addressee.person.assessor: addressee.person.assessor if isolated(ws) else None for addressee in found}
+    lacking = {own[addressee.person.assessor] for addressee in found if addressee.project is None}
     servers = {
         at: _server(ws, at)
         for at in dict.fromkeys(own.values())
         if at in lacking or ws.studio_url is not None or server.status(studio_folder(ws, at)) is not None
     }
     whom = contact if contact is not None else ws.settings.collection.contact
-    made = []
-    for one in found:
-        name = one.person.assessor
-        day = days[one.role]
-        known = servers.get(own[name])
-        values = _values(ws, one, known) | {
+    letters = []
+    for addressee in found:
+        name = addressee.person.assessor
+        day = days[addressee.role]
+        server_facts = servers.get(own[name])
+        values = _values(ws, addressee, server_facts) | {
             "whom": whom or SENDER,
             "until": day and f"{day.day} {day:%B %Y}",
             "asked": "both" if asked_both else ws.settings.kind,
         }
-        text = render(TEMPLATES[one.role], values, overrides=ws.root / "templates")
+        text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         path = None
         if out is not None:
-            twice = sum(other.person == one.person for other in found) > 1
-            file = f"{name}-{PARTS[one.role].title}.txt" if twice else f"{name}.txt"
+            twice = sum(other.person == addressee.person for other in found) > 1
+            file = f"{name}-{PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
             path = (out if out.is_absolute() else ws.root / out) / file
             write_file(path, text)
             path.chmod(OWNER_ONLY)
         here = passwords_file(ws, own[name])
         password = here if values["account"] in read_passwords(here) else None
-        made.append(Letter(name, one.role, values["link"], whom, text, path, password, one.work is not None))
+        letters.append(
+            Letter(name, addressee.role, values["link"], whom, text, path, password, addressee.work is not None)
+        )
     with ws.writing() as session:
-        record_notices(session, (_notice(ws, one) for one in made))
-    note_letters(ws, {(one.role, one.person.assessor): one.project for one in found})
-    return tuple(made)
+        record_notices(session, (_notice(ws, letter) for letter in letters))
+    note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
+    return tuple(letters)
 
 
 def describe(made: tuple[Letter, ...]) -> str:
     """The letters, or the files they were written to."""
-    if all(one.path is not None for one in made):
-        return "\n".join(str(one.path) for one in made)
+    if all(letter.path is not None for letter in made):
+        return "\n".join(str(letter.path) for letter in made)
     rule = "-" * 72
-    return f"\n{rule}\n".join(one.text.rstrip("\n") for one in made)
+    return f"\n{rule}\n".join(letter.text.rstrip("\n") for letter in made)
 
 
 def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
-    """Where the passwords are, what these letters cannot tell yet, and when to write again."""
+    """Notes on the file of passwords, on gaps in these letters, and on letters to write again."""
     return sentences("commands.letters", letters=made)
 
 
 def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: list[Addressee]) -> list[Addressee]:
     for name in names:
         check_name(name, tuple(everyone), what="assessor")
-    found = [one for one in possible if not names or one.person.assessor in names]
+    chosen = [addressee for addressee in possible if not names or addressee.person.assessor in names]
     faults = [f"{name}: has left" for name in names if everyone[name].left_on is not None]
     faults += [
         f"{name}: has no account; add one with `annot assessor add {name} --account EMAIL`"
-        for name in dict.fromkeys(one.person.assessor for one in found if one.person.account is None)
+        for name in dict.fromkeys(addressee.person.assessor for addressee in chosen if addressee.person.account is None)
     ]
     if faults:
         raise InputError(f"{counted(len(faults), 'person', 'people')} cannot be invited", faults=faults)
-    if not found:
+    if not chosen:
         imported = ": the others have left, or their answers were imported" if everyone else ""
         raise MissingInput(f"no one to invite{imported}", hint="add people with `annot assessor add`")
-    return found
+    return chosen
 
 
 def _notice(ws: Workspace, letter: Letter) -> Notice:
-    """What the letter says of publication, by its text: a study may have a letter of its own."""
+    """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
     says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
     return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 
 
 def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
-    """What a person in this role writes, and whether it is published."""
+    """Kind of text that a person in this role writes, and the decision on its publication."""
     release = ws.settings.release
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
 
@@ -407,53 +409,53 @@ def _server(ws: Workspace, person: str | None) -> _Server:
         return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
 
 
-def _values(ws: Workspace, one: Addressee, known: _Server | None) -> dict[str, Any]:
-    account, settings = one.person.account or "", ws.settings
+def _values(ws: Workspace, addressee: Addressee, known: _Server | None) -> dict[str, Any]:
+    account, settings = addressee.person.account or "", ws.settings
     has_account = known is None or account.lower() in known.accounts
-    address = known.url if known is not None else one.project.url if one.project is not None else ""
+    address = known.url if known is not None else addressee.project.url if addressee.project is not None else ""
 
     def link_to(project: Project | None) -> str | None:
         return None if project is None or project.remote_id is None else labelling_url(address, project.remote_id)
 
     return {
         "title": settings.collection.title,
-        "assessor": one.person.assessor,
+        "assessor": addressee.person.assessor,
         "account": account,
         "server": address,
         "sign_up": None if has_account or known is None else known.sign_up,
-        "link": link_to(one.project),
-        "work": one.work,
-        "last": "N" if one.work is None else one.work.pairs,
-        "training": one.training,
-        "training_sent": one.training_sent or one.training,
-        "training_link": link_to(one.training_project),
-        "published": _words(ws, one.role)[1] != "left out",
-        "their_words": THEIR_WORDS[one.role],
+        "link": link_to(addressee.project),
+        "work": addressee.work,
+        "last": "N" if addressee.work is None else addressee.work.pairs,
+        "training": addressee.training,
+        "training_sent": addressee.training_sent or addressee.training,
+        "training_link": link_to(addressee.training_project),
+        "published": _words(ws, addressee.role)[1] != "left out",
+        "their_words": THEIR_WORDS[addressee.role],
         "shown": settings.adjudication.ratings == "shown",
         "shared": not isolated(ws),
     }
 
 
 UNTIMED_SECONDS = 60.0
-"""What a pair is taken to take while none has a time."""
+"""Seconds that a pair is assumed to take if no time is known."""
 HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What one person has to do in one role."""
+    """Work of one person in one role."""
 
     pairs: int
-    """Of them all, with those that are done."""
+    """Number of all pairs, including those that are done."""
     done: int
     seconds: float | None
-    """What a pair takes; None if that is not known."""
+    """Seconds that a pair takes; None if that is not known."""
     timed: bool
-    """Whether `seconds` is measured or set; else it is assumed."""
+    """True if `seconds` is measured or set; else it is assumed."""
 
     @property
     def left(self) -> int:
-        """Those still to do."""
+        """Number of pairs still to do."""
         return self.pairs - self.done
 
     @property
@@ -478,19 +480,19 @@ Role = Literal["judge", "adjudicate"]
 
 
 class Addressee(NamedTuple):
-    """One person in one role."""
+    """A person in one role."""
 
     person: Assessor
     role: Role
     work: Workload | None
-    """None before the plan is drawn; of an adjudicator, before disputes are sent."""
+    """Work of the person; None before the plan is drawn, and of an adjudicator before disputes are sent."""
     project: Project | None
     """Theirs on the server, once something was sent."""
     training: int
     """Gold pairs that come first, while they are not passed."""
     training_project: Project | None
     training_sent: int = 0
-    """How many of them are on the server: they are sent batch by batch."""
+    """Number of pairs on the server: they are sent batch by batch."""
 
 
 def addressees(session: Session, ws: Workspace) -> list[Addressee]:
@@ -498,10 +500,12 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     snapshot = snapshot_of(session, ws)
     imported = snapshot.outcome.people if snapshot.judged_elsewhere else set()
     imported -= {project.assessor for project in snapshot.projects}
-    everyone = [one for one in snapshot.people if one.left_on is None and one.assessor not in imported]
+    everyone = [person for person in snapshot.people if person.left_on is None and person.assessor not in imported]
     planned = {assignment.assessor for assignment in snapshot.assignments}
-    there = {(one.assessor, one.round): one for one in snapshot.projects if one.remote_id is not None}
-    told = []
+    there = {
+        (project.assessor, project.round): project for project in snapshot.projects if project.remote_id is not None
+    }
+    addressees = []
     for person in everyone:
         name = person.assessor
         if not person.adjudicator or name in planned:
@@ -510,22 +514,22 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
             work = _judging(session, snapshot, name)
             project, first = there.get((name, "judge")), there.get((name, TRAIN)) if training else None
             batch = len(projects.read_tasks(session, first.project)) if first else 0
-            told.append(Addressee(person, "judge", work, project, training, first, batch))
+            addressees.append(Addressee(person, "judge", work, project, training, first, batch))
         if person.adjudicator:
             project = there.get((name, "adjudicate"))
             work = project and _settling(session, snapshot, project)
-            told.append(Addressee(person, "adjudicate", work, project, 0, None))
-    return told
+            addressees.append(Addressee(person, "adjudicate", work, project, 0, None))
+    return addressees
 
 
 def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None:
     """The pairs that are this person's."""
-    own = {one.asked for one in snapshot.assignments if one.assessor == name}
+    own = {assignment.asked for assignment in snapshot.assignments if assignment.assessor == name}
     if not own:
         return None
     own |= {PairKey(*pair) for pair in read_hidden(session).get(name, ())}
-    own |= {one.asked for one in snapshot.outcome.returned if one.assessor == name}
-    probed = {(one.record.assessor, one.record.asked) for one in trials.read_answers(session, "hidden-gold")}
+    own |= {pair_return.asked for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
+    probed = {(answer.record.assessor, answer.record.asked) for answer in trials.read_answers(session, "hidden-gold")}
     answered = {asked for who, asked in answered_of(session) | probed if who == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)

@@ -1,14 +1,15 @@
-"""The plan: who judges what, in which order. It is drawn before anything is sent; what was not sent is taken back."""
+"""The plan: the pairs of each person, in order. It is drawn before the first push; unsent pairs can be taken back."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, known_query, moment_now
-from annot.base.records import Assignment
+from annot.base.records import Assessor, Assignment, Pool, Query
 from annot.base.stats.inference import FEWEST_QUERIES, critical_t, fewest_for_median, least_effect
 from annot.judging.plan_on_record import (
     MANIFEST_FILE,
@@ -36,6 +37,7 @@ from annot.pools.drawn_pools import refuse_growth
 from annot.pools.pooling import refuse_zero
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import judgements, people, pools, projects
+from annot.store.models import PoolSample
 from annot.store.pools import read_queries, read_sample, replace_sample, to_judge
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest, sha256_of
@@ -43,28 +45,28 @@ from annot.study.workspace import Workspace, read_manifest, sha256_of
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one assessor has to do."""
+    """Work of one assessor."""
 
     assessor: str
     queries: int
     pairs: int
     repeats: int
-    """Pairs of theirs that are asked a second time."""
+    """Pairs of the assessor that come a second time."""
 
 
 LOADS = Columns[Load](
-    [Column("assessor", lambda one: one.assessor)],
+    [Column("assessor", lambda load: load.assessor)],
     [
-        Column("queries", lambda one: one.queries),
-        Column("pairs", lambda one: one.pairs),
-        Column("repeats", lambda one: one.repeats),
+        Column("queries", lambda load: load.queries),
+        Column("pairs", lambda load: load.pairs),
+        Column("repeats", lambda load: load.repeats),
     ],
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """The plan: how many pairs, who has how many, and the hash to hold it by."""
+    """A plan in figures, and the hash of its file."""
 
     pairs: int
     assignments: int
@@ -73,7 +75,37 @@ class PlanSummary:
     loads: tuple[Load, ...]
     notes: tuple[str, ...]
     forecast: SharesForecast | None = None
-    """Of the share that is asked for, in a dry run."""
+    """Forecast for the requested share, in a dry run."""
+
+
+class _Records(NamedTuple):
+    """Records that a plan is drawn from."""
+
+    queries: dict[str, Query]
+    pools: dict[str, Pool]
+    documents: dict[str, tuple[str, ...]]
+    """Documents of the pool of each query."""
+    people: tuple[Assessor, ...]
+    plan: people.Plan | None
+    assignments: tuple[Assignment, ...]
+    sample: PoolSample | None
+    sampled_pair_judged: bool
+    sent: bool
+
+
+def _read(ws: Workspace) -> _Records:
+    with ws.reading() as session:
+        return _Records(
+            queries={query.query_id: query for query in read_queries(session)},
+            pools=pools.read_pools(session),
+            documents=pools.documents_by_query(session),
+            people=people.read_assessors(session),
+            plan=people.read_plan(session),
+            assignments=people.read_assignments(session),
+            sample=read_sample(session),
+            sampled_pair_judged=pools.sample_judged_since(session) is not None,
+            sent=projects.was_sent(session),
+        )
 
 
 def make(
@@ -87,119 +119,167 @@ def make(
     sample: float | None = None,
     only_new: bool = False,
 ) -> PlanSummary:
-    """Draw the plan for the pools as they are; what is planned already keeps its place.
+    """Draw the plan for the pools as they are; planned pairs keep their places.
 
-    `queries` limits what is added to these queries; without any, all queries are planned. shares: the hours of people
+    queries: queries to add; without any, all queries are planned. shares: the hours of people
     relative to others; they are remembered, and those of people not named stay as they were. seed: None takes that of
     the plan on record, else annot.toml's. grow: pairs may be added to a study that was sent; raises InputError if
-    they would be without it. sample: plan a sample of the pools with this expected share; None goes on as is on record,
-    with all of the pools where there is no sample. only_new: where whole pools are planned already, these pairs stay
-    and count as drawn for certain, and only the others are drawn.
+    pairs would be added without it. sample: plan a sample of the pools with this expected share; None keeps the share
+    on record, with all of the pools if there is no sample. only_new: if whole pools are planned already, these pairs
+    stay and count as drawn for certain, and only the others are drawn.
     """
-    with ws.reading() as session:
-        known = {query.query_id: query for query in read_queries(session)}
-        documents = pools.documents_by_query(session)
-        everyone = people.read_assessors(session)
-        current = people.read_assignments(session)
-        before = people.read_plan(session)
-        sent = projects.was_sent(session)
-        sampled = sampled_before = read_sample(session)
-        drawn_from = pools.read_pools(session)
-        judged = pools.sample_judged_since(session) is not None
+    records = _read(ws)
+    current, before = records.assignments, records.plan
     if seed is None:
         seed = ws.settings.seed if before is None else before.seed
     ws = ws.replaced(seed=seed)
+    judging = ws.settings.judging
     for name in shares:
-        check_name(name, [person.assessor for person in everyone], what="--share")
-    wanted = documents_to_plan(known, documents, queries, current)
-    check_cheap_label(
-        ws.settings,
-        None if sampled is None else sampled.design,
-        samples=sample is not None or sampled is not None,
-        topics=len({known[query_id].topic_id for query_id in wanted}),
-    )
-    if sample is not None or sampled is not None:
-        whole = planned_whole(wanted, current, before, sample=sampled, only_new=only_new)
-        refuse_zero(ws.settings.judging.missing)
-        design = design_of(
-            ws.settings.sample,
-            share=sample,
-            seed=seed,
-            created=moment_now(),
-            before=None if sampled is None else sampled.design,
-            judged=judged,
-        )
-        # A query whose plan was taken back stays under the sample: over a study, the share is of all of them.
-        under = sorted({*wanted, *(query_id for query_id, _ in (sampled.pairs if sampled else ()))})
-        sampled = sample_of(drawn_from, [known[name] for name in under], design=design, before=sampled, whole=whole)
-        wanted = to_judge(wanted, sampled)
-    former = {person.assessor for person in everyone if person.left_on is not None}
-    assessors = [
-        person.assessor
-        for person in everyone
-        if person.assessor not in former and (not person.adjudicator or ws.settings.adjudication.adjudicator_may_assess)
-    ]
-    recorded = {person.assessor: person.share for person in everyone if person.share is not None}
-    hours = {name: {**recorded, **shares}.get(name, 1.0) for name in assessors}
+        check_name(name, [person.assessor for person in records.people], what="--share")
+    pooled = documents_to_plan(records.queries, records.documents, queries, current)
+    drawn_sample = _sample(ws, records, pooled, share=sample, only_new=only_new)
+    hours = _hours(ws, records, shares)
     assignments = draw_plan(
-        wanted,
-        known,
-        assessors,
-        per_pair=ws.settings.judging.per_pair,
-        assignment=ws.settings.judging.assignment,
-        repeats=ws.settings.judging.repeats,
+        to_judge(pooled, drawn_sample),
+        records.queries,
+        list(hours),
+        per_pair=judging.per_pair,
+        assignment=judging.assignment,
+        repeats=judging.repeats,
         seed=seed,
         current=current,
-        former=former,
+        former={person.assessor for person in records.people if person.left_on is not None},
         shares=hours,
     )
     new = set(assignments) - set(current)
-    per_pair = ws.settings.judging.per_pair
-    # Whoever takes the place of a person who left adds no pair; a third opinion on every pair is growth.
-    known_pairs = {one.pair for one in current}.union(before.vacant if before else ())
-    if before is not None and (before.per_pair or per_pair) < per_pair:
-        known_pairs = set()
-    given = {one.pair for one in new}
-    added = Counter(query_id for query_id, _ in given - known_pairs)
-    unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, recorded))
+    added, filled = _new_pairs(new, records, judging.per_pair)
+    unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, _recorded_shares(records)))
     if not dry_run:
         with ws.writing() as session:
             refuse_growth(session, added, grow=grow)
-            replace_sample(session, sampled)
+            replace_sample(session, drawn_sample)
             people.set_shares(session, shares)
             if new or before is None:
-                record_plan(ws, session, assignments, per_pair=per_pair)
-        file, known_hashes = ws.pools / PLAN_FILE, frozen_hashes(ws)
-        frozen = kept_hashes(known_hashes, before=sampled_before, after=sampled)
-        in_file = file.is_file() and sha256_of(file) == plan_sha256(assignments)
-        if new or not in_file or frozen != known_hashes:
-            write_plan(ws if new or before is None else ws.replaced(seed=before.seed), assignments, frozen=frozen)
-    members = Counter(one.pair for one in assignments if one.occasion == 1)
-    needed = {
-        "difference": papers_needed(len({one.assessor for one in assignments}), len(ws.settings.scale.grades)),
-        "mean": FEWEST_QUERIES,
-        "median": fewest_for_median(ws.settings.agreement.level),
-    }
-    n_topics = len({known[one.query_id].topic_id for one in assignments})
-    shared, by_facet = papers_shared(assignments, known), papers_by_facet(assignments, known)
+                record_plan(ws, session, assignments, per_pair=judging.per_pair)
+        _write_file(ws, records, assignments, drawn_sample)
+    members = Counter(assignment.pair for assignment in assignments if assignment.occasion == 1)
+    judged = records.sampled_pair_judged
     notes = sentences(
         "commands.planned",
-        sample=sampled,
+        sample=drawn_sample,
         judged=judged,
-        raised=judged and share_of(sampled) > share_of(sampled_before) > 0,
-        short=sum(count < ws.settings.judging.per_pair for count in members.values()),
-        per_pair=ws.settings.judging.per_pair,
+        raised=judged and share_of(drawn_sample) > share_of(records.sample) > 0,
+        short=sum(count < judging.per_pair for count in members.values()),
+        per_pair=judging.per_pair,
         before=len(current),
         new=len(new),
         by_query=sorted(added.items()),
-        filled=len(given & known_pairs),
+        filled=filled,
         unheeded=unheeded,
-        too_many=_too_many(hours, per_pair) if new or shares else (),
-        n_assessors=len(assessors),
+        too_many=_too_many(hours, judging.per_pair) if new or shares else (),
+        n_assessors=len(hours),
         pairs=len(members),
-        sent=sent,
-        wants_grow=sent and added and dry_run and not grow,
+        sent=records.sent,
+        wants_grow=records.sent and added and dry_run and not grow,
         dry_run=dry_run,
+    )
+    return PlanSummary(
+        pairs=len({assignment.pair for assignment in assignments}),
+        assignments=len(assignments),
+        new=len(new),
+        sha256=plan_sha256(assignments),
+        loads=_loads(assignments, sorted({*hours, *(assignment.assessor for assignment in assignments)})),
+        notes=notes + _power(ws, assignments, records.queries),
+    )
+
+
+def _write_file(
+    ws: Workspace, records: _Records, assignments: tuple[Assignment, ...], sample: PoolSample | None
+) -> None:
+    """Write the file of the plan and its manifest, unless they are as they should be."""
+    file, known_hashes = ws.pools / PLAN_FILE, frozen_hashes(ws)
+    frozen = kept_hashes(known_hashes, before=records.sample, after=sample)
+    in_file = file.is_file() and sha256_of(file) == plan_sha256(assignments)
+    new = set(assignments) - set(records.assignments)
+    if new or not in_file or frozen != known_hashes:
+        seed = ws.settings.seed if new or records.plan is None else records.plan.seed
+        write_plan(ws.replaced(seed=seed), assignments, frozen=frozen)
+
+
+def _sample(
+    ws: Workspace, records: _Records, pooled: Mapping[str, tuple[str, ...]], *, share: float | None, only_new: bool
+) -> PoolSample | None:
+    """The sample to plan, with the part of it on record; None if all documents of the pools are planned.
+
+    pooled: the documents of the queries to plan.
+    """
+    recorded, queries = records.sample, records.queries
+    recorded_design = None if recorded is None else recorded.design
+    check_cheap_label(
+        ws.settings,
+        recorded_design,
+        samples=share is not None or recorded is not None,
+        topics=len({queries[query_id].topic_id for query_id in pooled}),
+    )
+    if share is None and recorded is None:
+        return None
+    whole = planned_whole(pooled, records.assignments, records.plan, sample=recorded, only_new=only_new)
+    refuse_zero(ws.settings.judging.missing)
+    design = design_of(
+        ws.settings.sample,
+        share=share,
+        seed=ws.settings.seed,
+        created=moment_now(),
+        before=recorded_design,
+        judged=records.sampled_pair_judged,
+    )
+    # A query whose plan was taken back stays under the sample: over a study, the share is of all of them.
+    sampled = sorted({*pooled, *(query_id for query_id, _ in (recorded.pairs if recorded else ()))})
+    return sample_of(records.pools, [queries[name] for name in sampled], design=design, before=recorded, whole=whole)
+
+
+def _recorded_shares(records: _Records) -> dict[str, float]:
+    return {person.assessor: person.share for person in records.people if person.share is not None}
+
+
+def _hours(ws: Workspace, records: _Records, shares: Mapping[str, float]) -> dict[str, float]:
+    """Hours of each person who can get pairs, relative to the others. shares: new ones."""
+    share_of_person = {**_recorded_shares(records), **shares}
+    may_assess = ws.settings.adjudication.adjudicator_may_assess
+    return {
+        person.assessor: share_of_person.get(person.assessor, 1.0)
+        for person in records.people
+        if person.left_on is None and (may_assess or not person.adjudicator)
+    }
+
+
+def _new_pairs(new: Iterable[Assignment], records: _Records, per_pair: int) -> tuple[Counter[str], int]:
+    """Number of pairs that the plan grows by, for each query, and of planned pairs that get an assessor they lacked.
+
+    A person who takes the place of one who left adds no pair; a third opinion on every pair is growth.
+    """
+    before = records.plan
+    planned = {assignment.pair for assignment in records.assignments}.union(before.vacant if before else ())
+    if before is not None and (before.per_pair or per_pair) < per_pair:
+        planned = set()
+    pairs = {assignment.pair for assignment in new}
+    return Counter(query_id for query_id, _ in pairs - planned), len(pairs & planned)
+
+
+def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[str, Query]) -> tuple[str, ...]:
+    """Sentences on the differences that a study of this size can show."""
+    needed = {
+        "difference": papers_needed(
+            len({assignment.assessor for assignment in assignments}), len(ws.settings.scale.grades)
+        ),
+        "mean": FEWEST_QUERIES,
+        "median": fewest_for_median(ws.settings.agreement.level),
+    }
+    n_topics = len({queries[assignment.query_id].topic_id for assignment in assignments})
+    shared, by_facet = papers_shared(assignments, queries), papers_by_facet(assignments, queries)
+    return sentences(
+        "commands.plan_power",
+        per_pair=ws.settings.judging.per_pair,
         needed=needed,
         shared=sorted(set(shared.values())),
         assignment=ws.settings.judging.assignment,
@@ -212,20 +292,12 @@ def make(
         apart=[name for name, papers in shared.items() if papers < needed["difference"]],
         few=[(facet, papers) for facet, papers in by_facet.items() if papers < needed["median"]],
     )
-    return PlanSummary(
-        pairs=len({assignment.pair for assignment in assignments}),
-        assignments=len(assignments),
-        new=len(new),
-        sha256=plan_sha256(assignments),
-        loads=_loads(assignments, sorted({*assessors, *(one.assessor for one in assignments)})),
-        notes=notes,
-    )
 
 
 def _unheeded(
     ws: Workspace, before: people.Plan, shares: Mapping[str, float], recorded: Mapping[str, float]
 ) -> Iterator[str]:
-    """What was asked for otherwise than the plan on record was drawn, and changes nothing of it."""
+    """Options that differ from those of the plan on record, which they cannot change any more."""
     if ws.settings.seed != before.seed:
         yield f"seed {ws.settings.seed}"
     yield from (f"share {name}={share:g}" for name, share in shares.items() if recorded.get(name, 1.0) != share)
@@ -237,27 +309,27 @@ def _unheeded(
 
 
 def _too_many(hours: Mapping[str, float], per_pair: int) -> tuple[str, ...]:
-    """Whose hours are more than those of a person who judges every pair, which is the most there is; all, if all do."""
+    """People with more hours than judging every pair takes; all people if everyone judges every pair."""
     if len(hours) <= per_pair:
         return tuple(hours) if len(set(hours.values())) > 1 else ()
     return tuple(name for name, share in hours.items() if share * per_pair > sum(hours.values()))
 
 
-def shares_of(given: Iterable[str]) -> dict[str, float]:
-    """`a1=2` as a person and their share. Raises InputError with everything that is not of that form."""
-    found: dict[str, float] = {}
+def shares_of(texts: Iterable[str]) -> dict[str, float]:
+    """People and their shares, from texts such as `a1=2`. Raises InputError with every text that has another form."""
+    shares: dict[str, float] = {}
     faults = []
-    for text in given:
+    for text in texts:
         name, _, share = text.partition("=")
         try:
-            found[name] = float(share)
+            shares[name] = float(share)
         except ValueError:
-            found[name] = 0.0
-        if not name or not 0 < found[name] < float("inf"):
+            shares[name] = 0.0
+        if not name or not 0 < shares[name] < float("inf"):
             faults.append(f"--share {text}: expected a name and a number above 0, such as a1=2")
     if faults:
         raise InputError("the shares cannot be read", faults=faults)
-    return found
+    return shares
 
 
 def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:
@@ -268,11 +340,11 @@ def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[L
 
 
 def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bool) -> int:
-    """Take back the pairs that were neither sent nor judged; returns how many assignments they had.
+    """Take back the pairs that were neither sent nor judged; returns the number of their assignments.
 
-    `queries` limits it to these queries. sent: take these queries back although they were sent, if no answer to them is
-    on record. Their tasks go with the next push, and what was answered until then comes back into the plan. Raises
-    MissingInput when nothing is planned, InputError when nothing can be taken back: people would go on with tasks that
+    queries: take back only these. sent: take these queries back although they were sent, if no answer to them is
+    on record. The next push withdraws their tasks, and answers given until then return to the plan. Raises
+    MissingInput if nothing is planned, InputError if nothing can be taken back: people would go on with tasks that
     are not in the plan.
     """
     if sent and not queries:
@@ -281,25 +353,25 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         )
     with ws.writing() as session:
         current = people.read_assignments(session)
-        known = {query.query_id: query for query in read_queries(session)}
+        queries_by_id = {query.query_id: query for query in read_queries(session)}
         if not current:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        chosen = {known_query(known, name).query_id for name in queries} or set(known)
-        bound = {one.pair for one in judgements.read_judgements(session)}
+        chosen = {known_query(queries_by_id, name).query_id for name in queries} or set(queries_by_id)
+        bound = {judgement.pair for judgement in judgements.read_judgements(session)}
         tasks = projects.read_sent(session)
         if not sent:
-            bound |= {asked.pair for of_person in tasks.values() for asked in of_person}
+            bound |= {pair_key.pair for of_person in tasks.values() for pair_key in of_person}
         elif judged := sorted(chosen & {query_id for query_id, _ in bound}):
             raise InputError(f"{', '.join(judged)}: already judged", hint="a query with answers stays in the plan")
-        leaving = {one for one in current if one.query_id in chosen and one.pair not in bound}
+        leaving = {row for row in current if row.query_id in chosen and row.pair not in bound}
         if not leaving:
-            of = f" of {', '.join(sorted(chosen))}" if queries else ""
+            of_queries = f" of {', '.join(sorted(chosen))}" if queries else ""
             who = f"; tasks were sent to {', '.join(sorted(tasks))}" if tasks else ""
             raise InputError(
-                f"every planned pair{of} was sent or judged{who}",
+                f"every planned pair{of_queries} was sent or judged{who}",
                 hint="to take back a query without answers: `annot plan --withdraw --query QUERY --sent`",
             )
-        remaining = renumbered(one for one in current if one not in leaving)
+        remaining = renumbered(row for row in current if row not in leaving)
         if not dry_run:
             keep_backup(ws, "before plan withdraw")
             take_from_plan(ws, session, remaining, leaving, queries=chosen)

@@ -1,21 +1,23 @@
-"""Pools drawn for each topic, and what is added to them later."""
+"""Pools drawn for each topic, and later additions to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
 from statistics import mean
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, near
-from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
+from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking, Topic
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
 from annot.pools.admission import (
+    Admission,
     admissions,
     as_recorded,
     near_duplicates,
@@ -61,6 +63,7 @@ from annot.pools.frozen_rankings import (
 from annot.pools.pool_design import (
     DesignOverrides,
     PoolDesign,
+    Topics,
     design_of_settings,
     differences,
     for_text,
@@ -75,11 +78,10 @@ from annot.pools.pool_design import (
 from annot.pools.pooling import as_of, extended, shares
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.publishing.report.terminal import rendered
-from annot.ranking.corpus import Field
 from annot.ranking.given_vectors import absent_by_default
 from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
-from annot.ranking.word_vectors import trained_on_few
+from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.pools import read_queries, read_topics
 from annot.study.backups import keep_backup
@@ -93,7 +95,7 @@ from annot.study.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class DrawnPool:
-    """One pool in figures."""
+    """Figures of one pool."""
 
     topic_id: str
     queries: int
@@ -104,36 +106,36 @@ class DrawnPool:
     added: int
     """Documents that the pool did not have before."""
     leaving: int
-    """Documents that it had and has no more."""
+    """Documents that it had before and has no longer."""
 
 
 def columns(built: Sequence[DrawnPool]) -> Columns[DrawnPool]:
-    """What is told of each pool; of citations where a topic has any."""
+    """Columns of the list of pools; those about citations if a topic has any."""
     of_citations = [
-        Column[DrawnPool]("cited", lambda one: one.cited),
-        Column[DrawnPool]("cited, not in corpus", lambda one: one.cited_outside, "cited_outside"),
+        Column[DrawnPool]("cited", lambda pool: pool.cited),
+        Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
     ]
-    of_papers = called().topic != "topic" or any(one.cited_outside is not None for one in built)
+    of_papers = called().topic != "topic" or any(pool.cited_outside is not None for pool in built)
     return Columns(
-        [Column(called().topic, lambda one: one.topic_id)],
+        [Column(called().topic, lambda pool: pool.topic_id)],
         [
-            Column("queries", lambda one: one.queries),
-            Column("pool", lambda one: one.size),
+            Column("queries", lambda pool: pool.queries),
+            Column("pool", lambda pool: pool.size),
             *(of_citations if of_papers else ()),
-            Column("exhausted methods", lambda one: " ".join(one.dry)),
-            Column("added", lambda one: one.added),
-            Column("leaving", lambda one: one.leaving),
+            Column("exhausted methods", lambda pool: " ".join(pool.dry)),
+            Column("added", lambda pool: pool.added),
+            Column("leaving", lambda pool: pool.leaving),
         ],
     )
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltPools:
-    """What `annot pool` did."""
+    """Result of `annot pool`."""
 
     pools: tuple[DrawnPool, ...]
     sent: bool
-    """Whether tasks of the study were sent: then pairs are added only with `--grow`."""
+    """True if tasks of the study were sent: then pairs are added only with `--grow`."""
     notes: tuple[str, ...]
 
 
@@ -143,6 +145,170 @@ class ShownPool:
 
     pool: Pool
     titles: dict[str, str]
+
+
+class _Records(NamedTuple):
+    """Records that pools are drawn from."""
+
+    queries: tuple[Query, ...]
+    texts: dict[str, Topic]
+    """The topics that are texts."""
+    pools: dict[str, Pool]
+    sent: bool
+    guarded: bool
+    share: float | None
+    """Share of the pools that is judged; None if all of them are."""
+
+
+class _Drawn(NamedTuple):
+    """New pools by topic, and their sources."""
+
+    pools: dict[str, Pool]
+    rankings: Rankings
+    admitted: dict[str, Admission]
+    new: Rankings
+    """The rankings that are not on disk yet."""
+    facts: dict[str, Any] | None
+    """Facts that `write_rankings` needs of the new ones; None if all are on disk."""
+
+
+class _Designs:
+    """Designs of pools to draw: as on record; for new topics as most pools; without a record as in annot.toml.
+
+    The changes of the command line apply to each of them. A method without its vectors takes part only in pools that it
+    drew before, unless the command line names it.
+    """
+
+    def __init__(self, ws: Workspace, records: _Records, overrides: DesignOverrides, *, redraw: bool, frozen: bool):
+        """redraw: ignore the designs on record. frozen: a method with a ranking on disk needs no vectors."""
+        self._ws, self._texts, self._overrides = ws, records.texts, overrides
+        self._of_settings = design_of_settings(ws.settings)
+        self._frozen = frozen
+        self._recorded = {} if redraw else recorded_designs(records.pools.values())
+        self._usual, self._usual_of_texts = (
+            usual_design({name: design for name, design in self._recorded.items() if (name in self._texts) is text})
+            for text in (False, True)
+        )
+        self._absent = set(absent_by_default(ws))
+        if frozen:
+            self._absent -= {path.stem for path in ws.rankings.glob("*.run")}
+        self._of_new = (
+            self._changed(self._of_settings, ())
+            if self._usual is None
+            else self._changed(self._usual, self._usual.methods)
+        )
+
+    def _changed(self, design: PoolDesign, drew: Collection[str]) -> PoolDesign:
+        """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
+        changed = overridden(design, self._overrides)
+        return changed if self._overrides.methods else without(changed, self._absent - {*drew})
+
+    def _of_topic(self, topic_id: str) -> PoolDesign:
+        design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
+        return self._of_new if design is None else self._changed(design, design.methods)
+
+    def of_topics(self, topics: Topics) -> tuple[dict[str, PoolDesign], dict[str, set[str]]]:
+        """Design of each topic, and the texts that a method cannot rank for, by method; their designs lack it."""
+        designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
+        methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
+        on_disk = not_ranked(self._ws) if self._frozen else None
+        left_out = left_out_of(self._ws, methods, topics.texts, frozen=on_disk)
+        for topic_id in topics.texts:
+            designs[topic_id] = for_text(designs[topic_id], topic_id, left_out)
+        return designs, left_out
+
+    def new_of(self, topic_ids: Iterable[str]) -> list[str]:
+        """Topics that have no drawn pool on record, in order."""
+        return sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
+
+    @property
+    def _left_out_on_request(self) -> set[str]:
+        return {*self._ws.settings.pool.without, *(self._overrides.without or ())}
+
+    @property
+    def left_out(self) -> list[str]:
+        """Methods that annot.toml or the command line leaves out."""
+        return [name for name in self._of_new.without if name in self._left_out_on_request]
+
+    @property
+    def left_out_on_record(self) -> list[str]:
+        """Methods that only the pools on record leave out."""
+        return [name for name in self._of_new.without if name not in self._absent | self._left_out_on_request]
+
+    @property
+    def absent(self) -> list[str]:
+        """Methods that first pools do without because their vectors are absent."""
+        missing = self._absent - self._left_out_on_request
+        return [] if self._recorded else [name for name in self._of_new.without if name in missing]
+
+    @property
+    def differing(self) -> list[tuple[str, str, str]]:
+        """Settings in which the pools on record differ from annot.toml, unless the command line names them."""
+        if self._usual is None:
+            return []
+        differing = differences(self._usual, self._of_settings)
+        return [difference for difference in differing if getattr(self._overrides, difference[0]) is None]
+
+
+class _Ranker:
+    """Rankings of the corpus for some topics, and the papers that may enter their pools."""
+
+    def __init__(self, ws: Workspace, topics: Topics, *, keep: bool, advance: Advance):
+        """keep: make and keep missing parts of the index, and near-duplicates."""
+        self.ws, self.topics = ws, topics
+        self._keep, self._advance = keep, advance
+        self._duplicates = cache(partial(near_duplicates, ws, keep=keep, advance=advance))
+
+    def same_title(self) -> dict[str, tuple[str, ...]]:
+        """Papers with the title of a query paper, by topic."""
+        return self._duplicates().of_same_title(self.topics.papers)
+
+    def rank(
+        self,
+        methods: Sequence[str],
+        *,
+        ranking_depth: int,
+        topic_ids: Sequence[str] | None = None,
+        given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+    ) -> tuple[Rankings, dict[str, Any]]:
+        """Rankings and facts as `rank_corpus` returns them. topic_ids: None takes all topics."""
+        return rank_corpus(
+            self.ws,
+            methods=methods,
+            topics=self.topics.ids if topic_ids is None else topic_ids,
+            texts={name: searched(topic) for name, topic in self.topics.texts.items()},
+            excluded=self.same_title,
+            ranking_depth=ranking_depth,
+            keep=self._keep,
+            advance=self._advance,
+            given=given,
+        )
+
+    def admissions(
+        self, rankings: Rankings, current: Mapping[str, Pool], *, coming: int | None = None
+    ) -> dict[str, Admission]:
+        """Admissions to the pools, as `annot.pools.admission.admissions` returns them."""
+        return admissions(
+            self.ws,
+            self.topics.citations,
+            rankings,
+            duplicates=self._duplicates(),
+            current=current,
+            coming=coming,
+        )
+
+
+def _read(ws: Workspace) -> _Records:
+    with ws.reading() as session:
+        sample = pools.read_sample(session)
+        return _Records(
+            queries=read_queries(session),
+            texts=read_topics(session),
+            pools=pools.read_pools(session),
+            sent=projects.was_sent(session),
+            guarded=is_guarded(session),
+            share=sample and sample.design.share,
+        )
 
 
 def build(
@@ -156,165 +322,146 @@ def build(
     dry_run: bool,
     advance: Advance,
 ) -> BuiltPools:
-    """Rank, draw and write the pool of every topic: as those on record were drawn, or else as annot.toml says.
+    """Rank the corpus, and draw and write the pool of every topic: as those on record, or else as annot.toml says.
 
-    overrides: what the command line names instead. only: queries or topics; the pools
+    overrides: changes of the command line. only: queries or topics; the pools
     of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
-    `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError if they
-    would be without it, and if pairs that were sent or judged would leave.
+    `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError if pairs would
+    be added without it, and if pairs that were sent or judged would leave.
     """
-    by_settings = design_of_settings(ws.settings)
-    with ws.reading() as session:
-        queries = read_queries(session)
-        current = pools.read_pools(session)
-        hashes = pools.read_rankings_sha256(session)
-        sent = projects.was_sent(session)
-        texts = read_topics(session)
-    if not queries:
+    records = _read(ws)
+    if not records.queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-    recorded = recorded_designs(current.values())
-    usual, usual_of_texts = (
-        None if redraw else usual_design({name: one for name, one in recorded.items() if (name in texts) is text})
-        for text in (False, True)
+    current = records.pools
+    designs = _Designs(ws, records, overrides, redraw=redraw, frozen=frozen)
+    chosen = topics_named(records.queries, only) if only else {query.topic_id for query in records.queries}
+    topics = topics_of(ws, chosen, records.texts)
+    design_of, not_for_texts = designs.of_topics(topics)
+    ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
+    drawn = _draw(ranker, design_of, current, frozen=frozen, partly=bool(only))
+    staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else None
+    changes = pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
+    if not dry_run:
+        _write_drawn(ws, drawn, staying, changes, redraw=redraw, grow=grow)
+        if redraw or not current:
+            note(ws, "pool", states_of(ws))
+    notes = sentences(
+        "commands.pools",
+        sizes=[len(pool.entries) for pool in drawn.pools.values()],
+        left_out=designs.left_out,
+        out_on_record=designs.left_out_on_record,
+        absent=designs.absent,
+        same_title=ranker.same_title(),
+        not_for_texts={method: new for method, ids in not_for_texts.items() if (new := designs.new_of(ids))},
+        passed_over=passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
+        dry=[pool.topic_id for pool in drawn.pools.values() if pool.dry],
+        differing=designs.differing,
+        changes=[change for change in changes.values() if current and (change.added or change.leaving)],
+        wants_grow=records.sent and dry_run and not grow and any(change.added for change in changes.values()),
+        dry_run=dry_run,
     )
-    absent = set(absent_by_default(ws))
+    notes += sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
+    in_figures = tuple(_in_figures(pool, records.queries, changes) for pool in drawn.pools.values())
+    return BuiltPools(in_figures, records.sent, notes)
+
+
+def _draw(
+    ranker: _Ranker, designs: Mapping[str, PoolDesign], current: Mapping[str, Pool], *, frozen: bool, partly: bool
+) -> _Drawn:
+    """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
+    ws = ranker.ws
+    topics_by_method = needed(designs, {name: pool for name, pool in current.items() if name in designs})
+    facts = None
     if frozen:
-        absent -= {path.stem for path in ws.rankings.glob("*.run")}
-
-    def as_asked(drawn_by: PoolDesign, drew: Collection[str]) -> PoolDesign:
-        """drew: the methods by which pools on record were drawn; they are never left out for want of vectors."""
-        found = overridden(drawn_by, overrides)
-        return found if overrides.methods else without(found, absent - {*drew})
-
-    design = as_asked(by_settings, ()) if usual is None else as_asked(usual, usual.methods)
-    chosen = topics_named(queries, only) if only else {query.topic_id for query in queries}
-    topics = topics_of(ws, chosen, texts)
-
-    def design_of(topic_id: str) -> PoolDesign:
-        drew = None if redraw else recorded.get(topic_id, usual_of_texts if topic_id in texts else None)
-        return design if drew is None else as_asked(drew, drew.methods)
-
-    of_texts = {name: design_of(name) for name in topics.texts}
-    asked_of_texts = dict.fromkeys(method for one in of_texts.values() for method in one.methods)
-    on_disk = not_ranked(ws) if frozen else None
-    left_out = left_out_of(ws, asked_of_texts, topics.texts, frozen=on_disk)
-    designs = {
-        topic_id: for_text(of_texts[topic_id], topic_id, left_out) if topic_id in of_texts else design_of(topic_id)
-        for topic_id in topics.ids
-    }
-    duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
-    wanted = needed(designs, {name: pool for name, pool in current.items() if name in designs})
-    facts: dict[str, Any] | None = None
-    if frozen:
-        rankings = read_rankings(ws, wanted)
+        rankings = read_rankings(ws, topics_by_method)
     else:
-        rankings, facts = rank_corpus(
-            ws,
-            methods=list(wanted),
-            topics=topics.ids,
-            texts={name: searched(topic) for name, topic in topics.texts.items()},
-            excluded=lambda: duplicates().of_same_title(topics.papers),
-            ranking_depth=max(one.ranking_depth for one in designs.values()),
-            keep=not dry_run,
-            advance=advance,
-        )
-        if only:
+        ranking_depth = max(design.ranking_depth for design in designs.values())
+        rankings, facts = ranker.rank(list(topics_by_method), ranking_depth=ranking_depth)
+        if partly:
             refuse_other_corpus(ws, facts, corrected_only=ranked_corpus(ws).differs_by_corrections)
-    admitted = admissions(ws, topics.citations, rankings, duplicates=duplicates(), current=current)
+    admitted = ranker.admissions(rankings, current)
     if frozen:
         admitted = as_recorded(admitted, recorded_admissions(ws))
     drawn = draw_pools(rankings, designs, admitted, current=current)
-    staying = [pool for topic_id, pool in current.items() if only and topic_id not in chosen]
-    changes = pool_changes(current, [*drawn, *staying], queries)
-    if not dry_run:
-        lines = lines_of(rankings)
-        hashes |= {
-            topic_id: rankings_sha256({name: lines[name] for name in wanted if topic_id in wanted[name]}, topic_id)
-            for topic_id in topics.ids
-        }
-        if facts is not None and only:
-            lines, facts = joined(ws, lines, facts=facts, of_topics=True)
-        with ws.writing() as session:
-            refuse_growth(session, {name: len(one.added) for name, one in changes.items()}, grow=grow)
-            pools.replace_pools(session, [*drawn, *staying], rankings_sha256=hashes)
-            if redraw:
-                keep_backup(ws, "before pool redraw")
-        if facts is not None:
-            write_rankings(ws, lines, facts=facts)
-        on_record = recorded_admissions(ws) if staying else {}
-        kept = {pool.topic_id: on_record[pool.topic_id] for pool in staying if pool.topic_id in on_record}
-        write_admissions(ws, {**kept, **admitted})
-        write_pools(ws, sorted([*drawn, *staying], key=attrgetter("topic_id")) if staying else drawn)
-        if redraw or not current:
-            note(ws, "pool", states_of(ws))
-    made_with = method_settings(ws) if facts is None else facts["methods"]
-    asked_out = {*ws.settings.pool.without, *(overrides.without or ())}
-    few = trained_on_few({name: of for name, of in made_with.items() if name in wanted})
-    notes = sentences(
-        "commands.pools",
-        sizes=[len(pool.entries) for pool in drawn],
-        left_out=[name for name in design.without if name in asked_out],
-        out_on_record=[name for name in design.without if name not in absent | asked_out],
-        absent=[name for name in design.without if name in absent - asked_out and (redraw or not recorded)],
-        same_title=duplicates().of_same_title(topics.papers),
-        not_for_texts={
-            method: new
-            for method, missing in left_out.items()
-            if (new := sorted(name for name in missing if redraw or name not in recorded))
-        },
-        passed_over=passed_over_in(drawn, rankings, admitted),
-        dry=[pool.topic_id for pool in drawn if pool.dry],
-        differing=[one for one in differences(usual, by_settings) if getattr(overrides, one[0]) is None]
-        if usual
-        else [],
-        changes=[one for one in changes.values() if current and (one.added or one.leaving)],
-        wants_grow=sent and dry_run and not grow and any(one.added for one in changes.values()),
-        dry_run=dry_run,
-    )
-    notes += sentences("commands.few_abstracts", few=few)
-    return BuiltPools(tuple(_in_figures(pool, queries, changes) for pool in drawn), sent, notes)
+    return _Drawn({pool.topic_id: pool for pool in drawn}, rankings, admitted, {} if frozen else rankings, facts)
+
+
+def _write_drawn(
+    ws: Workspace,
+    drawn: _Drawn,
+    staying: Sequence[Pool] | None,
+    changes: Mapping[str, PoolChange],
+    *,
+    redraw: bool,
+    grow: bool,
+) -> None:
+    """Write the pools to the database, and their files. staying: pools that were not drawn now; None if all were."""
+    new, others = list(drawn.pools.values()), staying or ()
+    lines, facts = lines_of(drawn.rankings), drawn.facts
+    hashes = {
+        topic_id: rankings_sha256({name: lines[name] for name in lines if name in pool.methods}, topic_id)
+        for topic_id, pool in drawn.pools.items()
+    }
+    if facts is not None and staying is not None:
+        lines, facts = joined(ws, lines, facts=facts, of_topics=True)
+    with ws.writing() as session:
+        refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
+        hashes = pools.read_rankings_sha256(session) | hashes
+        pools.replace_pools(session, [*new, *others], rankings_sha256=hashes)
+        if redraw:
+            keep_backup(ws, "before pool redraw")
+    if facts is not None:
+        write_rankings(ws, lines, facts=facts)
+    on_record = recorded_admissions(ws) if others else {}
+    of_others = {pool.topic_id: on_record[pool.topic_id] for pool in others if pool.topic_id in on_record}
+    write_admissions(ws, {**of_others, **drawn.admitted})
+    write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
+
+
+def _few_abstracts(ws: Workspace, drawn: _Drawn) -> FewAbstracts | None:
+    """Methods of these rankings that were trained on few abstracts."""
+    made_with = method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
+    return trained_on_few({name: settings for name, settings in made_with.items() if name in drawn.rankings})
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
-    """Rank the corpus for every topic by the methods of annot.toml; nothing is written."""
+    """Rankings of the corpus for every topic by the methods of annot.toml, with their facts; nothing is written."""
     with ws.reading() as session:
         topics = topics_of(ws, [query.topic_id for query in read_queries(session)], read_topics(session))
-    return rank_corpus(
-        ws,
-        methods=list(design_of_settings(ws.settings).ranked_methods),
-        topics=topics.ids,
-        texts={name: searched(topic) for name, topic in topics.texts.items()},
-        excluded=lambda: near_duplicates(ws, keep=True, advance=advance).of_same_title(topics.papers),
-        ranking_depth=ws.settings.pool.ranking_depth,
-        keep=True,
-        advance=advance,
-    )
+    methods = list(design_of_settings(ws.settings).ranked_methods)
+    return _Ranker(ws, topics, keep=True, advance=advance).rank(methods, ranking_depth=ws.settings.pool.ranking_depth)
+
+
+def _pool_named(ws: Workspace, name: str) -> Pool:
+    with ws.reading() as session:
+        (topic_id,) = topics_named(read_queries(session), [name])
+        return pools.read_pool(session, topic_id)
 
 
 def show(ws: Workspace, name: str) -> ShownPool:
     """The pool of a query, or of a topic."""
-    with ws.reading() as session:
-        (topic_id,) = topics_named(read_queries(session), [name])
-        pool = pools.read_pool(session, topic_id)
+    pool = _pool_named(ws, name)
     return ShownPool(pool, papers.headings(ws.corpus, [entry.doc_id for entry in pool.entries]))
 
 
 def describe(shown: ShownPool) -> str:
-    """How the pool came about, in a line or two, and its documents."""
+    """Text about the pool: its origin in a line or two, and its documents."""
     return rendered("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:
-    own = [changes[query.query_id] for query in queries if query.topic_id == pool.topic_id]
+    query_ids = queries_of(queries, pool.topic_id)
+    # All queries of a topic share its pool, and so its changes.
+    change = changes[query_ids[0]]
     return DrawnPool(
         topic_id=pool.topic_id,
-        queries=sum(query.topic_id == pool.topic_id for query in queries),
+        queries=len(query_ids),
         size=len(pool.entries),
         cited=sum(entry.drawn.method == CITED for entry in pool.entries),
         cited_outside=pool.cited_outside,
         dry=pool.dry,
-        added=len(own[0].added),
-        leaving=len(own[0].leaving),
+        added=len(change.added),
+        leaving=len(change.leaving),
     )
 
 
@@ -326,16 +473,8 @@ def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What is added to pools after the draw: papers found by hand, and the best of a method that came later.
+# Additions to pools after the draw: papers found by hand, and the best of a method that came later.
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-class _Ranked(NamedTuple):
-    """The rankings of the method, and the facts that `write_rankings` needs of new ones."""
-
-    of_method: dict[str, Ranking]
-    new: Rankings
-    facts: dict[str, Any] | None
 
 
 def add(
@@ -349,45 +488,37 @@ def add(
     dry_run: bool,
     advance: Advance,
 ) -> PoolGrowth:
-    """Add the documents to the pool of a topic as a version of its own; what is in it already stays as it is.
+    """Add the documents to the pool of a topic as a version of its own; its other documents stay as they are.
 
-    query: a query or a topic, whose queries share the pool. by: who adds them; None takes the account of this
-    machine. grow: pairs may be added to a study that was sent or judged. Raises InputError for an unknown query, for
-    documents that are not in the corpus, have the query paper's title, or nearly the text of the query paper or of
-    another paper of the pool, and where the study would grow unasked.
+    query: a query or a topic, whose queries share the pool. by: the person who adds them; None takes the account of
+    this machine. grow: pairs may be added to a study that was sent or judged. Raises InputError for an unknown query,
+    for documents that are not in the corpus, have the query paper's title, or nearly the text of the query paper or of
+    another paper of the pool, and if the study would grow without `grow`.
     """
     if not reason.strip():
         raise InputError("--reason: found no words, expected how the papers were found")
-    with ws.reading() as session:
-        queries = read_queries(session)
-        (topic_id,) = topics_named(queries, [query])
-        before = pools.read_pool(session, topic_id)
-        current = pools.read_pools(session)
-        guarded, sample = is_guarded(session), pools.read_sample(session)
-    there = {entry.doc_id for entry in before.entries}
-    new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in there))
+    pool, records = _pool_named(ws, query), _read(ws)
+    pooled = {entry.doc_id for entry in pool.entries}
+    new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in pooled))
     if new:
-        _refuse(ws, before, new, keep=not dry_run, advance=advance)
-    known = [(entry.doc_id, entry.drawn) for entry in before.entries if entry.doc_id in doc_ids]
-    share = sample and sample.design.share
-    grown = partial(_grown, MANUAL, None, known=known, guarded=guarded, share=share, grow=grow, dry_run=dry_run)
-    if not new:
-        if before.additions and not dry_run:
-            # An earlier run may have ended before its files were written.
-            write_pools(ws, list(current.values()))
-        unchanged = GrownPool(topic_id, queries_of(queries, topic_id), (), len(before.entries))
-        return grown(None, [unchanged])
-    # The rankings that the pool was drawn from show which methods had them.
-    wanted = needed(recorded_designs([before]), {topic_id: before})
-    rankings = read_rankings(ws, wanted) if wanted else {}
-    version = next_version(current)
-    addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
-    of_topic = {method: by_topic[topic_id] for method, by_topic in rankings.items()}
-    after = {topic_id: extended(before, addition, of_topic, excluded=())}
-    found = grown_pools(current, after, queries)
-    if not dry_run:
-        record_version(ws, after, rankings=rankings, grow=grow)
-    return grown(version, found)
+        _refuse(ws, pool, new, keep=not dry_run, advance=advance)
+    known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
+    version = next_version(records.pools) if new else None
+    if version is None:
+        if pool.additions:
+            _complete_files(ws, records, dry_run=dry_run)
+        grown = [_unchanged(records, pool)]
+    else:
+        # The rankings that the pool was drawn from show which methods had them.
+        topics_by_method = needed(recorded_designs([pool]), {pool.topic_id: pool})
+        rankings = read_rankings(ws, topics_by_method) if topics_by_method else {}
+        addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
+        changed = {pool.topic_id: extended(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
+        grown = grown_pools(records.pools, changed, records.queries)
+        if not dry_run:
+            record_version(ws, changed, rankings=rankings, grow=grow)
+    notes = _growth_notes(records, version, grown, known=known, grow=grow, dry_run=dry_run)
+    return PoolGrowth(version, MANUAL, None, tuple(grown), records.guarded, notes)
 
 
 def top_up(
@@ -403,136 +534,163 @@ def top_up(
     dry_run: bool,
     advance: Advance,
 ) -> PoolGrowth:
-    """Add what the pools lack of the first `depth` papers of a method that did not draw them, as one version.
+    """Add the papers that pools lack of the first `depth` of a method that did not draw them, as one version.
 
-    method: built in or imported; file: its run, which is imported first. depth: None takes how
-    many papers each method brought when the pool was drawn. only: queries or topics; without any, all pools.
+    method: built in or imported; file: its run, which is imported first. depth: None takes the number of papers that
+    each method brought when the pool was drawn. only: queries or topics; without any, all pools.
     The same again adds nothing. by: None takes the account of this machine. Raises InputError if the method drew all
-    these pools, if a pool does not tell its depth, and if the study would grow unasked.
+    these pools, if the depth of a pool is not on record, and if the study would grow without `grow`.
     """
     if method in (CITED, MANUAL):
         raise InputError(
             f"--method {method}: has no ranking", hint="to add papers found by hand: `annot pool add QUERY DOC...`"
         )
-    given = _taken_in(ws, file, method, dry_run=True)
-    with ws.reading() as session:
-        queries = read_queries(session)
-        current = pools.read_pools(session)
-        guarded, sample = is_guarded(session), pools.read_sample(session)
-        texts = read_topics(session)
-    chosen = topics_named(queries, only) if only else set(current)
-    before = {topic_id: pool for topic_id, pool in current.items() if topic_id in chosen}
-    if not before:
+    run = _imported(ws, file, method, dry_run=True)
+    records = _read(ws)
+    chosen = topics_named(records.queries, only) if only else set(records.pools)
+    current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
+    if not current:
         raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [topic_id for topic_id, pool in before.items() if method in as_of(pool, 1).methods]
-    if len(drew) == len(before):
+    drew = [topic_id for topic_id, pool in current.items() if method in as_of(pool, 1).methods]
+    if len(drew) == len(current):
         raise InputError(
             f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
         )
-    wanted = {topic_id: _depth_of(pool, depth) for topic_id, pool in before.items() if topic_id not in drew}
+    depths = {topic_id: _depth_of(pool, depth) for topic_id, pool in current.items() if topic_id not in drew}
     missing = {
-        topic_id: at
-        for topic_id, at in wanted.items()
-        if at > max((one.depth for one in before[topic_id].additions if one.method == method and one.depth), default=0)
+        topic_id: down_to for topic_id, down_to in depths.items() if down_to > _reached(current[topic_id], method)
     }
-    share = sample and sample.design.share
-    grown = partial(_grown, method, depth, guarded=guarded, share=share, grow=grow, dry_run=dry_run)
     if not missing:
-        if not dry_run:
-            # An earlier run may have ended before its files were written.
-            write_pools(ws, list(current.values()))
-        same = [GrownPool(name, queries_of(queries, name), (), len(before[name].entries)) for name in wanted]
+        _complete_files(ws, records, dry_run=dry_run)
+        unchanged = [_unchanged(records, current[topic_id]) for topic_id in depths]
         notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
-        return grown(None, same, before=notes)
-    topics = topics_of(ws, missing, texts)
-    if left_out := left_out_of(ws, [] if given is not None else [method], topics.texts):
+        notes += _growth_notes(records, None, unchanged, grow=grow, dry_run=dry_run)
+        return PoolGrowth(None, method, depth, tuple(unchanged), records.guarded, notes)
+    topics = topics_of(ws, missing, records.texts)
+    if left_out := left_out_of(ws, [] if run is not None else [method], topics.texts):
         raise InputError(
             f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
             "citations, and no vector of it is in the set",
             hint="name the queries that it can rank for, or import a run of the method with --run",
         )
-    duplicates = cache(partial(near_duplicates, ws, keep=not dry_run, advance=advance))
-    earlier = {topic_id: before[topic_id] for topic_id in missing}
-    old = needed(recorded_designs(earlier.values()), earlier)
-    known = read_rankings(ws, old) if old else {}
-    ranked = _ranking_of(
-        ws,
-        method,
-        earlier,
-        given,
-        known,
-        lambda: duplicates().of_same_title(topics.papers),
-        {name: searched(topic) for name, topic in topics.texts.items()},
-        keep=not dry_run,
-        advance=advance,
-    )
-    rankings = {**known, method: ranked.of_method}
-    version, made = next_version(current), made_now(by)
-    on_record = recorded_admissions(ws)
-    admitted = as_recorded(
-        admissions(ws, topics.citations, rankings, duplicates=duplicates(), current=before, coming=version), on_record
-    )
-    after = {
-        topic_id: extended(
-            pool,
-            Addition(version, method, missing[topic_id], (), reason, **made),
-            {name: of[topic_id] for name, of in rankings.items() if topic_id in of},
-            excluded=admitted[topic_id].barred[version],
-        )
-        for topic_id, pool in earlier.items()
+    version, made = next_version(records.pools), made_now(by)
+    additions = {
+        topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
     }
-    found = grown_pools(current, after, queries)
+    drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
+    grown = grown_pools(records.pools, drawn.pools, records.queries)
     if not dry_run:
         with ws.reading() as session:
-            refuse_unasked(session, found, grow=grow)
-        _taken_in(ws, file, method, dry_run=False)
-        if ranked.facts is not None:
+            refuse_unasked(session, grown, grow=grow)
+        _imported(ws, file, method, dry_run=False)
+        if drawn.facts is not None:
             # Before the pools are on record that follow from it.
-            of_all, facts = joined(ws, lines_of(ranked.new), facts=ranked.facts)
-            write_rankings(ws, of_all, facts=facts)
-        write_admissions(ws, {**on_record, **admitted})
-        record_version(ws, after, rankings=rankings, grow=grow)
+            lines, facts = joined(ws, lines_of(drawn.new), facts=drawn.facts)
+            write_rankings(ws, lines, facts=facts)
+        write_admissions(ws, {**recorded_admissions(ws), **drawn.admitted})
+        record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
     notes = sentences(
         "commands.topped_up",
         method=method,
         drew=drew,
-        shares=[_share(earlier[topic_id], ranked.of_method[topic_id], at) for topic_id, at in missing.items()],
-        dry=[topic_id for topic_id in after if method in after[topic_id].dry],
+        shares=[_share(current[name], drawn.rankings[method][name], down_to) for name, down_to in missing.items()],
+        dry=[topic_id for topic_id, pool in drawn.pools.items() if method in pool.dry],
     )
-    return grown(version, found, before=notes)
+    notes += _growth_notes(records, version, grown, grow=grow, dry_run=dry_run)
+    return PoolGrowth(version, method, depth, tuple(grown), records.guarded, notes)
 
 
-def _grown(
-    method: str,
-    depth: int | None,
+def _extend(
+    ranker: _Ranker,
+    current: Mapping[str, Pool],
+    additions: Mapping[str, Addition],
+    run: Mapping[str, Ranking] | None,
+) -> _Drawn:
+    """Pools with these additions, which have one method and one version. run: as in `_rank_by`."""
+    ws = ranker.ws
+    earlier = {topic_id: current[topic_id] for topic_id in additions}
+    addition = next(iter(additions.values()))
+    method, version = addition.method, addition.version
+    topics_by_method = needed(recorded_designs(earlier.values()), earlier)
+    on_disk = read_rankings(ws, topics_by_method) if topics_by_method else {}
+    new, facts = _rank_by(ranker, method, earlier, on_disk, run)
+    rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
+    admitted = as_recorded(ranker.admissions(rankings, current, coming=version), recorded_admissions(ws))
+    pools = {
+        topic_id: extended(
+            pool,
+            additions[topic_id],
+            _of_topic(rankings, topic_id),
+            excluded=admitted[topic_id].barred[version],
+        )
+        for topic_id, pool in earlier.items()
+    }
+    return _Drawn(pools, rankings, admitted, new, facts)
+
+
+def _rank_by(
+    ranker: _Ranker, method: str, pools: Mapping[str, Pool], on_disk: Rankings, run: Mapping[str, Ranking] | None
+) -> tuple[Rankings, dict[str, Any] | None]:
+    """Rankings by the method for the pools that it has not ranked for, and their facts; None if it has for all.
+
+    run: the rankings of the method that are being imported, if they are.
+    """
+    ws = ranker.ws
+    not_on_disk = [topic_id for topic_id in pools if topic_id not in on_disk.get(method, ())]
+    if not not_on_disk:
+        return {}, None
+    names = (*METHODS, *imported_methods(ws))
+    if run is None and method not in names and not (ws.vectors / method).is_dir():
+        raise MissingInput(
+            f"--method {method}: no run and no vectors of this name; {near(method, names)}",
+            hint=f"import its run with `annot pool add --run FILE --method {method}`, or its vectors with "
+            "`annot vectors add`",
+        )
+    return ranker.rank(
+        [method],
+        topic_ids=not_on_disk,
+        ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in pools.values()),
+        given={} if run is None else {method: run},
+    )
+
+
+def _of_topic(rankings: Rankings, topic_id: str) -> dict[str, Ranking]:
+    return {method: by_topic[topic_id] for method, by_topic in rankings.items() if topic_id in by_topic}
+
+
+def _complete_files(ws: Workspace, records: _Records, *, dry_run: bool) -> None:
+    """Write the files of the pools, because an earlier run may have ended before they were written."""
+    if not dry_run:
+        write_pools(ws, list(records.pools.values()))
+
+
+def _unchanged(records: _Records, pool: Pool) -> GrownPool:
+    return GrownPool(pool.topic_id, queries_of(records.queries, pool.topic_id), (), len(pool.entries))
+
+
+def _growth_notes(
+    records: _Records,
     version: int | None,
-    found: Sequence[GrownPool],
+    grown: Sequence[GrownPool],
     *,
     known: Sequence[tuple[str, Draw]] = (),
-    before: tuple[str, ...] = (),
-    guarded: bool,
-    share: float | None,
     grow: bool,
     dry_run: bool,
-) -> PoolGrowth:
-    """The result. version: None if nothing was added. known: what was there already. before: further notes.
-
-    share: of the pools that is judged, where it is a sample.
-    """
-    notes = sentences(
+) -> tuple[str, ...]:
+    """version: None if nothing was added. known: documents to add that the pool had already."""
+    return sentences(
         "commands.grown",
         known=known,
-        added=sum(len(one.added) for one in found),
+        added=sum(len(pool.added) for pool in grown),
         version=version,
-        wants_grow=guarded and dry_run and not grow,
-        guarded=guarded,
-        share=share,
+        wants_grow=records.guarded and dry_run and not grow,
+        guarded=records.guarded,
+        share=records.share,
         dry_run=dry_run,
     )
-    return PoolGrowth(version, method, depth, tuple(found), guarded, before + notes)
 
 
-def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
+def _imported(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
     """The rankings of the run in the file, kept unless it is a dry run; None without a file."""
     if file is None:
         return None
@@ -541,84 +699,51 @@ def _taken_in(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -
 
 
 def _depth_of(pool: Pool, depth: int | None) -> int:
-    asked = depth if depth is not None else pool.per_method
-    if asked is None:
+    down_to = depth if depth is not None else pool.per_method
+    if down_to is None:
         raise InputError(
             f"query paper {pool.topic_id}: the depth of its pool is not on record", hint="give it with --depth NUMBER"
         )
-    if pool.ranking_depth is not None and asked > pool.ranking_depth:
+    if pool.ranking_depth is not None and down_to > pool.ranking_depth:
         raise InputError(
-            f"--depth {asked}: the rankings of query paper {pool.topic_id} end at {pool.ranking_depth}",
+            f"--depth {down_to}: the rankings of query paper {pool.topic_id} end at {pool.ranking_depth}",
             hint=f"give {pool.ranking_depth} or less",
         )
-    return asked
+    return down_to
 
 
-def _ranking_of(
-    ws: Workspace,
-    method: str,
-    before: Mapping[str, Pool],
-    given: Mapping[str, Ranking] | None,
-    known: Rankings,
-    same_title: Callable[[], Mapping[str, tuple[str, ...]]],
-    texts: Mapping[str, Mapping[Field, str]],
-    *,
-    keep: bool,
-    advance: Advance,
-) -> _Ranked:
-    """Pools that the method was added to before use the same ranking; for all others it ranks now."""
-    again = {topic_id: known[method][topic_id] for topic_id in known.get(method, ())}
-    fresh = [topic_id for topic_id in before if topic_id not in again]
-    if not fresh:
-        return _Ranked(again, {}, None)
-    names = (*METHODS, *imported_methods(ws))
-    if given is None and method not in names and not (ws.vectors / method).is_dir():
-        raise MissingInput(
-            f"--method {method}: no run and no vectors of this name; {near(method, names)}",
-            hint=f"import its run with `annot pool add --run FILE --method {method}`, or its vectors with "
-            "`annot vectors add`",
-        )
-    new, facts = rank_corpus(
-        ws,
-        methods=[method],
-        topics=fresh,
-        excluded=same_title,
-        ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in before.values()),
-        keep=keep,
-        advance=advance,
-        given={} if given is None else {method: given},
-        texts=texts,
-    )
-    return _Ranked({**again, **new[method]}, new, facts)
+def _reached(pool: Pool, method: str) -> int:
+    """Depth down to which the method was added to the pool; 0 if it was not."""
+    return max((addition.depth or 0 for addition in pool.additions if addition.method == method), default=0)
 
 
 def _share(pool: Pool, ranking: Ranking, depth: int) -> float:
-    """How much of the method's best the pool had."""
+    """Share of the method's best papers that the pool had."""
     best = [doc.doc_id for doc in ranking[:depth]]
-    there = {entry.doc_id for entry in pool.entries}
-    return mean(doc_id in there for doc_id in best) if best else 1.0
+    pooled = {entry.doc_id for entry in pool.entries}
+    return mean(doc_id in pooled for doc_id in best) if best else 1.0
 
 
 def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, advance: Advance) -> None:
-    """Raise InputError with everything that speaks against these papers, which are not in the pool."""
-    there = papers.find_papers(ws.corpus, doc_ids)
+    """Raise InputError with every reason against adding these papers, which are not in the pool."""
+    in_corpus = papers.find_papers(ws.corpus, doc_ids)
     duplicates = near_duplicates(ws, keep=keep, advance=advance)
     with ws.reading() as session:
-        asked = () if pool.topic_id in read_topics(session) else (pool.topic_id,)
-    same_title = duplicates.of_same_title(asked).get(pool.topic_id, ())
+        query_papers = () if pool.topic_id in read_topics(session) else (pool.topic_id,)
+    same_title = duplicates.of_same_title(query_papers).get(pool.topic_id, ())
     group_of = {doc_id: group for group in duplicates.texts for doc_id in group}
-    taken = dict.fromkeys(asked, "the query paper") | {
+    taken = dict.fromkeys(query_papers, "the query paper") | {
         entry.doc_id: f"{entry.doc_id}, in the pool" for entry in pool.entries
     }
     faults = []
     for doc_id in doc_ids:
-        same = next((one for one in group_of.get(doc_id, ()) if one in taken), None)
-        if doc_id not in there:
+        duplicate = next((other for other in group_of.get(doc_id, ()) if other in taken), None)
+        if doc_id not in in_corpus:
             faults.append(f"{doc_id}: not in the corpus")
-        elif doc_id in (*asked, *same_title):
+        elif doc_id in (*query_papers, *same_title):
             faults.append(f"{doc_id}: is the query paper, or has its title")
-        elif same is not None:
-            faults.append(f"{doc_id}: nearly the same text as {taken[same]}")
+        elif duplicate is not None:
+            faults.append(f"{doc_id}: nearly the same text as {taken[duplicate]}")
         taken.setdefault(doc_id, f"{doc_id}, which is also named here")
     if faults:
         raise InputError(

@@ -18,7 +18,8 @@ from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.formats.trec import Match
-from annot.judging.comments import consent, own_words
+from annot.judging.comments import OwnWords, consent, own_words
+from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelection
@@ -84,7 +85,7 @@ from annot.study.workspace import Workspace, remove_dead_stages, sha256_of
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """Where the report is."""
+    """Path and hash of the report."""
 
     path: Path
     sha256: str
@@ -103,14 +104,14 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
 
 
 def table(ws: Workspace, name: str) -> Table:
-    """One table of the report, by its name."""
-    known = {}
-    for made in tables(Study(read_snapshot(ws))):
-        known[made.name] = made
-        if made.name == name:
+    """A table of the report, by its name."""
+    tables_by_name = {}
+    for report_table in tables(Study(read_snapshot(ws))):
+        tables_by_name[report_table.name] = report_table
+        if report_table.name == name:
             break
-    check_name(name, tuple(known), what="--table")
-    return known[name]
+    check_name(name, tuple(tables_by_name), what="--table")
+    return tables_by_name[name]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ BROWSE_FILE = "browse.html"
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """Where the page is, and what is on it."""
+    """Path of the page, and figures on it."""
 
     path: Path
     queries: int
@@ -131,15 +132,15 @@ class WrittenPage:
     size: int
     """Bytes."""
     graded: bool
-    """Whether final grades are shown."""
+    """True if final grades are shown."""
     notes: tuple[str, ...]
 
 
 def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) -> WrittenPage:
-    """Write `browse.html` with the runs of `exports/runs/`, but those that were trained on what they are tested on.
+    """Write `browse.html` with the runs of `exports/runs/`, except those that were tested on their training queries.
 
-    No grade is on it while anything is still being judged, unless `partial`: then those are that are settled. With
-    grades, the best run comes first.
+    It shows no grade while judging is in progress; with `partial`, it shows the settled grades. With grades, the best
+    run comes first.
     out: the folder to write into instead of `exports/`.
     """
     if not ws.has_corpus:
@@ -151,8 +152,10 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     judged = judged_versions(snapshot)
     snapshot = replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged))
-    labels |= {text_id: one.labels for text_id, one in judged.items() if one.labels}
-    texts = {one.paper_id: one for one in with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)}
+    labels |= {text_id: version.labels for text_id, version in judged.items() if version.labels}
+    texts = {
+        paper.paper_id: paper for paper in with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)
+    }
     runs = read_run_files(snapshot.ws)
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
     qrels = snapshot.outcome.qrels if graded else ()
@@ -160,7 +163,9 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
     query_papers = {query: topic for query, topic in snapshot.topics.items() if topic not in snapshot.texts}
     compared = primary_of(ws.settings)
     pools = graded_pools(snapshot, qrels, unfinished=True) if qrels else None
-    measured = {tag: _measured(of, pools, *compared, relevant_from=relevant_from) for tag, of in runs.items()}
+    measured = {
+        tag: _measured(rankings, pools, *compared, relevant_from=relevant_from) for tag, rankings in runs.items()
+    }
     order = sorted(runs, key=lambda tag: -mean_of_all(measured[tag], snapshot.splits)) if graded else list(runs)
     systems = [
         BrowsedRun(
@@ -225,11 +230,11 @@ def _measured(
 def _matches(
     ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
 ) -> Mapping[Pair, tuple[Match, ...]]:
-    """The sentences that the run matched, if it says so. Raises InputError if a text has no such sentence."""
-    found, path = matches_of(ws, tag), matches_file(ws, tag)
+    """Sentences that the run matched, if it has any. Raises InputError if a text has no such sentence."""
+    matches_by_pair, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
         f"{path}: query {query_id!r}, document {doc_id!r}: sentence {at}, expected 0 to {len(paper.sentences) - 1}"
-        for (query_id, doc_id), matches in found.items()
+        for (query_id, doc_id), matches in matches_by_pair.items()
         for match in matches
         for at, paper_id in zip(match[:2], (query_papers.get(query_id), doc_id), strict=True)
         if (paper := texts.get(paper_id or "")) is not None and at >= len(paper.sentences)
@@ -240,30 +245,30 @@ def _matches(
             faults=faults,
             hint="make the run again",
         )
-    return found
+    return matches_by_pair
 
 
 TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
 def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
-    """What is still to be answered, in words; nothing once everything has ended.
+    """Counts of missing answers, in words; nothing once everything has ended.
 
-    Pairs without a final grade, and what is asked of people who are to answer without knowing that grade: hidden
-    repeats, hidden gold, training, the sub-study. Nobody waits for people who have left.
+    They count pairs without a final grade, and tasks whose answers must not depend on that grade: hidden
+    repeats, hidden gold, training, the sub-study. Tasks of people who have left do not count.
     """
     open_pairs = len(unfinished(snapshot.outcome))
     if open_pairs:
         yield f"{counted(open_pairs, 'pair')} without a final grade"
     gone = {person.assessor for person in snapshot.people if person.left_on is not None}
 
-    def unanswered(asked: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
-        given = {(one.assessor, one.query_id, one.doc_id) for one in answers if one.counts}
-        return sum(one not in given and one[0] not in gone for one in asked)
+    def unanswered(expected: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
+        given = {(answer.assessor, answer.query_id, answer.doc_id) for answer in answers if answer.counts}
+        return sum(pair not in given and pair[0] not in gone for pair in expected)
 
     repeats = unanswered(
-        (_who(one) for one in snapshot.assignments if one.occasion > 1),
-        tuple(one for one in snapshot.outcome.everything if one.occasion > 1),
+        (_who(assignment) for assignment in snapshot.assignments if assignment.occasion > 1),
+        tuple(answer for answer in snapshot.outcome.everything if answer.occasion > 1),
     )
     if repeats:
         yield f"{counted(repeats, 'pair')} to judge again"
@@ -278,8 +283,8 @@ def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
         yield f"{counted(in_trials, 'answer')} of training or the sub-study"
 
 
-def _who(one: Assignment) -> tuple[str, str, str]:
-    return one.assessor, one.query_id, one.doc_id
+def _who(assignment: Assignment) -> tuple[str, str, str]:
+    return assignment.assessor, assignment.query_id, assignment.doc_id
 
 
 def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
@@ -297,13 +302,13 @@ PAGE_FILE = "datasheet.html"
 
 @dataclass(frozen=True, slots=True)
 class WrittenDatasheet:
-    """Where the datasheet is, where its answers go, and which are missing."""
+    """Paths of the datasheet and of its answers, and the open questions."""
 
     markdown: Path
     page: Path
     answers: Path
     answers_written: bool
-    """Whether questions were added to the file of answers."""
+    """True if questions were added to the file of answers."""
     unanswered: tuple[OpenQuestion, ...]
 
 
@@ -339,7 +344,7 @@ def write_datasheet(ws: Workspace) -> WrittenDatasheet:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResult:
-    """What was written (or would be), by path; and what a person should know."""
+    """Files of the release by path, also in a dry run, and notes for the lead."""
 
     folder: Path
     with_text: bool
@@ -348,12 +353,12 @@ class ReleaseResult:
     """Size in bytes and SHA-256."""
     notes: tuple[str, ...]
     missing: tuple[str, ...]
-    """What a draft lacks to be a release."""
+    """Parts that a draft lacks to be a release."""
 
 
 FILES = Columns[tuple[str, tuple[int, str]]](
-    [Column("file", lambda one: one[0])],
-    [Column("bytes", lambda one: one[1][0]), Column("SHA-256", lambda one: one[1][1][:12])],
+    [Column("file", lambda file: file[0])],
+    [Column("bytes", lambda file: file[1][0]), Column("SHA-256", lambda file: file[1][1][:12])],
 )
 
 
@@ -371,94 +376,73 @@ def release(
     consenting: Sequence[str] = (),
     may_publish: Callable[[Sequence[str]], bool] | None = None,
 ) -> ReleaseResult:
-    """Write the release into `folder`: one that is not there, empty, or an earlier release of this collection.
+    """Write the release into `folder`, which must be new, empty or an earlier release of this collection.
 
-    with_text: whether titles and abstracts go out; None: when `collection.text_licence` says under which licence.
+    with_text: include titles and abstracts; None includes them if `collection.text_licence` is set.
     licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
-    identity. draft: write what is there although something is missing; its title and description say that it is a
+    identity. draft: write an incomplete release; its title and description mark it as a
     draft, and `MISSING.md` lists what is missing. Pairs without a final grade stay unjudged in it.
-    consented: how people agreed that what they wrote is published although they had not known; it goes on record with
-    the release.
-    consenting: who; without any, all who had not.
+    consented: the way in which people agreed to the publication of words that they wrote before they knew of it; it
+    goes on record with the release. consenting: these people; without any, everyone who wrote such words.
     may_publish: asks the lead about texts of people that name a person, a path or an address; None refuses them.
 
-    Nothing in it depends on when and where it is made. Raises FindingError, and writes nothing, with everything that
-    is missing, unless it is a draft, and everything in it that would tell who a person or where a server is.
+    The release does not depend on the time and the place of writing. Raises FindingError, and writes nothing, with
+    all missing parts, unless it is a draft, and all places that would reveal a person or a server.
     """
     # A release that was killed may have left its folder next to its place.
     remove_dead_stages(ws.root)
     refuse_qrels_of_models(ws)
     check_folder(folder, name=dataset_id(ws.settings.collection.name))
     answers = read_answers(ws)
-    study, records = read_for_release(_as_draft(ws) if draft else ws)
-    if (consenting and consented is None) or (consented is not None and not consented.strip()):
-        raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
-    agreed: tuple[Notice, ...] = ()
-    if consented is not None:
-        agreed = consent(study, how=consented, people=consenting)
-        study = replace(study, notices=(*study.notices, *agreed))
-    words = own_words(study)
+    snapshot, records = read_for_release(_as_draft(ws) if draft else ws)
+    agreed = _agreed(snapshot, consented, consenting)
+    snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
+    words = own_words(snapshot)
     corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
-    lacking = [*_papers_missing(study, corpus), *(_texts_missing(study) if terms.with_text else ())]
+    lacking = [*_papers_missing(snapshot, corpus), *(_texts_missing(snapshot) if terms.with_text else ())]
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
-    measured = Study(study, terms)
-    added = set(measured.added)
-    corpus = tuple(paper for paper in corpus if paper.paper_id not in added)
-    judged = judged_versions(study)
-    corpus = tuple(with_judged_texts(corpus, judged))
-    runs, runs_missing, notes = run_files(study)
-    asked = open_questions(answers, topics=bool(study.texts))
-    there = (*_pools_missing(study), *runs_missing, *words.undecided, *unfinished(study.outcome))
-    there += tuple(line for finding in measured.findings if finding.state.refused for line in finding.lines)
-    others = (*unnamed, *lacking, *there)
-    missing = (*others, *describe_open(asked))
-    in_full = (*others, *(f"{ANSWERS_FILE}: {one.question}: {one.text}" for one in asked))
-    facts = facts_of(measured, corpus_facts(ws, without=added), terms)
-    report = report_files(measured)
-    unmeasured = {part.reason for part in (measured.evaluated, measured.effect) if isinstance(part, Undefined)}
-    unmended = (line for finding in measured.findings if not finding.state.refused for line in finding.lines)
-    notes = (*notes, *words.notes, *unmended, *(f"the report: {reason}" for reason in sorted(unmeasured)))
-    reported = [one for one in measured.opinions_on_record if one.standing.reported]
-    pooled = study.pooled
-    made, notes = release_files(
-        replace(study, queries=with_judged_sentences(study.queries, judged)),
+    study = Study(snapshot, terms)
+    added = set(study.added)
+    judged = judged_versions(snapshot)
+    corpus = tuple(with_judged_texts((paper for paper in corpus if paper.paper_id not in added), judged))
+    runs, runs_missing, run_notes = run_files(snapshot)
+    questions = open_questions(answers, topics=bool(snapshot.texts))
+    not_ready = (*unnamed, *lacking, *_not_ready(study, words, runs_missing))
+    missing = (*not_ready, *describe_open(questions))
+    in_full = (*not_ready, *(f"{ANSWERS_FILE}: {question.question}: {question.text}" for question in questions))
+    reported = [opinion for opinion in study.opinions_on_record if opinion.standing.reported]
+    contents, notes = release_files(
+        replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged)),
         corpus,
-        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in pooled}),
-        records.labels | {text_id: one.labels for text_id, one in judged.items() if one.labels},
-        report,
-        facts,
+        drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in snapshot.pooled}),
+        records.labels | {text_id: version.labels for text_id, version in judged.items() if version.labels},
+        report_files(study),
+        facts_of(study, corpus_facts(ws, without=added), terms),
         answers,
         words=words,
         runs=runs,
-        opinions=opinion_files(reported, study, terms, currency=ws.settings.forecast.currency),
-        notes=notes,
+        opinions=opinion_files(reported, snapshot, terms, currency=ws.settings.forecast.currency),
+        notes=(*run_notes, *words.notes, *_report_notes(study)),
         versions=version_records(
-            study,
+            snapshot,
             judged,
-            of_models={
-                sha256
-                for one in reported
-                for display in one.displays.values()
-                for sha256 in texts_in(display)
-                if sha256
-            },
+            of_models={sha256 for opinion in reported for sha256 in _shown_to_model(opinion)},
             with_text=terms.with_text,
         ),
         missing=in_full if draft else None,
     )
-    notes = (*notes, *_trials_left_out(measured))
-    files = bundle(made)
-    secrets = secrets_of(study, records, environ=os.environ, allowed=allowed)
-    early = [why for one in measured.opinions_on_record for _, _, why in one.asked.early]
-    texts = free_texts(study, words, answers, early=early)
-    revealing = tuple(_revealing(study, secrets, corpus, files, answers, allowed))
-    named = mentioned(texts, known_people(study, secrets), allowed=allowed, excerpts=not revealing)
+    notes = (*notes, *_trials_left_out(study))
+    files = bundle(contents)
+    secrets = secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
+    texts = free_texts(snapshot, words, answers, early=_reasons_for_early_opinions(study))
+    revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
+    mentions = mentioned(texts, known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
     if dry_run:
-        notes = (*notes, *(f"a text of a person has {one}" for one in named))
-        named = ()
-    _refuse(() if draft else missing, revealing, named, may_publish=may_publish)
+        notes = (*notes, *(f"a text of a person has {mention}" for mention in mentions))
+        mentions = ()
+    _refuse(() if draft else missing, revealing, mentions, may_publish=may_publish)
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if not dry_run:
@@ -467,26 +451,66 @@ def release(
                 record_notices(session, agreed)
         write_folder(ws.root, folder, files)
         if not draft:
-            note(ws, "release", study.states, folder=os.path.relpath(folder, ws.root))
+            note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
 
-def _trials_left_out(measured: Study) -> Iterator[str]:
-    """A note on each opinion that the release does not have."""
-    for standing in (one.standing for one in measured.opinions_on_record if not one.standing.reported):
+def _agreed(snapshot: Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[Notice, ...]:
+    """Notices that people agreed to the release of their words, which are not on record yet."""
+    if consented is None and not consenting:
+        return ()
+    if consented is None or not consented.strip():
+        raise InputError('--consented: empty, expected how people agreed, such as "by mail of 3 March"')
+    return consent(snapshot, how=consented, people=consenting)
+
+
+def _reasons_for_early_opinions(study: Study) -> list[str]:
+    return [why for opinion in study.opinions_on_record for _, _, why in opinion.asked.early]
+
+
+def _shown_to_model(opinion: OpinionOnRecord) -> Iterator[str]:
+    """Hashes of the texts that a model answered on."""
+    for display in opinion.displays.values():
+        yield from filter(None, texts_in(display))
+
+
+def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> Iterator[str]:
+    """Parts of the study that are not finished, or not true any more."""
+    yield from _pools_missing(study.snapshot)
+    yield from runs_missing
+    yield from words.undecided
+    yield from unfinished(study.snapshot.outcome)
+    for finding in study.findings:
+        if finding.state.refused:
+            yield from finding.lines
+
+
+def _report_notes(study: Study) -> Iterator[str]:
+    """Notes on untrue parts of the study that a release may have, and on figures that could not be measured."""
+    for finding in study.findings:
+        if not finding.state.refused:
+            yield from finding.lines
+    unmeasured = {part.reason for part in (study.evaluated, study.effect) if isinstance(part, Undefined)}
+    for reason in sorted(unmeasured):
+        yield f"the report: {reason}"
+
+
+def _trials_left_out(study: Study) -> Iterator[str]:
+    """Notes on opinions that the release does not have."""
+    for standing in (opinion.standing for opinion in study.opinions_on_record if not opinion.standing.reported):
         yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 
 def _as_draft(ws: Workspace) -> Workspace:
-    """The study under a title that says so: every page that is made of it has the title."""
+    """The study under a title that begins with DRAFT: every page made from it has the title."""
     collection = ws.settings.collection
     words = f"This is a draft, not for publication; MISSING.md lists what is missing. {collection.description}".strip()
     return ws.replaced("collection", title=f"DRAFT: {collection.title}", description=words)
 
 
 def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
-    """Every paper that the release would name must be in the corpus."""
+    """Papers that the release would name and that are not in the corpus."""
     if not corpus:
         yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
         return
@@ -519,7 +543,7 @@ def _refuse(
     *,
     may_publish: Callable[[Sequence[str]], bool] | None,
 ) -> None:
-    """Raise FindingError with all of it. named: what only the lead can tell; asked about if there is nothing else."""
+    """Raise FindingError with all problems. named: names in texts, which the lead may allow."""
     change = (
         f'change the answers in {ANSWERS_FILE}, leave out comments or reasons ("left out" in [release] of annot.toml), '
         "or allow what is meant to be public with --allow TEXT"
@@ -528,7 +552,7 @@ def _refuse(
         if not may_publish(named):
             raise FindingError("nothing written, as you decided", hint=change)
         return
-    said = {
+    problems = {
         "something is missing": missing,
         f"{counted(len(revealing), 'place')} would reveal people, passwords or the server": revealing,
         f"texts of people have {counted(len(named), 'name, path or address', 'names, paths or addresses')}": named,
@@ -540,9 +564,9 @@ def _refuse(
     }
     if missing or revealing or named:
         raise FindingError(
-            f"nothing written: {' and '.join(words for words, found in said.items() if found)}",
+            f"nothing written: {' and '.join(words for words, found in problems.items() if found)}",
             faults=(*revealing, *named, *missing),
-            hint="; ".join(words for words, found in remedies.items() if found),
+            hint="; ".join(words for words, lines in remedies.items() if lines),
         )
 
 
@@ -554,7 +578,7 @@ def _revealing(
     answers: Mapping[str, str],
     allowed: Sequence[str],
 ) -> Iterator[str]:
-    """What would tell who a person or where a server is."""
+    """Places that would reveal a person or the address of a server."""
     for name in telling_pseudonyms(study.people, allowed=allowed):
         yield f"the pseudonym {name!r} is part of the name of its account"
     printed = (text for paper in corpus for text in (paper.title, *paper.sentences) if "@" in text)

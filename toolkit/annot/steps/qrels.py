@@ -27,7 +27,7 @@ from annot.study.workspace import Workspace, given_text
 
 @dataclass(frozen=True, slots=True)
 class WrittenQrels:
-    """What was written: pairs by query and grade, unjudgeable pairs, and pairs that are still open."""
+    """Files of grades: pairs by query and grade, unjudgeable pairs, and pairs that are still open."""
 
     path: Path
     pairs: int
@@ -46,7 +46,7 @@ class WrittenQrels:
 
 
 def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
-    """How many pairs of a query have each grade, and how many of its pool are estimated to be relevant."""
+    """Number of pairs of a query with each grade, and the estimated number of relevant pairs of its pool."""
     columns: list[Column[tuple[str, Sequence[int]]]] = each(
         written.scale,
         lambda row, grade: row[1][written.scale.index(grade)],
@@ -58,11 +58,11 @@ def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
 
 
 def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> WrittenQrels:
-    """Write `exports/qrels.txt`, and beside it each query's topic and each decision with its origin.
+    """Write `exports/qrels.txt`, and next to it each query's topic and each decision with its origin.
 
-    partial: write although pairs are open or not judged by all; those stay out: unjudged is not 0. allow_single: why
-    pairs that no present assessor will complete count with the judgements that they have; it is put on record, and
-    those that have any count from then on.
+    partial: write although pairs are open or not judged by all; those stay out: unjudged is not 0. allow_single: the
+    reason for counting pairs that no present assessor will complete with the judgements that they have; it goes on
+    record, and such pairs with a judgement count from then on.
     """
     if allow_single is not None:
         _accept(ws, " ".join(allow_single.split()), partial=partial)
@@ -127,7 +127,7 @@ def _accept(ws: Workspace, why: str, *, partial: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ComparedQrels:
-    """The two files, and what they say."""
+    """Text on the two files and their differences."""
 
     a: str
     b: str
@@ -145,12 +145,15 @@ def compare(
     snapshot = read_snapshot(ws)
     texts = [(str(path), given_text(path, expected="TREC qrels")) for path in (a, b)]
     files = [(name, read_qrels(text.splitlines(), name=name)) for name, text in texts]
-    queries = [{one.query_id for one in qrels} for _, qrels in files]
+    queries = [{qrel.query_id for qrel in qrels} for _, qrels in files]
     common = queries[0] & queries[1] & snapshot.facets.keys()
     if not common:
         raise InputError(
             f"{a} and {b}: the two files have no query of this study in common",
-            faults=[f"{path}: found {', '.join(sorted(of)[:3])}" for (path, _), of in zip(files, queries, strict=True)],
+            faults=[
+                f"{path}: found {', '.join(sorted(qrels_of_file)[:3])}"
+                for (path, _), qrels_of_file in zip(files, queries, strict=True)
+            ],
         )
     notes = tuple(
         f"{path}: {len(of - common)} of its {len(of)} queries are left out: not in the other file, or not in this study"
@@ -158,14 +161,14 @@ def compare(
         if of - common
     )
     runs = read_run_files(snapshot.ws)
-    of_a, of_b = (tuple(one for one in qrels if one.query_id in common) for _, qrels in files)
+    of_a, of_b = (tuple(qrel for qrel in qrels if qrel.query_id in common) for _, qrels in files)
     weights = None
     if snapshot.sample is not None:
         weights = snapshot.sample.weights
         drawn = weights.keys()
         _refuse_open(files, {pair for pair in drawn if pair[0] in common} - set(snapshot.outcome.unjudgeable))
         notes += tuple(_beside_drawn(files, drawn, common))
-        of_a, of_b = (tuple(one for one in of if (one.query_id, one.doc_id) in drawn) for of in (of_a, of_b))
+        of_a, of_b = (tuple(qrel for qrel in of if (qrel.query_id, qrel.doc_id) in drawn) for of in (of_a, of_b))
     by_a, by_b = (
         evaluation_of(snapshot, runs, qrels, conventions=conventions[:1], measures=measures, queries=common)
         for qrels in (of_a, of_b)
@@ -181,7 +184,7 @@ def compare(
 def _refuse_open(files: Iterable[tuple[str, tuple[Qrel, ...]]], wanted: Collection[Pair]) -> None:
     """Raise InputError if a file lacks grades of drawn pairs: estimates need them all."""
     for path, qrels in files:
-        if lacking := sorted({*wanted} - {(one.query_id, one.doc_id) for one in qrels}):
+        if lacking := sorted({*wanted} - {(qrel.query_id, qrel.doc_id) for qrel in qrels}):
             raise InputError(
                 f"{path}: no grade for {counted(len(lacking), 'drawn pair')}, expected one for each",
                 faults=[" ".join(pair) for pair in lacking[:SHOWN]],
@@ -192,68 +195,68 @@ def _refuse_open(files: Iterable[tuple[str, tuple[Qrel, ...]]], wanted: Collecti
 def _beside_drawn(
     files: Iterable[tuple[str, tuple[Qrel, ...]]], drawn: Collection[Pair], queries: Collection[str]
 ) -> Iterator[str]:
-    """What counts of files of grades where a sample of the pools is judged."""
-    wanted = {pair for pair in drawn if pair[0] in queries}
+    """Note on the counts of files of grades if a sample of the pools is judged."""
+    drawn_pairs = {pair for pair in drawn if pair[0] in queries}
     yield (
         "a sample of the pools was judged: measures of runs and coefficients of agreement are estimates of the whole "
         "pools; the table of grades counts drawn pairs"
     )
     for path, qrels in files:
-        given = {(one.query_id, one.doc_id) for one in qrels if one.query_id in queries}
-        if others := given - wanted:
+        given = {(qrel.query_id, qrel.doc_id) for qrel in qrels if qrel.query_id in queries}
+        if others := given - drawn_pairs:
             yield f"{path}: {counted(len(others), 'pair')} {verb(len(others), 'was', 'were')} not drawn: left out"
 
 
 def tables(compared: ComparedQrels) -> list[Table]:
     """The grades, the order of the runs, the runs that change sides, and the topics; without those that have no row."""
-    found = compared.found
+    agreement = compared.found
     made = [
         table(
             "confusion",
-            list(zip(found.grades, found.confusion, strict=True)),
-            [Column("Grade", lambda one: one[0])],
-            each(found.grades, lambda one, grade: one[1][found.grades.index(grade)]),
+            list(zip(agreement.grades, agreement.confusion, strict=True)),
+            [Column("Grade", lambda row: row[0])],
+            each(agreement.grades, lambda row, grade: row[1][agreement.grades.index(grade)]),
             caption="two_qrels.confusion",
             compared=compared,
         ),
         table(
             "means",
-            found.means.items(),
-            [Column("Run", lambda one: one[0])],
+            agreement.means.items(),
+            [Column("Run", lambda row: row[0])],
             [
-                Column("A", lambda one: _mean(one[1][0], found.above_chance[one[0]][0])),
-                Column("B", lambda one: _mean(one[1][1], found.above_chance[one[0]][1])),
+                Column("A", lambda row: _mean(row[1][0], agreement.above_chance[row[0]][0])),
+                Column("B", lambda row: _mean(row[1][1], agreement.above_chance[row[0]][1])),
             ],
             caption="two_qrels.means",
-            found=found,
+            found=agreement,
         ),
         table(
             "changed",
-            found.changed,
-            [Column("Better by A", lambda one: one.better_by_a), Column("Better by B", lambda one: one.better_by_b)],
+            agreement.changed,
+            [Column("Better by A", lambda row: row.better_by_a), Column("Better by B", lambda row: row.better_by_b)],
             [
-                Column("Lead by A", lambda one: Number(one.lead_by_a, POINTS)),
-                Column("Holds by A", lambda one: one.holds_by_a),
-                Column("Lead by B", lambda one: Number(one.lead_by_b, POINTS)),
-                Column("Holds by B", lambda one: one.holds_by_b),
+                Column("Lead by A", lambda row: Number(row.lead_by_a, POINTS)),
+                Column("Holds by A", lambda row: row.holds_by_a),
+                Column("Lead by B", lambda row: Number(row.lead_by_b, POINTS)),
+                Column("Holds by B", lambda row: row.holds_by_b),
             ],
             caption="two_qrels.changed",
         ),
         table(
             "topics",
-            found.topics,
-            [Column("Query", lambda one: one.query_id)],
+            agreement.topics,
+            [Column("Query", lambda row: row.query_id)],
             [
-                Column("Pairs", lambda one: one.pairs),
-                Column("Only A", lambda one: one.only_a),
-                Column("Only B", lambda one: one.only_b),
-                Column("Kappa", lambda one: Number(one.kappa, COEFFICIENT)),
-                Column("Alpha", lambda one: Number(one.alpha, COEFFICIENT)),
+                Column("Pairs", lambda row: row.pairs),
+                Column("Only A", lambda row: row.only_a),
+                Column("Only B", lambda row: row.only_b),
+                Column("Kappa", lambda row: Number(row.kappa, COEFFICIENT)),
+                Column("Alpha", lambda row: Number(row.alpha, COEFFICIENT)),
             ],
             caption="two_qrels.topics",
         ),
     ]
-    return [one for one in made if one.rows]
+    return [table for table in made if table.rows]
 
 
 def describe(compared: ComparedQrels, tables: Iterable[Table]) -> str:

@@ -64,9 +64,9 @@ class RemovedQuery:
     query_id: str
     topic_id: str
     with_pool: bool
-    """Whether the pool of its topic went, too: no other query needs it."""
+    """True if the pool of its topic went, too: no other query needs it."""
     queries: int
-    """How many queries the study has now."""
+    """Number of queries that the study has now."""
     tasks: int
     """Tasks that were taken back from Label Studio."""
 
@@ -97,38 +97,40 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     data = given_bytes(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
     rows = read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
     ids = sorted({row["paper_id"] for _, row in rows})
-    there = papers.find_papers(ws.corpus, ids)
-    made: dict[str, Query] = {}
+    in_corpus = papers.find_papers(ws.corpus, ids)
+    new_queries: dict[str, Query] = {}
     with ws.reading() as session:
-        labels = labels_where_asked(ws, session, there)
+        labels = labels_where_asked(ws, session, in_corpus)
     for line, row in rows:
         paper_id, facet = row["paper_id"], row["facet"]
         try:
             check_facet(facet, facets=ws.settings.facets)
-            if paper_id not in there:
+            if paper_id not in in_corpus:
                 raise InputError(f"paper {paper_id!r}: not in the corpus")
             chosen = sentence_numbers(row[SENTENCES]) if row[SENTENCES] else None
-            query = make_query(there[paper_id], labels[paper_id], facet, facets=ws.settings.facets, sentences=chosen)
+            query = make_query(
+                in_corpus[paper_id], labels[paper_id], facet, facets=ws.settings.facets, sentences=chosen
+            )
         except InputError as error:
             for fault in error.faults or (error.message,):
                 faults.add(fault, line=line)
             continue
-        if query.query_id in made:
+        if query.query_id in new_queries:
             faults.add(f"query {query.query_id} is listed twice", line=line)
-        made[query.query_id] = query
+        new_queries[query.query_id] = query
     if not rows and not faults.found:
         faults.add("found no query")
     faults.raise_if_any(hint="nothing was added")
     if not dry_run:
         with ws.writing() as session:
-            put_queries(session, made.values())
-    return tuple(made.values())
+            put_queries(session, new_queries.values())
+    return tuple(new_queries.values())
 
 
 def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQuery:
     """Take a query out of the study, and the pool of its topic with the topic's last query; a text goes, too.
 
-    sent: also if its pairs were planned or sent, as long as nobody has answered; its tasks are deleted from every
+    sent: also if its pairs were planned or sent, as long as there is no answer; its tasks are deleted from every
     server first, so that a kill leaves a query that can be removed by the same command, or sent again by a push.
     Raises InputError, with the remedy, if pairs of it were judged, and without `sent` if they were sent or planned.
     """
@@ -137,22 +139,22 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
     leaving: set[Assignment] = set()
     if sent:
         with ws.reading() as session:
-            query = known_query({one.query_id: one for one in read_queries(session)}, name)
+            query = known_query({query.query_id: query for query in read_queries(session)}, name)
             check_unanswered(session, query.query_id)
         if not dry_run:
             keep_backup(ws, "before query remove")
         tasks = take_back_tasks(ws, query.query_id, dry_run=dry_run)
     with ws.writing() as session:
-        known = {query.query_id: query for query in read_queries(session)}
-        query = known_query(known, name)
+        queries_by_id = {query.query_id: query for query in read_queries(session)}
+        query = known_query(queries_by_id, name)
         if sent:
             plan = people.read_assignments(session)
-            leaving = {one for one in plan if one.query_id == query.query_id}
-            remaining = renumbered(one for one in plan if one not in leaving)
+            leaving = {assignment for assignment in plan if assignment.query_id == query.query_id}
+            remaining = renumbered(assignment for assignment in plan if assignment not in leaving)
             projects.forget_query(session, query.query_id)
             take_from_plan(ws, session, remaining, leaving, queries=[query.query_id])
         remove_query(session, query.query_id)
-        last = not any(one.topic_id == query.topic_id for one in known.values() if one != query)
+        last = not any(one.topic_id == query.topic_id for one in queries_by_id.values() if one != query)
         pooled = last and bool(pools.read_pools(session, query.topic_id))
         if pooled:
             pools.remove_pool(session, query.topic_id)
@@ -164,11 +166,11 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
             keep_backup(ws, "before query remove")
     if leaving and not dry_run:
         write_plan(ws, remaining)
-    return RemovedQuery(query.query_id, query.topic_id, pooled, len(known) - 1, tasks)
+    return RemovedQuery(query.query_id, query.topic_id, pooled, len(queries_by_id) - 1, tasks)
 
 
 def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
-    """All queries with the titles of their topics."""
+    """Queries with the titles of their topics."""
     with ws.reading() as session:
         queries, texts = read_queries(session), read_topics(session)
     return listed_queries(ws, queries, texts)
@@ -193,21 +195,24 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """What was drawn."""
+    """Queries that were drawn."""
 
     seed: int
     facets: tuple[str, ...]
     rows: tuple[Fold, ...]
     notes: tuple[str, ...]
-    """What two folds share, which matters if a system learns from one and is tested on the other."""
+    """Notes on overlaps of two folds, which matter if a system learns from one and is tested on the other."""
 
 
 def columns(facets: Sequence[str]) -> Columns[Fold]:
-    """How many topics a fold has, and how many queries of each facet; of one that has no facets, its topics alone."""
+    """Number of topics of a fold, and of queries of each facet; without facets, the topics alone."""
     shown = () if facets == (WHOLE,) else facets
     return Columns(
-        [Column("fold", lambda one: one.fold)],
-        [Column("topics", lambda one: one.topics), *each(shown, lambda one, facet: one.queries[facets.index(facet)])],
+        [Column("fold", lambda fold: fold.fold)],
+        [
+            Column("topics", lambda fold: fold.topics),
+            *each(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
+        ],
     )
 
 
@@ -286,25 +291,25 @@ class QuerySheet:
 
 @dataclass(frozen=True, slots=True)
 class ChosenQuery:
-    """One query of a choice."""
+    """A query of a choice."""
 
     query_id: str
     paper_id: str
     facet: str
     title: str
     new: bool
-    """Whether the study did not have it yet."""
+    """True if the study did not have it yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenQueries:
-    """The queries of a choice, how they are spread, and what they make of the study's queries."""
+    """The queries of a choice, their spread, and their effect on the study's queries."""
 
     chosen: tuple[ChosenQuery, ...]
     distribution: Distribution
     added: int
     queries_before: int
-    """How many queries the study had."""
+    """Number of queries that the study had."""
     notes: tuple[str, ...] = ()
 
 
@@ -353,13 +358,13 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
     path = sheet if sheet.is_file() and not (ws.root / sheet).is_file() else ws.root / sheet
     if not path.is_file():
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
-    known = set(papers.paper_ids(ws.corpus))
+    corpus_ids = set(papers.paper_ids(ws.corpus))
     rows = read_sheet(
         given_bytes(path, expected="a rating sheet"),
         name=str(path),
         facets=tuple(ws.settings.facets),
         types=ws.settings.queries.types,
-        known=known,
+        known=corpus_ids,
     )
     return _choose(ws, rows, number, min_rating=ws.settings.queries.min_rating, dry_run=dry_run)
 
@@ -369,23 +374,27 @@ def _choose(
 ) -> ChosenQueries:
     ids = [row.paper_id for row in rows]
     type_of = {row.paper_id: row.type for row in rows}
-    found = papers.find_papers(ws.corpus, ids)
+    papers_by_id = papers.find_papers(ws.corpus, ids)
     with ws.reading() as session:
-        labels = labels_where_asked(ws, session, found)
+        labels = labels_where_asked(ws, session, papers_by_id)
         known_queries = {query.query_id: query for query in read_queries(session)}
     choice = choose_evenly(
         rows,
         count=number,
         min_rating=min_rating,
         two_facet_share=ws.settings.queries.two_facet_share,
-        offered={name: offered_facets(own, facets=ws.settings.facets) for name, own in labels.items()},
+        offered={name: offered_facets(of_paper, facets=ws.settings.facets) for name, of_paper in labels.items()},
         facets=tuple(ws.settings.facets),
         seed=ws.settings.seed,
     )
     made = [
         replace(
             make_query(
-                found[query.paper_id], labels[query.paper_id], query.facet, facets=ws.settings.facets, sentences=None
+                papers_by_id[query.paper_id],
+                labels[query.paper_id],
+                query.facet,
+                facets=ws.settings.facets,
+                sentences=None,
             ),
             paper_type=type_of[query.paper_id],
         )
@@ -399,7 +408,7 @@ def _choose(
             query.query_id,
             query.topic_id,
             query.facet,
-            found[query.topic_id].title,
+            papers_by_id[query.topic_id].title,
             query.query_id not in known_queries,
         )
         for query in made
@@ -409,7 +418,7 @@ def _choose(
 
 
 def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...]:
-    """How many query papers intervals and tests need, and how many queries would do, if the study has fewer."""
+    """Number of query papers that intervals and tests need, and of queries that would do, if the study has fewer."""
     fewest = max(FEWEST_PAPERS, fewest_for_median(ws.settings.agreement.level))
     facets = tuple(ws.settings.facets)
     papers = len({query.topic_id for query in queries})
@@ -425,8 +434,8 @@ def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:
     settings = ws.settings.queries
     unlabelled = _unlabelled(ws)
     years = Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
-    known = {year: n for year, n in years.items() if year is not None}
-    periods = settings.periods or periods_of(known)
+    dated = {year: n for year, n in years.items() if year is not None}
+    periods = settings.periods or periods_of(dated)
     drawn = draw_sample(
         (
             (paper.paper_id, paper.year)
@@ -438,7 +447,7 @@ def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:
         seed=ws.settings.seed,
     )
     if not any(period.paper_ids for period in drawn.periods):
-        raise _nothing_drawn(periods, known)
+        raise _nothing_drawn(periods, dated)
     told = {"followed": not settings.periods, "unlabelled": len(unlabelled)}
     return drawn, sentences("commands.sample", drawn=drawn, **told)
 
@@ -469,21 +478,21 @@ def _nothing_drawn(periods: Iterable[tuple[int, int]], years: Mapping[int, int])
 def _rows(ws: Workspace, drawn: Sample) -> list[SheetRow]:
     """The rows of the sheet, not rated yet."""
     ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
-    found = papers_of(ws, ids)
-    there = known_ids(ws.corpus, {doc_id for paper in found.values() for doc_id in paper.citations})
+    query_papers = papers_of(ws, ids)
+    in_corpus = known_ids(ws.corpus, {doc_id for paper in query_papers.values() for doc_id in paper.citations})
     with ws.reading() as session:
-        labels = labels_where_asked(ws, session, found)
+        labels = labels_where_asked(ws, session, query_papers)
     return [
         SheetRow(
             paper_id,
-            found[paper_id].title,
-            found[paper_id].year,
+            query_papers[paper_id].title,
+            query_papers[paper_id].year,
             period.period,
             None,
             None,
             offered_facets(labels[paper_id], facets=ws.settings.facets),
-            abstract=" ".join(found[paper_id].sentences),
-            cited=len(there & set(found[paper_id].citations)),
+            abstract=" ".join(query_papers[paper_id].sentences),
+            cited=len(in_corpus & set(query_papers[paper_id].citations)),
         )
         for period in drawn.periods
         for paper_id in period.paper_ids
@@ -502,24 +511,24 @@ ANOTHER = "another text has this id"
 
 @dataclass(frozen=True, slots=True)
 class AddedTopics:
-    """What a file of topics held."""
+    """Contents of a file of topics."""
 
     form: str
     """The format, in words."""
     fields: Mapping[str, str]
     """The name in the file of each field of a topic that it has."""
     topics: tuple[str, ...]
-    """Their ids, in the order of the file."""
+    """Ids of the topics, in the order of the file."""
     with_description: int
     with_narrative: int
     new: int
-    """How many the study did not have; it has the others word for word."""
+    """Number of topics that are new to the study; it has the others word for word."""
     notes: tuple[str, ...]
     """Ids that differ only in case, Unicode form or ligatures."""
 
 
 def is_of_papers(file: str) -> bool:
-    """Whether a file is a table of queries that are papers, with a column paper_id or facet, and not one of topics."""
+    """True if a file is a table of queries that are papers, with a column paper_id or facet, and not one of topics."""
     return topics.names_papers(Path(file))
 
 
@@ -595,9 +604,9 @@ def _remedy(taken: Mapping[str, str]) -> str:
 
 
 def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
-    """What else has the id of each of these topics, for those of which something has."""
+    """Other uses of the ids of these topics, by id."""
     known, judged = read_topics(session), judged_queries(session)
-    asked = {name: one.topic_id for one in read_queries(session) for name in (one.query_id, one.topic_id)}
+    asked = {name: query.topic_id for query in read_queries(session) for name in (query.query_id, query.topic_id)}
     taken = {}
     for topic in given:
         name = topic.topic_id

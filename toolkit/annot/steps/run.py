@@ -48,7 +48,7 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class MadeRun:
-    """One run that was made."""
+    """A run that was made."""
 
     tag: str
     queries: int
@@ -59,22 +59,22 @@ class MadeRun:
     left_out: list[str]
     """Topics that are texts, for which the system cannot rank."""
     needed: str
-    """What it would need of them."""
+    """Part of a topic that the system would need."""
 
 
 RUNS = Columns[MadeRun](
-    [Column("run", lambda one: one.tag)],
+    [Column("run", lambda run: run.tag)],
     [
-        Column("queries", lambda one: one.queries),
-        Column("documents", lambda one: one.documents),
-        Column("file", lambda one: one.path),
+        Column("queries", lambda run: run.queries),
+        Column("documents", lambda run: run.documents),
+        Column("file", lambda run: run.path),
     ],
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """What was imported, and what was found in it."""
+    """Result of an import."""
 
     tag: str
     system: str
@@ -87,7 +87,7 @@ class ImportedRun:
     findings: tuple[submission.SubmissionFinding, ...]
     rules: dict[str, str | None]
     replaced: bool
-    """Whether another run of this tag was there before."""
+    """True if it replaced another run of this tag."""
     path: Path
     metadata: dict[str, Any]
 
@@ -114,8 +114,8 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         )
     if not documents:
         raise MissingInput("no pools to rank", hint="draw them with `annot pool`")
-    wanted = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
-    papers = find_papers(ws.corpus, wanted | {query.topic_id for query in queries} - texts.keys())
+    doc_ids_to_rank = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
+    papers = find_papers(ws.corpus, doc_ids_to_rank | {query.topic_id for query in queries} - texts.keys())
     topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
     inputs = StudyInputs(ws, chosen, topics, papers, advance)
     left_out = {system.name: _left_out(system, inputs) for system in chosen}
@@ -145,13 +145,13 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     return tuple(made)
 
 
-def warnings(ws: Workspace, made: Sequence[MadeRun]) -> tuple[str, ...]:
-    """What a reader of these runs must know."""
+def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
+    """Notes for readers of these runs."""
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
-    few = trained_on_few({one.tag: facts[one.tag] for one in made})
-    left_out = grouped((tuple(run.left_out), run) for run in made if run.left_out)
-    told = sentences("commands.approximate", made=made), sentences("commands.texts_left_out", left_out=left_out)
+    few = trained_on_few({run.tag: facts[run.tag] for run in new_runs})
+    left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
+    told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
     return (*chain(*told), *sentences("commands.few_abstracts", few=few))
 
 
@@ -195,13 +195,13 @@ def import_files(
 ) -> ImportedRun:
     """Import the run that `files` hold together, as `tag`; the same files again change nothing.
 
-    meta: its metadata; else what the head of the file says. facet: of a ranked pool whose file name does not end in
-    `-<facet>-ranked.json`. system, seed: which system the run is one of several of; without them the metadata's, and
-    without these the tag. distances: scores are distances, smaller is better. replace: write over a run of this name
-    that was made here.
+    meta: its metadata; without it, those at the head of the file. facet: of a ranked pool whose file name does not end
+    in `-<facet>-ranked.json`. system, seed: the system that the run is one of several runs of; without them the
+    metadata's, and without these the tag. distances: scores are distances, smaller is better. replace: write over a run
+    of this name that was made here.
 
-    Raises FindingError if the run has candidates twice, or what is not in the pools, and `rules` do not say what to
-    do with it; InputError if the scores rise from rank to rank.
+    Raises FindingError if the run has candidates twice, or documents outside the pools, and `rules` do not cover
+    them; InputError if the scores rise from rank to rank.
     """
     for name, value in rules._asdict().items():
         if value is not None:
@@ -291,11 +291,11 @@ def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking]
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:
-    """What was to be ranked for each query: its pool, and what was judged without one."""
-    found = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
+    """Documents to rank for each query: its pool, and judged documents without a pool."""
+    candidates = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
     for assignment in read_assignments(session):
-        found.setdefault(assignment.query_id, set()).add(assignment.doc_id)
-    return found
+        candidates.setdefault(assignment.query_id, set()).add(assignment.doc_id)
+    return candidates
 
 
 def _check_tag(tag: str, known: Mapping[str, runs.StoredRun], *, replace: bool) -> None:

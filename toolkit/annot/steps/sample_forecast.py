@@ -1,4 +1,4 @@
-"""What a sample of the pools will take and cost in certainty, before anybody judges.
+"""Forecasts of the work and the certainty of a sample of the pools, before the first judgement.
 
 Shares side by side, and the share that hours or a budget allow.
 """
@@ -57,12 +57,12 @@ from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
 LEVEL = 0.9
-"""Of the ranges."""
+"""Level of the ranges."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShareFound:
-    """The share that hours or a budget allow, and what it is expected to take."""
+    """The share that hours or a budget allow, and the work that it is expected to take."""
 
     share: float
     pairs: ExpectedPairs
@@ -72,7 +72,7 @@ class ShareFound:
 
 
 class _Study(NamedTuple):
-    """What a share is forecast from."""
+    """Facts that a share is forecast from."""
 
     snapshot: Snapshot
     frozen: Frozen
@@ -80,14 +80,14 @@ class _Study(NamedTuple):
     effort: Effort
     """Without the share of disputes, which depends on the pairs that are drawn."""
     disputed: Mapping[Pair, bool]
-    """Whether an adjudicator must settle it, for each pair that all its assessors have answered."""
+    """True if an adjudicator must settle the pair, for each pair that all its assessors have answered."""
     share_on_record: float
     """0 where there is no sample."""
     looked: bool
-    """Whether drawn pairs are judged, so that a larger share is a second look."""
+    """True if drawn pairs are judged, so that a larger share is a second look."""
 
     def effort_of(self, pi: Probabilities) -> Effort:
-        """Of the pairs of a draw. Each answered pair stands for those like it: pi now by pi when it was drawn."""
+        """Effort for the pairs of a draw. An answered pair counts for others: pi now by pi when it was drawn."""
         sample, among, all_pairs = self.snapshot.sample, 0.0, 0.0
         for (query_id, doc_id), disputed in self.disputed.items():
             worth = pi.get(query_id, {}).get(doc_id, 0.0) / _probability(sample, query_id, doc_id)
@@ -104,19 +104,19 @@ def share_for(
     queries: tuple[str, ...],
     only_new: bool = False,
 ) -> ShareFound:
-    """The largest share of the pools whose expected hours, or cost, are within what is allowed.
+    """The largest share of the pools whose expected hours, or cost, are within the limit.
 
-    One of `hours` and `cost` is given. seconds: of a judgement; None takes the judgements so far. queries, only_new: as
-    of `annot plan`. What is judged already counts as work, too. Raises InputError if not even the smallest sample is
-    within it, or a larger share is drawn already.
+    One of `hours` and `cost` is given. seconds: time of a judgement; None takes the judgements so far. queries,
+    only_new: as in `annot plan`. Judged pairs count as work, too. Raises InputError if the smallest sample is above the
+    limit, or a larger share is drawn already.
     """
     study = _study(ws, queries=queries, seconds=seconds, only_new=only_new)
     rate = ws.settings.forecast.hourly_rate
-    asked = f"--hours {hours:g}" if cost is None else f"--cost {cost:g}"
+    option = f"--hours {hours:g}" if cost is None else f"--cost {cost:g}"
     if cost is not None and not rate:
-        raise MissingInput(f"{asked}: no hourly rate is set", hint="set hourly_rate under [forecast] in annot.toml")
+        raise MissingInput(f"{option}: no hourly rate is set", hint="set hourly_rate under [forecast] in annot.toml")
     if not study.effort.known:
-        raise MissingInput(f"{asked}: {NO_TIMES.reason}", hint="give the time of one judgement with --seconds")
+        raise MissingInput(f"{option}: {NO_TIMES.reason}", hint="give the time of one judgement with --seconds")
     limit = hours if cost is None or not rate else cost / rate
     assert limit is not None
 
@@ -133,13 +133,13 @@ def share_for(
     least = taken_by(drawn_with(1 / SHARES))
     if least > limit:
         raise InputError(
-            f"{asked}: the smallest sample takes {amount(least)}",
+            f"{option}: the smallest sample takes {amount(least)}",
             hint="it has 8 pairs of each query, and every pair has a chance (`floor` and `unranked` in annot.toml)",
         )
     share = share_within(study.frozen, limit=limit, acts=taken_by, rule=study.rule)
     if share < study.share_on_record:
         raise InputError(
-            f"{asked}: enough for {share:g} of the pools, but {study.share_on_record:g} of them are drawn already, "
+            f"{option}: enough for {share:g} of the pools, but {study.share_on_record:g} of them are drawn already, "
             f"which takes {amount(taken_by(drawn_with(study.share_on_record)))}",
             hint="a sample grows only; `annot plan --withdraw` takes back what was not sent",
         )
@@ -153,7 +153,7 @@ def share_for(
         effort.cost(pairs),
         sentences(
             "commands.share_found",
-            asked=asked,
+            asked=option,
             only_new=only_new,
             share=share,
             pairs=round(pairs.mean),
@@ -164,7 +164,7 @@ def share_for(
 
 
 def _counted(effort: Effort) -> dict[str, object]:
-    """What the sentence on what hours hold is made of."""
+    """Values of the sentence on the coverage of the hours."""
     return {
         "effort": effort,
         "no_times": "" if effort.known else NO_TIMES.reason,
@@ -183,9 +183,9 @@ def shares(
     relevant: float | None = None,
     advance: Advance,
 ) -> SharesForecast:
-    """Each of these shares of the pools: pairs, hours, cost, and what it does to certainty.
+    """Pairs, hours, cost and certainty for each of these shares of the pools.
 
-    seconds, queries: as of `share_for`. only_new: pairs of whole pools that are planned count as certain. relevant: the
+    seconds, queries: as in `share_for`. only_new: pairs of whole pools that are planned count as certain. relevant: the
     relevant documents that a query is expected to have; None if that is not known.
     Certainty is seen on the queries whose pairs are all judged, from four topics on. Otherwise it is assumed, by a grid
     of simulated studies.
@@ -194,7 +194,8 @@ def shares(
     snapshot, settings = study.snapshot, ws.settings
     convention, measure = primary_of(settings)
     topics = len({snapshot.topics[query_id] for query_id in study.frozen})
-    found = _pilot(study, convention)
+    pilot = _pilot(study, convention)
+    seen_on = None if isinstance(pilot, Undefined) else pilot[1]
     pairs = sum(map(len, study.frozen.values()))
     expected = ExpectedStudy(
         measure=measure,
@@ -205,11 +206,12 @@ def shares(
         level=settings.agreement.level,
     )
     rows = []
-    for at, share in enumerate(shares):
+    for done, share in enumerate(shares, start=1):
         pi = probabilities(study.frozen, share=share, rule=study.rule)
-        if isinstance(found, Undefined):
+        if isinstance(pilot, Undefined):
             certain = assumed(share, expected)
         else:
+            judged, described = pilot
             family = family_of(convention, measure)
             assert family is not None
             measured = MeasuredDesign(
@@ -219,13 +221,13 @@ def shares(
                 predict=settings.sample.predict == "ranker",
                 topics=topics,
                 level=settings.agreement.level,
-                redraws=found.seen_on.redraws if share < 1 else 1,
+                redraws=described.redraws if share < 1 else 1,
                 seed=settings.seed,
             )
-            certain = certainty(found.judged, pi, measured)
+            certain = certainty(judged, pi, measured)
         effort = study.effort_of(pi)
         rows.append(row_of(share, expected_pairs(pi), effort, certain))
-        advance(at + 1, len(shares))
+        advance(done, len(shares))
     forecast = SharesForecast(
         queries=len(study.frozen),
         topics=topics,
@@ -235,8 +237,8 @@ def shares(
         level=LEVEL,
         interval_level=settings.agreement.level,
         currency=settings.forecast.currency,
-        seen_on=None if isinstance(found, Undefined) else found.seen_on,
-        why_assumed=found.reason if isinstance(found, Undefined) else "",
+        seen_on=seen_on,
+        why_assumed=pilot.reason if isinstance(pilot, Undefined) else "",
         relevant=relevant,
         rows=tuple(rows),
         notes=(),
@@ -254,50 +256,42 @@ def shares(
 def table_of(found: SharesForecast) -> Table:
     """A row for each share."""
     columns = Columns[ShareForecast](
-        [Column("share", lambda one: f"{100 * one.share:g}%", ""), Column("", lambda one: one.share, "share")],
         [
-            Column("pairs", lambda one: measured_number(one.pairs, ESTIMATED)),
-            Column("hours", lambda one: measured_number(one.hours, HOURS)),
-            Column(f"cost, {found.currency}", lambda one: measured_number(one.cost, COST), "cost"),
-            Column("mean wider by", lambda one: measured_number(one.level, WIDER), "level_wider"),
-            Column("difference wider by", lambda one: measured_number(one.difference, WIDER), "difference_wider"),
-            Column("mean ±", lambda one: Number(one.half_width, MEASURE), "half_width"),
-            Column("bias", lambda one: Number(one.bias, POINTS), "bias"),
-            Column("advice", lambda one: one.why_not, ""),
-            Column("", lambda one: one.advised, "advised"),
+            Column("share", lambda forecast: f"{100 * forecast.share:g}%", ""),
+            Column("", lambda forecast: forecast.share, "share"),
+        ],
+        [
+            Column("pairs", lambda forecast: measured_number(forecast.pairs, ESTIMATED)),
+            Column("hours", lambda forecast: measured_number(forecast.hours, HOURS)),
+            Column(f"cost, {found.currency}", lambda forecast: measured_number(forecast.cost, COST), "cost"),
+            Column("mean wider by", lambda forecast: measured_number(forecast.level, WIDER), "level_wider"),
+            Column(
+                "difference wider by", lambda forecast: measured_number(forecast.difference, WIDER), "difference_wider"
+            ),
+            Column("mean ±", lambda forecast: Number(forecast.half_width, MEASURE), "half_width"),
+            Column("bias", lambda forecast: Number(forecast.bias, POINTS), "bias"),
+            Column("advice", lambda forecast: forecast.why_not, ""),
+            Column("", lambda forecast: forecast.advised, "advised"),
         ],
     )
     return columns.of(found.rows)
 
 
 def describe(found: SharesForecast, table: Table) -> str:
-    """The shares as a table, and what it rests on."""
+    """Text of the table of shares, with its sources."""
     return rendered("sample-shares", found=found, shares=table_text(table))
 
 
-class _Judged(NamedTuple):
-    judged: JudgedQueries
-    seen_on: SeenOn
-
-
-def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
-    """The queries whose pairs are all judged, or why certainty cannot be seen on them."""
+def _pilot(study: _Study, convention: str) -> tuple[JudgedQueries, SeenOn] | Undefined:
+    """The queries whose pairs are all judged, with their description; Undefined if they are too few."""
     snapshot, sample = study.snapshot, study.snapshot.sample
-    graded = nested((one.query_id, one.doc_id, one.relevance) for one in snapshot.outcome.qrels)
-    for query_id, doc_id in snapshot.outcome.unjudgeable:
-        graded.setdefault(query_id, {})[doc_id] = 0
-    grades: dict[str, dict[str, int]] = {}
-    for query_id, places in study.frozen.items():
-        wanted = [doc_id for doc_id in places if sample is None or sample.drawn(query_id, doc_id)]
-        own = graded.get(query_id, {})
-        if wanted and all(doc_id in own for doc_id in wanted):
-            grades[query_id] = {doc_id: own[doc_id] for doc_id in wanted}
+    grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
     if len(set(topics.values())) < MIN_UNITS:
         finished = counted(len(set(topics.values())), called().topic)
         return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
     ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
-    methods = sorted({method for of in ranks.values() for method in of})
+    methods = sorted({method for by_method in ranks.values() for method in by_method})
     own_runs = _own_runs(study.snapshot.ws, grades)
     lists = {
         query_id: [groups_of(run[query_id], convention, "order") for run in own_runs.values()]
@@ -315,43 +309,58 @@ def _pilot(study: _Study, convention: str) -> _Judged | Undefined:
         runs=runs,
         own_runs=bool(own_runs),
         redraws=redraws_of(len(grades)),
-        filled_in=any(len(of) < len(study.frozen[query_id]) for query_id, of in grades.items()),
+        filled_in=any(len(of_query) < len(study.frozen[query_id]) for query_id, of_query in grades.items()),
     )
     drawn_with = {
         query_id: {doc_id: _probability(sample, query_id, doc_id) for doc_id in places}
         for query_id, places in fused.items()
     }
-    return _Judged(JudgedQueries(grades, lists, features_of(snapshot, fused), topics, drawn_with), seen_on)
+    return JudgedQueries(grades, lists, features_of(snapshot, fused), topics, drawn_with), seen_on
+
+
+def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
+    """Grades by query and document, of the queries whose pairs to judge have all ended."""
+    sample, outcome = study.snapshot.sample, study.snapshot.outcome
+    grade_of = nested((qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in outcome.qrels)
+    for query_id, doc_id in outcome.unjudgeable:
+        grade_of.setdefault(query_id, {})[doc_id] = 0
+    grades: dict[str, dict[str, int]] = {}
+    for query_id, places in study.frozen.items():
+        documents = [doc_id for doc_id in places if sample is None or sample.drawn(query_id, doc_id)]
+        of_query = grade_of.get(query_id, {})
+        if documents and all(doc_id in of_query for doc_id in documents):
+            grades[query_id] = {doc_id: of_query[doc_id] for doc_id in documents}
+    return grades
 
 
 def _probability(sample: PoolSample | None, query_id: str, doc_id: str) -> float:
-    """With which the pair was drawn; a pair that is under no sample is judged for certain."""
+    """Probability with which the pair was drawn; 1 for a pair outside the sample, which is judged for certain."""
     under = None if sample is None else sample.pairs.get((query_id, doc_id))
     return 1.0 if under is None else under.probability
 
 
 def _own_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
     """The runs in exports/runs that rank for all of these queries."""
-    found = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
-    return {tag: run for tag, run in found.items() if run.keys() >= set(queries)}
+    runs = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
+    return {tag: run for tag, run in runs.items() if run.keys() >= set(queries)}
 
 
 def _by_rank(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple[str, ...]]:
     """A method's ranking of a pool: documents that it did not rank tie at the end."""
-    known = sorted((rank, doc_id) for doc_id, rank in ranks.items() if doc_id in documents)
+    ranked = sorted((rank, doc_id) for doc_id, rank in ranks.items() if doc_id in documents)
     others = tuple(sorted(set(documents) - ranks.keys()))
-    return [*((doc_id,) for _, doc_id in known), *([others] if others else [])]
+    return [*((doc_id,) for _, doc_id in ranked), *([others] if others else [])]
 
 
 def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, only_new: bool = False) -> _Study:
     snapshot = read_snapshot(ws)
-    known = {query.query_id: query for query in snapshot.queries}
+    queries_by_id = {query.query_id: query for query in snapshot.queries}
     documents = {
         query.query_id: tuple(entry.doc_id for entry in snapshot.pools[query.topic_id].entries)
         for query in snapshot.queries
         if query.topic_id in snapshot.pools
     }
-    wanted = documents_to_plan(known, documents, queries, snapshot.assignments)
+    pooled = documents_to_plan(queries_by_id, documents, queries, snapshot.assignments)
     sample = snapshot.sample
     with ws.reading() as session:
         judged = sample_judged_since(session) is not None
@@ -365,25 +374,25 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
     )
     whole: frozenset[Pair] = frozenset()
     if only_new:
-        whole = planned_whole(wanted, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
-    frozen = frozen_of(snapshot.pools, [known[name] for name in wanted], before=sample, whole=whole)
+        whole = planned_whole(pooled, snapshot.assignments, snapshot.plan, sample=sample, only_new=True)
+    frozen = frozen_of(snapshot.pools, [queries_by_id[name] for name in pooled], before=sample, whole=whole)
     effort = _effort(snapshot, seconds, replace(rules_of(ws.settings), level=LEVEL))
     return _Study(snapshot, frozen, rule_of(design), effort, _disputed(snapshot), share_of(sample), judged)
 
 
 def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:
     outcome, per_pair = snapshot.outcome, snapshot.ws.settings.judging.per_pair
-    answers = Counter(one.pair for one in outcome.of_answered_pairs)
-    disputed = {one.pair for one in outcome.settlement.disputed}
+    answers = Counter(answer.pair for answer in outcome.of_answered_pairs)
+    disputed = {dispute.pair for dispute in outcome.settlement.disputed}
     return {pair: pair in disputed for pair, count in answers.items() if count >= per_pair > 1}
 
 
 def _effort(snapshot: Snapshot, seconds: float | None, rules: Rules) -> Effort:
     settings, outcome = snapshot.ws.settings, snapshot.outcome
-    given = [answer for answer in outcome.everything if answer.counts]
-    names = sorted({answer.assessor for answer in given})
+    answers = [answer for answer in outcome.everything if answer.counts]
+    names = sorted({answer.assessor for answer in answers})
     speed = speed_of(
-        {name: [one for one in given if one.assessor == name] for name in names},
+        {name: [answer for answer in answers if answer.assessor == name] for name in names},
         fence=rules.fence,
         topics=snapshot.topics,
     )

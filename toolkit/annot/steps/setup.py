@@ -33,7 +33,7 @@ from annot.study.backups import BACKUPS, missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Making a study: the settings file with every section explained, the folders, the empty store.
+# New studies: the settings file with every section explained, the folders, the empty store.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -43,7 +43,7 @@ FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
 
 @dataclass(frozen=True, slots=True)
 class MadeWorkspace:
-    """What `annot init` made: files and folders that were not there before."""
+    """New files and folders of `annot init`."""
 
     root: Path
     made: tuple[str, ...]
@@ -53,18 +53,15 @@ class MadeWorkspace:
 def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> MadeWorkspace:
     """Make a study at `root`, or complete one. An existing settings file is never changed.
 
-    kind: of facets where none is given; a study that is there has its own. Raises MissingInput if the database of a
-    study is gone from beside its files: a new one would be empty, and the next backup would be one of nothing.
+    kind: None makes a study of facets, or keeps the kind of an existing one. Raises MissingInput if the database of an
+    existing study is missing: a new one would be empty, and so would the next backup.
     """
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: a file, expected a folder or nothing")
-    place = root.resolve()
-    for study in place.parents:
-        if (study / SETTINGS_FILE).is_file() and place.relative_to(study).parts[0] in (*FOLDERS, CACHE):
-            raise InputError(f"{root}: inside the study {study}", hint="create the new study outside it")
+    _refuse_inside_study(root)
     settings_file = root / SETTINGS_FILE
     new_name = name or root.resolve().name or "my-collection"
-    made = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
+    new = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     if settings_file.is_file():
         _keeps(settings_file, Workspace.open(root).settings, name=name, kind=kind)
     else:
@@ -73,9 +70,9 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
                 f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
                 hint="give one with --name",
             )
-        made.insert(0, SETTINGS_FILE)
+        new.insert(0, SETTINGS_FILE)
     if not (root / IGNORE_FILE).exists():
-        made.append(IGNORE_FILE)
+        new.append(IGNORE_FILE)
     has_settings = settings_file.is_file()
     ws = Workspace.open(root) if has_settings else Workspace(root, settings_of(kind or "facets"))
     missing = missing_part(ws) if has_settings or (root / BACKUPS).is_dir() else None
@@ -90,16 +87,23 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
             write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
         url = Workspace.open(root).database_url
         try:
-            # An older one is brought up by commands that change the study, after a backup.
+            # Commands that change the study migrate an older database, after a backup.
             open_store(url, create=False).close()
         except MissingInput:
             open_store(url).close()
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
-    return MadeWorkspace(root, tuple(made), notes)
+    return MadeWorkspace(root, tuple(new), notes)
+
+
+def _refuse_inside_study(root: Path) -> None:
+    place = root.resolve()
+    for study in place.parents:
+        if (study / SETTINGS_FILE).is_file() and place.relative_to(study).parts[0] in (*FOLDERS, CACHE):
+            raise InputError(f"{root}: inside the study {study}", hint="create the new study outside it")
 
 
 def _keeps(file: Path, settings: Settings, *, name: str | None, kind: Kind | None) -> None:
-    """Raise InputError if the study that is there has another name or another kind than is asked for."""
+    """Raise InputError if the existing study has another name or another kind."""
     if name not in (None, settings.collection.name):
         raise InputError(
             f"{file}: already exists, for {settings.collection.name!r}",
@@ -113,19 +117,19 @@ def _keeps(file: Path, settings: Settings, *, name: str | None, kind: Kind | Non
 
 
 def settings_text(name: str, kind: Kind = "facets") -> str:
-    """`annot.toml` for a new study, from the template: the settings that its kind needs, with what it begins with."""
+    """Text of `annot.toml` for a new study of this kind, from the template."""
     values = {"settings": settings_of(kind), "name": tomlkit.string(name).as_string()}
     return render("annot.toml.j2", values, overrides=None)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The local Label Studio of a study, or in mode `server` that of each person: up, down, status.
+# The local Label Studio of a study, or in mode `server` of each person: up, down, status.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A server as it is now. Nothing in here opens it."""
+    """A server as it is now, without passwords."""
 
     running: bool
     healthy: bool
@@ -138,37 +142,39 @@ class State:
     passwords: Path
     """The private file with the assessors' accounts."""
     assessor: str | None
-    """Whose it is; None of the one for all."""
+    """The person whose server it is; None if it is for all."""
     here: bool
-    """Whether this study has started it; of one elsewhere nothing but the address is known."""
+    """True if this study starts it; of a server elsewhere only the address is known."""
 
 
 def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[str], None]) -> tuple[State, ...]:
-    """Install it where it is missing, start it where it is down, and make the accounts of everyone in the study.
+    """Install Label Studio if it is missing, start it if it is down, and make the accounts of everyone in the study.
 
-    In mode `server` that is one server for each person whose server is not elsewhere, with their account alone. Raises
+    In mode `server`, start one server for each person whose server is not elsewhere, with their account alone. Raises
     InputError if the memory is too small for them, or the options do not fit the mode.
     """
-    own = isolated(ws)
-    if per_assessor and not own:
+    one_each = isolated(ws)
+    if per_assessor and not one_each:
         raise InputError(
             '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
         )
-    if own and port is not None:
+    if one_each and port is not None:
         raise InputError("--port cannot be used if each person has a server", hint="leave it out")
     with ws.reading() as session:
-        everyone = [one for one in people.read_assessors(session) if one.left_on is None or _has_folder(ws, one)]
-    if not own:
+        everyone = [
+            person for person in people.read_assessors(session) if person.left_on is None or _has_folder(ws, person)
+        ]
+    if not one_each:
         _start(ws, None, everyone, port=port, tell=tell)
         return status(ws)
-    to_start = [one for one in everyone if not is_elsewhere(ws, one.assessor)]
+    to_start = [person for person in everyone if not is_elsewhere(ws, person.assessor)]
     if not everyone:
         raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
-    _check_memory([studio_folder(ws, one.assessor) for one in to_start], tell)
+    _check_memory([studio_folder(ws, person.assessor) for person in to_start], tell)
     server.ensure_installed(os.environ, say=tell)
 
-    def start(one: Assessor) -> None:
-        _start(ws, one.assessor, [one], port=None, tell=lambda text: tell(f"{one.assessor}: {text}"))
+    def start(person: Assessor) -> None:
+        _start(ws, person.assessor, [person], port=None, tell=lambda text: tell(f"{person.assessor}: {text}"))
 
     with ThreadPoolExecutor(max_workers=at_once(os.cpu_count())) as pool:
         list(pool.map(start, to_start))
@@ -176,7 +182,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
 
 
 def at_once(cores: int | None) -> int:
-    """How many servers are started together: a first start keeps a core busy for a minute."""
+    """Number of servers to start together: a first start keeps a core busy for a minute."""
     return max(1, cores // 2) if cores else 1
 
 
@@ -188,7 +194,7 @@ def down(ws: Workspace) -> tuple[State, ...]:
 
 
 def status(ws: Workspace) -> tuple[State, ...]:
-    """Whether it runs, and where; of each person's, in mode `server`."""
+    """State of the server, or in mode `server` of each person's."""
     if not isolated(ws):
         return (_state(ws, None),)
     return tuple(_state(ws, person) for person in people_with_servers(ws))
@@ -198,7 +204,7 @@ def _start(
     ws: Workspace, person: str | None, owners: Sequence[Assessor], *, port: int | None, tell: Callable[[str], None]
 ) -> None:
     server.up(studio_folder(ws, person), environ=os.environ, port=port, say=tell)
-    if accounts := {one.assessor: one.account for one in owners if one.account}:
+    if accounts := {owner.assessor: owner.account for owner in owners if owner.account}:
         with connect(ws, person=person) as gateway:
             open_accounts(ws, gateway, accounts, person=person)
 
@@ -221,23 +227,21 @@ def _state(ws: Workspace, person: str | None) -> State:
 
 
 def _has_folder(ws: Workspace, person: Assessor) -> bool:
-    """Whether a server of the person's was started before: what they answered is there."""
+    """True if a server of the person was started before: it has their answers."""
     return isolated(ws) and studio_folder(ws, person.assessor).is_dir()
 
 
 def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
-    """Say what the servers of these folders that do not run yet will take; InputError if that is not free."""
+    """Report the memory that the servers of these folders will take; InputError if it is not free."""
     count = sum(server.status(folder) is None for folder in folders)
     if not count:
         return
     needed, free = count * server.SERVER_BYTES, server.free_bytes()
-    each = f"{server.SERVER_BYTES / 10**9:.1f} GB"
-    known = "" if free is None else f"; {free / 10**9:.1f} GB are free"
+    available = "" if free is None else f"; {free / 10**9:.1f} GB are free"
+    memory = f"up to {server.SERVER_BYTES / 10**9:.1f} GB of memory each, {needed / 10**9:.1f} GB in all{available}"
     if free is not None and needed > free:
         raise InputError(
-            f"{counted(count, 'server')} need up to {each} of memory each, {needed / 10**9:.1f} GB in all{known}",
+            f"{counted(count, 'server')} need {memory}",
             hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
-    tell(
-        f"starting {counted(count, 'server')}, with up to {each} of memory each, {needed / 10**9:.1f} GB in all{known}"
-    )
+    tell(f"starting {counted(count, 'server')}, with {memory}")

@@ -1,4 +1,4 @@
-"""How far the study is, from the store alone."""
+"""Progress of the study, from the store alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Status:
     """The study in counts, and the command that comes next."""
 
     labelled_papers: int | None
-    """None if nothing is judged by facets, so that no sentence needs a label."""
+    """Number of labelled papers; None if nothing is judged by facets, so that no sentence needs a label."""
     queries: int
     pools: int
     pairs: int
@@ -29,7 +29,7 @@ class Status:
     """Judgements that are still to be given: of planned pairs, hidden repeats and returned pairs."""
     incomplete: int
     returned: int
-    """How often a pair was put before its assessor again."""
+    """Number of returns of pairs to their assessors."""
     waiting: int
     """Pairs that were returned and wait for the answer."""
     agreed: int
@@ -45,9 +45,9 @@ class Status:
     withdrawn: int
     """Answers that count no longer, because the lead accepted it."""
     changed: tuple[str, ...]
-    """What is no longer as it was sent, such as `the names of the grades`; what was sent counts."""
+    """Settings that differ from the sent ones, such as `the names of the grades`; the sent ones count."""
     versions: tuple[str, ...]
-    """What was sent again with a change: each later version, with its day and reason."""
+    """Texts that were sent again after a change: each later version, with its day and reason."""
     corrected: int
     """Texts that were corrected."""
     to_decide: int
@@ -59,21 +59,21 @@ class Status:
     accepted: int
     """Pairs that count although they have fewer judgements than planned."""
     not_drawn: int
-    """Pairs of the pools that the sample leaves out: nobody is asked about them."""
+    """Number of pairs of the pools that the sample leaves out."""
     to_withdraw: int
     """Unanswered tasks on the server for people who do not have the pairs any more."""
     rushed: tuple[str, ...]
     """Answers that came faster than anyone can read, a line for each person."""
     next_command: str
-    """Words in capitals stand for what a person decides; empty if nothing is left to do."""
+    """Next command, with capitals for a choice of the lead; empty if nothing is left to do."""
     next_why: str
     next_who: str
-    """Who acts before the command: "you", or people by pseudonym."""
+    """People who act before the command: "you", or people by pseudonym."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySettled:
-    """How far the pairs of one query are settled."""
+    """Progress of one query."""
 
     query_id: str
     pairs: int
@@ -89,22 +89,22 @@ class QuerySettled:
 
 
 ADJUDICATION = Columns[QuerySettled](
-    [Column("query", lambda one: one.query_id, "query_id")],
+    [Column("query", lambda query: query.query_id, "query_id")],
     [
-        Column("pairs", lambda one: one.pairs),
-        Column("incomplete", lambda one: one.incomplete),
-        Column("returned, unanswered", lambda one: one.waiting, "waiting"),
-        Column("agreed", lambda one: one.agreed),
-        Column("disputed", lambda one: one.disputed),
-        Column("settled", lambda one: one.settled),
-        Column("cannot be judged", lambda one: one.unjudgeable, "unjudgeable"),
-        Column("open", lambda one: one.open),
+        Column("pairs", lambda query: query.pairs),
+        Column("incomplete", lambda query: query.incomplete),
+        Column("returned, unanswered", lambda query: query.waiting, "waiting"),
+        Column("agreed", lambda query: query.agreed),
+        Column("disputed", lambda query: query.disputed),
+        Column("settled", lambda query: query.settled),
+        Column("cannot be judged", lambda query: query.unjudgeable, "unjudgeable"),
+        Column("open", lambda query: query.open),
     ],
 )
 
 
 def status(ws: Workspace) -> Status:
-    """Count what is there."""
+    """Count papers, queries, pairs, judgements and files of the study."""
     with ws.reading() as session:
         stage = Stage(session, ws)
         coming = next_step(stage.facts())
@@ -150,10 +150,10 @@ def status(ws: Workspace) -> Status:
 
 
 def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:
-    """How many pairs of every query are agreed, in dispute, settled and open."""
+    """Number of pairs of each query that are agreed, in dispute, settled and open."""
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
-    agreed, disputed = ([one.pair for one in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
+    agreed, disputed = ([pair.pair for pair in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
     ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
     kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
     pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))

@@ -1,4 +1,4 @@
-"""The page that a lead leaves open while people judge: `.annot/status.html`, written again and again.
+"""The page that a lead leaves open while people judge: `.annot/status.html`, rewritten after each pull.
 
 It is in the folder of what can be made again, so it is in no backup and no release, and git ignores it.
 """
@@ -41,7 +41,7 @@ class StatusPage:
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
         zone: tzinfo | None = None,
     ) -> None:
-        """said: what `annot status` says now. every: seconds between two pulls. zone: the lead's; None is that of the
+        """said: `annot status` in words. every: seconds between two pulls. zone: the lead's; None is that of the
         machine."""
         self.path = (ws.cache / PAGE).absolute()
         self.line = ""
@@ -62,19 +62,19 @@ class StatusPage:
             self.write(trouble=trouble)
 
     def finish(self) -> None:
-        """Write what came since the last page."""
+        """Write the news since the last page."""
         if self._behind:
             self.write()
 
     def write(self, *, trouble: str = "") -> Path:
         """Write the page now."""
-        ws, said = self._ws, self._said()
+        ws, words = self._ws, self._said()
         now = self._clock().astimezone(self._zone)
         with ws.reading() as session:
             snapshot = snapshot_of(session, ws)
         rests_on = RESTS_ON["status"]
         untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
-        said = replace(said, notices=(*untrue, *said.notices))
+        words = replace(words, notices=(*untrue, *words.notices))
         look = progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
         days = by_day(snapshot, now=now, zone=self._zone)
         papers = papers_with_complete_pairs(snapshot)
@@ -82,7 +82,7 @@ class StatusPage:
             snapshot,
             look,
             days,
-            said,
+            words,
             now=now,
             seconds=self._every,
             papers=papers,
@@ -108,6 +108,6 @@ class StatusPage:
 def line(look: Look) -> str:
     """The study in one line."""
     share = share_done(look.judged, look.planned)
-    people = ", ".join(f"{one.assessor} {one.judged}/{one.assigned}" for one in look.assessors)
+    people = ", ".join(f"{assessor.assessor} {assessor.judged}/{assessor.assigned}" for assessor in look.assessors)
     done = f"{bar(look.judged, look.planned)} {look.judged} of {counted(look.planned, 'answer')} ({share})"
     return f"{done}  {counted(look.settling.open, 'open dispute')}  {people}"

@@ -1,4 +1,4 @@
-"""One pair's whole story: from the corpus record to what each run did with it."""
+"""The whole story of a pair: from the corpus record to its rank in each run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from annot.study.snapshot import Snapshot, exported_qrels, snapshot_of
 from annot.study.workspace import Workspace
 
 Displays = Mapping[str, Display]
-"""What answers were given on, by hash."""
+"""Displays that answers were given on, by hash."""
 NOTHING_SHOWN: Displays = MappingProxyType({})
 
 
@@ -51,34 +51,32 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     pair = (query_id, doc_id)
     with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
-        query = known_query({known.query_id: known for known in snapshot.queries}, query_id)
+        query = known_query({query.query_id: query for query in snapshot.queries}, query_id)
         ids = [query.topic_id, doc_id]
         labels = {paper.paper_id: paper for paper in facet_labels.read_labels(session, ids)}
-        sent_to = [
-            (project.assessor, project.round)
-            for project in snapshot.projects
-            if project.round in ("judge", "adjudicate")
-            and pair in {asked.pair for asked in projects.read_tasks(session, project.project)}
-        ]
+        sent_to = tuple(_sent_to(session, snapshot, pair))
         judged = judgements.read_history(session, query_id, doc_id)
         settled = adjudications.read_history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
         answers: tuple[SourcedJudgement | SourcedAdjudication, ...] = (*judged, *settled)
-        displays = display_parts(session, (one.shown_sha256 for one in answers))
+        displays = display_parts(session, (answer.shown_sha256 for answer in answers))
         texts_of_pair = tuple(_text_versions(session, query.topic_id, doc_id, answers, displays, snapshot))
     outcome = snapshot.outcome
     topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
     texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     now = recorded_sha256(ws) if texts else None
-    texts |= {one.text_id: _in_version(texts[one.text_id], one) for one in texts_of_pair if one.is_shown}
+    texts |= {text.text_id: _in_version(texts[text.text_id], text) for text in texts_of_pair if text.is_shown}
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
     had_by = () if pooled else _had_by(ws, query.topic_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
-    if not (doc_id in texts or pooled or judged or settled or had_by or any(run.rank for run in runs)):
+    if not any((doc_id in texts, pooled, judged, settled, had_by, *(run.rank for run in runs))):
         _refuse_unknown(query_id, doc_id, pool, snapshot.assignments)
-    decision = {known.pair: known for known in outcome.decisions}.get(pair)
-    qrels = exported_qrels(snapshot) if ws.qrels.is_file() else ()
+    decision = {decision.pair: decision for decision in outcome.decisions}.get(pair)
+    given_answers = (
+        *_judged(judged, outcome, displays, texts_of_pair),
+        *_settled(settled, outcome, displays, texts_of_pair),
+    )
     return Trace(
         query_id=query_id,
         doc_id=doc_id,
@@ -91,31 +89,35 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         pool=pooled,
         had_by=had_by,
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
-        given_to=tuple(
-            (given.assessor, given.position, given.occasion) for given in snapshot.assignments if given.pair == pair
-        ),
-        returned=tuple(one for one in snapshot.outcome.returned if one.pair == pair),
-        imported=bool(judged) and not any(sourced.source == Source.LABEL_STUDIO for sourced in judged),
-        sent_to=tuple(sent_to),
+        given_to=tuple((row.assessor, row.position, row.occasion) for row in snapshot.assignments if row.pair == pair),
+        returned=tuple(pair_return for pair_return in outcome.returned if pair_return.pair == pair),
+        imported=bool(judged) and not any(answer.source == Source.LABEL_STUDIO for answer in judged),
+        sent_to=sent_to,
         versions=tuple(_versions(answers, query, displays, VersionNumbers(snapshot.shown))),
-        said=tuple(
-            sorted(
-                (
-                    *_judged(judged, outcome, displays, texts_of_pair),
-                    *_settled(settled, outcome, displays, texts_of_pair),
-                ),
-                key=lambda one: one.recorded_at or "",
-            )
-        ),
+        said=tuple(sorted(given_answers, key=lambda answer: answer.recorded_at or "")),
         shown=tuple(_shown(settled, judged, opinions)),
         standing=_standing(pair, outcome, snapshot.sample),
         grade=None if decision is None else decision.grade,
         adjudicator=None if decision is None else decision.adjudicator,
         reason=None if decision is None else decision.reason,
-        qrel=next((qrel.relevance for qrel in qrels if (qrel.query_id, qrel.doc_id) == pair), None),
+        qrel=_exported_grade(snapshot, pair),
         runs=runs,
         texts=texts_of_pair,
     )
+
+
+def _sent_to(session: Session, snapshot: Snapshot, pair: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """Person and round of the projects that have the pair."""
+    for project in snapshot.projects:
+        if project.round in ("judge", "adjudicate"):
+            tasks = projects.read_tasks(session, project.project)
+            if any(pair_key.pair == pair for pair_key in tasks):
+                yield project.assessor, project.round
+
+
+def _exported_grade(snapshot: Snapshot, pair: tuple[str, str]) -> int | None:
+    qrels = exported_qrels(snapshot) if snapshot.ws.qrels.is_file() else ()
+    return next((qrel.relevance for qrel in qrels if (qrel.query_id, qrel.doc_id) == pair), None)
 
 
 def _text_versions(
@@ -126,24 +128,31 @@ def _text_versions(
     displays: Displays,
     snapshot: Snapshot,
 ) -> Iterator[TracedVersion]:
-    """Every version of the texts of the pair that were corrected."""
-    query_id = next((one.record.query_id for one in answers), "")
-    known = snapshot.judged_texts.get((query_id, doc_id))
+    """Versions of the texts of the pair that were corrected."""
+    query_id = next((answer.record.query_id for answer in answers), "")
+    judged_texts = snapshot.judged_texts.get((query_id, doc_id))
     recorded = read_versions(session, "text")
     sides: tuple[tuple[Literal["query", "document"], str, str], ...]
     sides = (("query", "topic", topic_id), ("document", "document", doc_id))
     for side, part, text_id in sides:
-        several = recorded.get(("text", text_id), ())
-        required = known.required.get(text_id) if known else None
-        for number, one in enumerate(several if several[1:] else (), start=1):
-            text = json.loads(one.body)
+        versions = recorded.get(("text", text_id), ())
+        required = judged_texts.required.get(text_id) if judged_texts else None
+        for number, version in enumerate(versions if versions[1:] else (), start=1):
+            text = json.loads(version.body)
             people = dict.fromkeys(
-                _person(answer) for answer in answers if _shown_in(displays, answer).get(part) == one.sha256
+                _person(answer) for answer in answers if _shown_in(displays, answer).get(part) == version.sha256
             )
-            is_shown = one.sha256 == (required or several[-1].sha256) and one.sha256 != several[-1].sha256
+            latest = versions[-1].sha256
             yield TracedVersion(
-                *(text_id, side, number, one.since, one.why, one.sha256, text["title"], tuple(text["sentences"])),
-                is_shown=is_shown,
+                text_id=text_id,
+                side=side,
+                number=number,
+                since=version.since,
+                why=version.why,
+                sha256=version.sha256,
+                title=text["title"],
+                sentences=tuple(text["sentences"]),
+                is_shown=version.sha256 == (required or latest) and version.sha256 != latest,
                 people=tuple(people),
             )
 
@@ -167,21 +176,19 @@ def _versions(
     displays: Mapping[str, Display],
     numbers: VersionNumbers,
 ) -> Iterator[str]:
-    """What was beside the pair when each revision of an answer was given, of what was sent in several versions."""
-    for sourced in answers:
-        settles = isinstance(sourced.record, Adjudication)
-        person = sourced.record.adjudicator if isinstance(sourced.record, Adjudication) else sourced.record.assessor
-        display = displays.get(sourced.shown_sha256 or "")
-        screen = "adjudicate" if settles else "judge"
-        if shown := numbers.of(display, query, sourced.record.doc_id, screen=screen):
+    """Sentences on what was shown with the pair for each revision of an answer, if it was sent in several versions."""
+    for answer in answers:
+        display = displays.get(answer.shown_sha256 or "")
+        screen = "adjudicate" if isinstance(answer.record, Adjudication) else "judge"
+        if shown := numbers.of(display, query, answer.record.doc_id, screen=screen):
             words = "; ".join(map(str, shown.values()))
-            yield f"{person} (revision {sourced.record.revision}) was shown {words}"
+            yield f"{_person(answer)} (revision {answer.record.revision}) was shown {words}"
 
 
 def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[Assignment, ...]) -> None:
-    known = {assignment.doc_id for assignment in plan if assignment.query_id == query_id}
-    known |= {entry.doc_id for entry in pool.entries} if pool is not None else set()
-    close = close_to(doc_id, sorted(known))
+    documents = {assignment.doc_id for assignment in plan if assignment.query_id == query_id}
+    documents |= {entry.doc_id for entry in pool.entries} if pool is not None else set()
+    close = close_to(doc_id, sorted(documents))
     raise InputError(
         f"document {doc_id!r}: not in the corpus, nor judged or ranked for {query_id}{close and f'; {close}'}",
         hint=f"`annot pool show {query_id}` lists its documents",
@@ -193,18 +200,18 @@ def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> Tr
         return None
     # The labels on record are of the newest version.
     labels = labels if labels is not None and len(labels.labels) == len(paper.sentences) else None
-    own = labels.labels if labels is not None else (None,) * len(paper.sentences)
-    # Of a document that is no passage the record is what it was before there were any.
-    known = {name: value for name, value in asdict(paper).items() if name != "part_of" or value is not None}
-    record = json.dumps(known, sort_keys=True, ensure_ascii=False)
+    sentence_labels = labels.labels if labels is not None else (None,) * len(paper.sentences)
+    # The hash of a document that is no passage is the same as before there were passages.
+    values = {name: value for name, value in asdict(paper).items() if name != "part_of" or value is not None}
+    record = json.dumps(values, sort_keys=True, ensure_ascii=False)
     return TracedPaper(
         paper_id=paper.paper_id,
         title=paper.title,
         year=paper.year,
         part_of=paper.part_of,
         sentences=tuple(
-            Sentence(at, text, label, label and ws.settings.facet_of(label))
-            for at, (text, label) in enumerate(zip(paper.sentences, own, strict=True), start=1)
+            Sentence(position, text, label, label and ws.settings.facet_of(label))
+            for position, (text, label) in enumerate(zip(paper.sentences, sentence_labels, strict=True), start=1)
         ),
         labels_origin=labels and labels.origin,
         sha256=hashlib.sha256(record.encode()).hexdigest(),
@@ -216,40 +223,36 @@ def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> PoolOrigin 
         return None
     settings = {name: getattr(pool, name) for name in ("mode", "per_method", "ranking_depth", "seed")}
     version = came_in(pool).get(doc_id)
-    added = next((one for one in pool.additions if one.version == version), None)
-    return next(
-        (
-            PoolOrigin(
-                *(at, len(pool.entries), entry.drawn, entry.also),
+    added = next((addition for addition in pool.additions if addition.version == version), None)
+    for position, entry in enumerate(pool.entries, start=1):
+        if entry.doc_id == doc_id:
+            return PoolOrigin(
+                *(position, len(pool.entries), entry.drawn, entry.also),
                 rankings_sha256=rankings_sha256,
                 added=added,
                 **settings,
             )
-            for at, entry in enumerate(pool.entries, start=1)
-            if entry.doc_id == doc_id
-        ),
-        None,
-    )
+    return None
 
 
 def _had_by(ws: Workspace, paper_id: str, doc_id: str) -> tuple[Draw, ...]:
     """The rankings that the pools were drawn from and that have the document, although no method drew it."""
     return tuple(
-        Draw(path.stem, at, ranked.score, None)
+        Draw(path.stem, rank, ranked.score, None)
         for path, run in _read_runs(ws.rankings)
-        for at, ranked in enumerate(run.rankings.get(paper_id, ()), start=1)
+        for rank, ranked in enumerate(run.rankings.get(paper_id, ()), start=1)
         if ranked.doc_id == doc_id
     )
 
 
 def _runs(ws: Workspace, query_id: str, doc_id: str) -> tuple[InRun, ...]:
-    places = []
+    in_runs = []
     for _, run in _read_runs(ws.runs):
         ranking = run.rankings.get(query_id, ())
-        ranks = ((at, ranked.score) for at, ranked in enumerate(ranking, start=1) if ranked.doc_id == doc_id)
+        ranks = ((rank, ranked.score) for rank, ranked in enumerate(ranking, start=1) if ranked.doc_id == doc_id)
         rank, score = next(ranks, (None, None))
-        places.append(InRun(run.tag, rank, score, len(ranking)))
-    return tuple(places)
+        in_runs.append(InRun(run.tag, rank, score, len(ranking)))
+    return tuple(in_runs)
 
 
 def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
@@ -266,12 +269,18 @@ def _judged(
 ) -> Iterator[GivenAnswer]:
     for sourced in history:
         answer = sourced.record
-        # Those of earlier revisions differ at least in their number.
+        # Answers of earlier revisions differ at least in their revision.
         counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
-        repeat = answer.asked in {known.asked for known in outcome.repeats if known.assessor == answer.assessor}
-        own: dict[str, Any] = {"occasion": answer.occasion, "repeat": repeat, "counts": counts}
-        own |= {"on_versions": _on_versions(sourced, displays, versions)}
-        yield _said(sourced, person=answer.assessor, role="assessor", **own)
+        repeat = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
+        yield _given_answer(
+            sourced,
+            person=answer.assessor,
+            role="assessor",
+            occasion=answer.occasion,
+            repeat=repeat,
+            counts=counts,
+            on_versions=_on_versions(sourced, displays, versions),
+        )
 
 
 def _settled(
@@ -284,19 +293,25 @@ def _settled(
         answer = sourced.record
         pair = answer.pair
         counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
-        own = {"reason": answer.reason, "counts": counts, "on_versions": _on_versions(sourced, displays, versions)}
-        yield _said(sourced, person=answer.adjudicator, role="adjudicator", **own)
+        yield _given_answer(
+            sourced,
+            person=answer.adjudicator,
+            role="adjudicator",
+            reason=answer.reason,
+            counts=counts,
+            on_versions=_on_versions(sourced, displays, versions),
+        )
 
 
 def _on_versions(
     answer: SourcedJudgement | SourcedAdjudication, displays: Displays, versions: Sequence[TracedVersion]
 ) -> tuple[str, ...]:
     shown = {*map(str, _shown_in(displays, answer).values())}
-    return tuple(one.name for one in versions if one.sha256 in shown)
+    return tuple(version.name for version in versions if version.sha256 in shown)
 
 
-def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> GivenAnswer:
-    """own: what only judgements or only adjudications have."""
+def _given_answer(sourced: SourcedJudgement | SourcedAdjudication, **values: Any) -> GivenAnswer:
+    """values: fields that judgements and adjudications do not share."""
     fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
     origin = ("source", "annotation", "recorded_at")
     common = {name: getattr(sourced.record, name) for name in fields}
@@ -305,18 +320,18 @@ def _said(sourced: SourcedJudgement | SourcedAdjudication, **own: Any) -> GivenA
     common["at"] = moment or sourced.recorded_at
     if sourced.ruling is not None:
         common["source"] = f"{sourced.ruling} by the lead"
-    return GivenAnswer(**({"occasion": 1, "repeat": False, "reason": None} | common | own))
+    return GivenAnswer(**({"occasion": 1, "repeat": False, "reason": None} | common | values))
 
 
 def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:
-    """When the answer was given or changed; a changed one keeps the moment of the first in `judged_at`."""
+    """Time at which the answer was given or changed; a changed answer keeps its first time in `judged_at`."""
     return sourced.changed_at or sourced.record.judged_at
 
 
 def _shown(
     settled: tuple[SourcedAdjudication, ...], judged: tuple[SourcedJudgement, ...], opinions: tuple[ShownOpinions, ...]
 ) -> Iterator[ShownGrades]:
-    """What each adjudicator saw, for each answer that they gave."""
+    """Grades that each adjudicator saw, for each answer that they gave."""
     for sourced in settled:
         answer, moment = sourced.record, _moment(sourced)
         if sourced.ruling is not None or (answer.grade is None and answer.cannot_judge is None):
@@ -325,17 +340,17 @@ def _shown(
         if sent is not None:
             grades = tuple((name, grade) for name, grade, *_ in sent.opinions)
         else:
-            given = {one.record.assessor: one.record.grade for one in _until(judged, moment)}
-            grades = tuple((name, given.get(name)) for name in answer.shown)
+            grade_of = {earlier.record.assessor: earlier.record.grade for earlier in _until(judged, moment)}
+            grades = tuple((name, grade_of.get(name)) for name in answer.shown)
         yield ShownGrades(answer.adjudicator, answer.revision, moment, answer.ratings, grades, sent is not None)
 
 
 def _until(judged: tuple[SourcedJudgement, ...], moment: str | None) -> Iterator[SourcedJudgement]:
     """The answers that were given by a moment, in their order."""
-    at = None if moment is None else datetime.fromisoformat(moment)
+    end = None if moment is None else datetime.fromisoformat(moment)
     for sourced in judged:
-        given = _moment(sourced)
-        if sourced.record.counts and (at is None or given is None or datetime.fromisoformat(given) <= at):
+        given_at = _moment(sourced)
+        if sourced.record.counts and (end is None or given_at is None or datetime.fromisoformat(given_at) <= end):
             yield sourced
 
 

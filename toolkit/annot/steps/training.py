@@ -118,7 +118,7 @@ class GoldSet:
 
 @dataclass(frozen=True, slots=True)
 class HiddenGoldCount:
-    """How many settled pairs are hidden among an assessor's own."""
+    """Number of settled pairs that are hidden in an assessor's work."""
 
     assessor: str
     pairs: int
@@ -127,24 +127,24 @@ class HiddenGoldCount:
 
 
 HIDDEN_GOLD = Columns[HiddenGoldCount](
-    [Column("assessor", lambda one: one.assessor)],
+    [Column("assessor", lambda count: count.assessor)],
     [
-        Column("pairs", lambda one: one.pairs),
-        Column("hidden gold", lambda one: one.hidden),
-        Column("added now", lambda one: one.added),
+        Column("pairs", lambda count: count.pairs),
+        Column("hidden gold", lambda count: count.hidden),
+        Column("added now", lambda count: count.added),
     ],
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """All assessors in training."""
+    """Assessors in training."""
 
     level: float
     titles: dict[str, str]
     assessors: tuple[TrainedAssessor, ...]
     hidden: tuple[HiddenGoldResult, ...]
-    """Those who have hidden gold among their pairs."""
+    """Assessors with hidden gold pairs."""
 
 
 def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
@@ -155,7 +155,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     """
     path = ws.training / "gold.tsv"
     with ws.reading() as session:
-        known = {query.query_id: query for query in read_queries(session)}
+        queries_by_id = {query.query_id: query for query in read_queries(session)}
         standing = trials.read_gold(session)
         outcome = outcome_of(session, ws.settings)
     if file is None:
@@ -170,49 +170,52 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
                 hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
             )
         drawn = draw_gold(
-            known.values(),
+            queries_by_id.values(),
             outcome.decisions,
-            {one.pair for one in standing},
+            {assignment.pair for assignment in standing},
             per_facet=ws.settings.training.per_facet,
             seed=ws.settings.seed,
         )
         added = [
-            GoldLine(one.query_id, one.doc_id, one.grade, _why(outcome, one.query_id, one.doc_id)) for one in drawn
+            GoldLine(pair.query_id, pair.doc_id, pair.grade, _why(outcome, pair.query_id, pair.doc_id))
+            for pair in drawn
         ]
-        lines = [*(GoldLine(*one[:4]) for one in standing), *added]
+        lines = [*(GoldLine(*assignment[:4]) for assignment in standing), *added]
     elif not file.is_file():
         raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
     else:
         data = given_bytes(file, expected="a table of gold pairs")
-        lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(known))]
-    made = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
+        lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(queries_by_id))]
+    new_gold = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
     # Every text must be there before anybody is sent something.
-    material_of(ws, {one.pair for one in made})
-    if made != standing and not dry_run:
+    material_of(ws, {gold.pair for gold in new_gold})
+    if new_gold != standing and not dry_run:
         with ws.writing() as session:
-            trials.replace_gold(session, made)
+            trials.replace_gold(session, new_gold)
     if not dry_run:
-        write_file(path, _table(made))
+        write_file(path, _table(new_gold))
     return GoldSet(
-        pairs=len(made),
-        by_facet=dict(sorted(Counter(known[one.query_id].facet for one in made).items())),
-        by_grade=dict(sorted(Counter(one.grade for one in made).items())),
-        without_reason=sum(one.why.strip() in NO_REASONS for one in made),
-        added=len({one.pair for one in made} - {one.pair for one in standing}),
+        pairs=len(new_gold),
+        by_facet=dict(sorted(Counter(queries_by_id[gold.query_id].facet for gold in new_gold).items())),
+        by_grade=dict(sorted(Counter(gold.grade for gold in new_gold).items())),
+        without_reason=sum(gold.why.strip() in NO_REASONS for gold in new_gold),
+        added=len({one.pair for one in new_gold} - {one.pair for one in standing}),
         path=path,
     )
 
 
 def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount, ...]:
-    """Hide settled pairs among everyone's own, up to that share of their pairs; what is hidden already stays.
+    """Hide settled pairs in everyone's work, up to that share of their pairs; pairs that are hidden already stay.
 
-    Nobody gets a pair that the plan or the training gives them. `annot push` sends them with the others.
+    A person never gets a pair that the plan or the training gives them. `annot push` sends them with the others.
     """
     with ws.writing() as session:
         decisions = outcome_of(session, ws.settings).decisions
         left = people.who_left(session)
-        planned = by_person(one for one in people.read_assignments(session) if one.assessor not in left)
-        known = by_person(trials.read_assignments(session, TRAIN))
+        planned = by_person(
+            assignment for assignment in people.read_assignments(session) if assignment.assessor not in left
+        )
+        in_training = by_person(trials.read_assignments(session, TRAIN))
         # Whoever has judged or settled a pair knows it, whatever the plan says by now.
         met = {(name, asked.pair) for name, asked in answered_of(session)}
         met |= {(name, pair) for pair, names in adjudicators_of(session).items() for name in names}
@@ -220,27 +223,30 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
             raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
-        found = []
-        for name, own in sorted(planned.items()):
+        assignments = []
+        for name, pairs_of_person in sorted(planned.items()):
             standing = trials.read_assignments(session, HIDDEN, name)
-            there = {one.pair for one in standing}
+            hidden = {assignment.pair for assignment in standing}
             drawn = draw_hidden(
                 name,
                 decisions,
-                there | own.keys() | known.get(name, {}).keys() | {pair for one, pair in met if one == name},
-                {query_id for query_id, _ in own},
-                count=round(share * len(own)) - len(there),
+                hidden
+                | pairs_of_person.keys()
+                | in_training.get(name, {}).keys()
+                | {pair for one, pair in met if one == name},
+                {query_id for query_id, _ in pairs_of_person},
+                count=round(share * len(pairs_of_person)) - len(hidden),
                 seed=ws.settings.seed,
             )
             trials.add_assignments(session, HIDDEN, assigned(name, drawn, behind=len(standing)))
-            found.append(HiddenGoldCount(name, len(own), len(there) + len(drawn), len(drawn)))
+            assignments.append(HiddenGoldCount(name, len(pairs_of_person), len(hidden) + len(drawn), len(drawn)))
         if dry_run:
             session.rollback()
-    return tuple(found)
+    return tuple(assignments)
 
 
 def report(ws: Workspace) -> TrainingReport:
-    """Every assessor in training against the gold grades, from what has been pulled."""
+    """Answers of each assessor in training against the gold grades, from the last pull."""
     with ws.reading() as session:
         found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
     if not found and not hidden:
@@ -249,17 +255,20 @@ def report(ws: Workspace) -> TrainingReport:
 
 
 def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
-    """What the adjudicator wrote, or that the assessors agreed, with what they wrote."""
+    """Comment of the adjudicator, or a sentence that the assessors agreed, with their comments."""
     settled = outcome.adjudications.get((query_id, doc_id))
     if settled is not None:
-        said = [settled.reason, settled.comment]
+        words = [settled.reason, settled.comment]
     else:
-        said = [AGREED, *(one.comment for one in outcome.judgements if one.pair == (query_id, doc_id))]
-    return ": ".join(filter(None, said))
+        words = [
+            AGREED,
+            *(judgement.comment for judgement in outcome.judgements if judgement.pair == (query_id, doc_id)),
+        ]
+    return ": ".join(filter(None, words))
 
 
 def _table(golden: Sequence[Gold]) -> str:
-    return write_gold(GoldLine(*one[:4]) for one in golden)
+    return write_gold(GoldLine(*gold[:4]) for gold in golden)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -279,7 +288,7 @@ class PlannedSubstudy:
     seed: int
     sha256: str
     texts: Path
-    """Where to write the places of the full texts."""
+    """Table for the links or files of the full texts."""
     new: bool
 
 
@@ -291,7 +300,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     texts = ws.substudy / "full-texts.tsv"
     wishes = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}
     with ws.reading() as session:
-        present = [one.assessor for one in people.read_assessors(session) if one.left_on is None]
+        present = [person.assessor for person in people.read_assessors(session) if person.left_on is None]
         check_name(assessor, present, what="assessor")
         standing = trials.read_trial(session, TRIAL)
         known, without = read_queries(session), read_topics(session).keys()
@@ -327,7 +336,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
 
 
 def substudy_report(ws: Workspace) -> SubstudyReport:
-    """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
+    """Agreement of the views with each other and with the final grades, and the time a pair takes in each."""
     with ws.reading() as session:
         return substudy_of(ws, session)
 
@@ -353,7 +362,7 @@ def _refuse_sent(session: Session) -> None:
 
 
 def _places(texts: Path) -> dict[str, str]:
-    """What is already in the table; a table that cannot be read is not overwritten."""
+    """Links or files of full texts in the existing table; a table that cannot be read is not overwritten."""
     if not texts.is_file():
         return {}
     return read_full_texts(given_bytes(texts, expected="a table of full texts"), name=str(texts), ids=None)

@@ -73,7 +73,7 @@ ENOUGH = 0.9
 
 @dataclass(frozen=True, slots=True)
 class ImportedVectors:
-    """A set of vectors, and what became of the rows of its files."""
+    """A set of vectors, with counts of the rows of its files."""
 
     name: str
     space: str
@@ -82,7 +82,7 @@ class ImportedVectors:
     dimensions: int
     kept: int
     zero: int
-    """Of these, the vectors of zeros, which never rank."""
+    """Number of vectors of zeros, which never rank."""
     missing: int
     """Papers of the corpus without a vector."""
     foreign: int
@@ -90,7 +90,7 @@ class ImportedVectors:
     duplicate: int
     """Repeated rows of a paper; the first is kept."""
     differing: int
-    """Of these, the ones with other numbers."""
+    """Number of vectors with other numbers."""
     not_finite: int
     broken: int
     """Lines that hold no vector."""
@@ -127,17 +127,17 @@ def add_files(
         f"topic {topic_id}" if topic_id in papers else topic_id: vectors.topic_name(topic_id, text)
         for topic_id, text in _topics(ws).items()
     }
-    wanted = papers | name_of.keys()
+    names = papers | name_of.keys()
     tally = RowCounts()
     own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
     precision: Precision = "float16" if half else "float32"
     kept = KeptRows(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
-    writer = VectorsWriter(ws.vectors / name, most=len(wanted), precision=kept.precision)
+    writer = VectorsWriter(ws.vectors / name, most=len(names), precision=kept.precision)
     with nullcontext() if dry_run else writer:
-        for block in blocks_of(files, form, wanted, tally, advance):
+        for block in blocks_of(files, form, names, tally, advance):
             ids, rows = kept.take(block)
             if ids and not dry_run:
-                writer.add([name_of.get(one, one) for one in ids], rows)
+                writer.add([name_of.get(doc_id, doc_id) for doc_id in ids], rows)
         if not kept.ids:
             raise InputError(
                 f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus "
@@ -178,7 +178,7 @@ class ImportedWordVectors:
     not_finite: int
     sha256: str
     coverage: Coverage | None
-    """Of the corpus's text; None if there is no corpus yet."""
+    """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
 def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> ImportedWordVectors:
@@ -202,7 +202,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
 
 
 def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
-    """Which frequent words have no vector, and what to do where these are many."""
+    """Note on frequent words without a vector, with a remedy if these are many."""
     return sentences("commands.word_vectors", coverage=imported.coverage, enough=ENOUGH)
 
 
@@ -251,7 +251,7 @@ def encode(
     precision, and on a GPU compute in it. device: as torch names it; None is a GPU where there is one.
     """
     check_set_name(name)
-    asked = None if metric is None else _metric(metric)
+    metric_name = None if metric is None else _metric(metric)
     found = _model(ws, name, model)
     check_replaceable(ws, name, found.space, encoded=True)
     kind = _device(device, found.folder)
@@ -261,7 +261,7 @@ def encode(
         "encoder": found.name, "weights_sha256": digest_of(found.folder), "reading": found.reading,
         "device": kind.partition(":")[0], "batch": batch, "computed_in": "float16" if half and on_gpu else "float32",
     }  # fmt: skip
-    compared = asked or metric_of(found.folder, found.reading)
+    compared = metric_name or metric_of(found.folder, found.reading)
     encoding = CorpusEncoding(ws, name, facts=facts, precision=precision)
     texts = _topics(ws)
     opened: dict[str, Any] = {"device": kind, "half": half and on_gpu, "batch": batch}
@@ -283,7 +283,7 @@ def encode(
 
 
 def _topics(ws: Workspace) -> dict[str, str]:
-    """What encoders read of the topics that are texts."""
+    """Texts of topics that encoders read."""
     with ws.reading() as session:
         return read_of(read_topics(session))
 
@@ -301,29 +301,31 @@ def _device(asked: str | None, folder: Path) -> str:
     return str(usable_device(asked))
 
 
-def _model(ws: Workspace, name: str, asked: str) -> Model:
-    """Which weights are meant. Raises MissingInput if they are not there, InputError if the name says nothing."""
-    known = KNOWN.get(asked)
-    if name in KNOWN and asked.count("/") == 1 and asked != KNOWN[name].hub and not Path(asked).is_dir():
-        raise InputError(f"--encoder {asked}: {name} is {KNOWN[name].hub}", hint="give the set another name")
-    if known is not None:
-        return Model(known.find(weights_folder(ws)), "document", known.hub or asked, known.hub or asked)
-    own = weights_folder(ws) / asked
-    folder = own if own.is_dir() else Path(asked)
+def _model(ws: Workspace, name: str, model: str) -> Model:
+    """Folder of these weights. Raises MissingInput if they are not there, InputError if the name is unknown."""
+    known_model = KNOWN.get(model)
+    if name in KNOWN and model.count("/") == 1 and model != KNOWN[name].hub and not Path(model).is_dir():
+        raise InputError(f"--encoder {model}: {name} is {KNOWN[name].hub}", hint="give the set another name")
+    if known_model is not None:
+        return Model(
+            known_model.find(weights_folder(ws)), "document", known_model.hub or model, known_model.hub or model
+        )
+    own_weights = weights_folder(ws) / model
+    folder = own_weights if own_weights.is_dir() else Path(model)
     if folder.is_dir():
         return Model(folder, reading_of(folder), folder.resolve().name, f"weights {digest_of(folder)[:12]}")
-    if asked.count("/") == 1:
-        folder = EncoderWeights(name, asked, "own").find(weights_folder(ws))
-        return Model(folder, reading_of(folder), asked, asked)
+    if model.count("/") == 1:
+        folder = EncoderWeights(name, model, "own").find(weights_folder(ws))
+        return Model(folder, reading_of(folder), model, model)
     raise InputError(
-        f"--encoder {asked}: no such folder, and no encoder of this name; {near(asked, KNOWN)}",
+        f"--encoder {model}: no such folder, and no encoder of this name; {near(model, KNOWN)}",
         hint="name a folder of weights, or a model in the cache of the hub",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """One set of paper vectors."""
+    """A set of paper vectors."""
 
     name: str
     model: str
@@ -337,31 +339,31 @@ class VectorSet:
 
 
 SETS = Columns[VectorSet](
-    [Column("set", lambda one: one.name)],
+    [Column("set", lambda vector_set: vector_set.name)],
     [
-        Column("papers", lambda one: one.papers),
-        Column("missing", lambda one: one.missing),
-        Column("dimensions", lambda one: one.dimensions),
-        Column("precision", lambda one: one.precision),
-        Column("metric", lambda one: one.metric),
-        Column("space", lambda one: one.space),
-        Column("model", lambda one: one.model),
+        Column("papers", lambda vector_set: vector_set.papers),
+        Column("missing", lambda vector_set: vector_set.missing),
+        Column("dimensions", lambda vector_set: vector_set.dimensions),
+        Column("precision", lambda vector_set: vector_set.precision),
+        Column("metric", lambda vector_set: vector_set.metric),
+        Column("space", lambda vector_set: vector_set.space),
+        Column("model", lambda vector_set: vector_set.model),
     ],
 )
 
 
 def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:
-    """Every set in `corpus/vectors/`, by name. Raises InputError when one is damaged."""
-    wanted = frozenset(paper_ids(ws.corpus))
-    found = []
+    """Sets in `corpus/vectors/`, by name. Raises InputError if one is damaged."""
+    corpus_ids = frozenset(paper_ids(ws.corpus))
+    sets = []
     for folder in sorted(path for path in ws.vectors.glob("[!.]*") if path.is_dir()):
         loaded = vectors.load(folder, hint=f"correct the files in {folder}, or remove it")
-        papers = len(wanted.intersection(loaded.ids.to_pylist()))
+        papers = len(corpus_ids.intersection(loaded.ids.to_pylist()))
         kind = loaded.matrix.dtype.name
         width = int(loaded.matrix.shape[1])
-        one = (folder.name, loaded.model, loaded.space, loaded.metric, width, kind, papers, len(wanted) - papers)
-        found.append(VectorSet(*one))
-    return tuple(found)
+        one = (folder.name, loaded.model, loaded.space, loaded.metric, width, kind, papers, len(corpus_ids) - papers)
+        sets.append(VectorSet(*one))
+    return tuple(sets)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -374,13 +376,13 @@ UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 @dataclass(frozen=True, slots=True)
 class BuiltIndex:
-    """What the index holds for the methods of annot.toml."""
+    """Contents of the index for the methods of annot.toml."""
 
     methods: tuple[str, ...]
     papers: int | None
-    """None in a dry run."""
+    """Number of papers in the index; None in a dry run."""
     missing: tuple[str, ...]
-    """What was not there before, in words."""
+    """New parts of the index, in words."""
     damaged: tuple[str, ...]
     """The parts that were not as they were written, and were made again."""
 
@@ -397,8 +399,12 @@ class IndexEntry:
 
 
 PARTS = Columns[IndexEntry](
-    [Column("part", lambda one: one.name), Column("made", lambda one: one.made), Column("used", lambda one: one.used)],
-    [Column("folders", lambda one: one.parts), Column("size", lambda one: in_words(one.bytes))],
+    [
+        Column("part", lambda entry: entry.name),
+        Column("made", lambda entry: entry.made),
+        Column("used", lambda entry: entry.used),
+    ],
+    [Column("folders", lambda entry: entry.parts), Column("size", lambda entry: in_words(entry.bytes))],
 )
 
 
@@ -422,19 +428,19 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
 
 
 def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
-    """What there is; the shards that are used are one line, those that are not another."""
+    """Parts of the index: the shards in use are one line, all others another."""
 
     def kind(part: IndexPart) -> tuple[str, bool]:
         return ("shards" if part.path.parent.name == "shards" else _name(ws, part), part.used)
 
     return tuple(
-        IndexEntry(name, len(group), sum(one.bytes for one in group), _day(max(one.made for one in group)), used)
+        IndexEntry(name, len(group), sum(part.bytes for part in group), _day(max(part.made for part in group)), used)
         for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
     )
 
 
 def clean(ws: Workspace, *, dry_run: bool) -> tuple[IndexEntry, ...]:
-    """Remove what the corpus and the settings of today do not use; returns what that is."""
+    """Remove parts that the current corpus and settings do not use, and return them."""
     unused = [part for part in parts_of(ws) if not part.used]
     for part in () if dry_run else unused:
         if part.path.is_dir():
@@ -443,7 +449,7 @@ def clean(ws: Workspace, *, dry_run: bool) -> tuple[IndexEntry, ...]:
             part.path.unlink()
         if part.path.parent.parent.name == "corpora" and not any(part.path.parent.iterdir()):
             part.path.parent.rmdir()
-    return tuple(IndexEntry(_name(ws, one), 1, one.bytes, _day(one.made), used=False) for one in unused)
+    return tuple(IndexEntry(_name(ws, part), 1, part.bytes, _day(part.made), used=False) for part in unused)
 
 
 def parsed_memory(text: str) -> int:
@@ -469,7 +475,7 @@ def in_words(size: int) -> str:
 
 
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
-    """What is to be made, where the folders `without` are damaged."""
+    """Parts of the index to make, if the folders `without` are damaged."""
     places = places_of(ws, keep=False)
     unreadable = places.own(WHOLE) in without
     if unreadable or lacks_shards(places):
