@@ -26,11 +26,19 @@ from annot.corpus.query_sentences import (
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_lines
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
-from annot.judging.stage import Stage
+from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import adjudications, facet_labels, judgements, people, projects, runs
 from annot.store.papers import find_papers
-from annot.store.pools import put_queries, read_pools, read_queries, read_topics
+from annot.store.pools import (
+    documents_by_query,
+    put_queries,
+    read_pools,
+    read_queries,
+    read_sample,
+    read_topics,
+    to_judge,
+)
 from annot.store.revisions import RecordedCount, SourcedAnswer
 from annot.store.shown import keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
@@ -158,24 +166,26 @@ def check(ws: Workspace) -> PlanCheck:
         plan, recorded = people.read_assignments(session), people.read_plan(session)
         if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        stage = Stage(session, ws)
+        queries, everyone, sent = read_queries(session), people.read_assessors(session), projects.read_sent(session)
+        outcome = outcome_of(session, ws.settings)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
-        drawn = read_pools(session)
-    sample = stage.sample
+        drawn, sample = read_pools(session), read_sample(session)
+        pooled = documents_by_query(session)
+    documents = to_judge(pooled, sample)
     of_sample: tuple[str, ...] = ()
     if sample is not None:
         of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
-        of_sample = (*faults_of_sample(sample, drawn, stage.queries, hashes=frozen_hashes(ws)), *of_label)
+        of_sample = (*faults_of_sample(sample, drawn, queries, hashes=frozen_hashes(ws)), *of_label)
     faults = faults_of(
         plan,
-        documents=stage.documents,
+        documents=documents,
         per_pair=recorded.per_pair,
-        left={person.assessor for person in stage.everyone if person.left_on is not None},
-        answered=stage.answered,
+        left={person.assessor for person in everyone if person.left_on is not None},
+        answered=outcome.answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
-        accepted=stage.outcome.accepted,
+        accepted=outcome.accepted,
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
@@ -185,11 +195,9 @@ def check(ws: Workspace) -> PlanCheck:
         assignments=len(plan),
         sha256=recorded.sha256,
         overlaps=overlaps(plan, sorted({one.assessor for one in plan})),
-        unplanned=sum(
-            (query_id, doc_id) not in planned for query_id, docs in stage.documents.items() for doc_id in docs
-        ),
-        not_drawn=stage.not_drawn,
-        to_withdraw=stage.to_withdraw,
+        unplanned=sum((query_id, doc_id) not in planned for query_id, docs in documents.items() for doc_id in docs),
+        not_drawn=sum(map(len, pooled.values())) - sum(map(len, documents.values())),
+        to_withdraw=tasks_to_withdraw(sent, plan, outcome),
         faults=(*faults, *of_sample, *in_file),
     )
 

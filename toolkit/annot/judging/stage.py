@@ -13,6 +13,7 @@ from annot.base.errors import AnnotError
 from annot.base.names import counted, verb
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
+from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
 from annot.store.judgements import count_corrected_texts, has_texts_on_record
@@ -87,9 +88,7 @@ class Stage:
     @property
     def to_withdraw(self) -> int:
         """Unanswered tasks on the server of people who no longer have the pairs."""
-        have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
-        have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
+        return tasks_to_withdraw(self.sent, self.plan, self.outcome)
 
     @property
     def corrected(self) -> int:

@@ -1,18 +1,19 @@
-"""Answers on record that the server no longer has as they were: those that count on, and those that were withdrawn."""
+"""Answers that the server no longer has as they were, still counting or withdrawn, and tasks to withdraw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlmodel import Session
 
 from annot.base.names import without_ids
-from annot.base.records import SUPERSEDED, PairKey, grouped
+from annot.base.records import SUPERSEDED, Assignment, PairKey, grouped
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS
 from annot.store.revisions import AnnotationHistory, Revisions
+from annot.study.outcome import Outcome
 
 Role = Literal["assessor", "adjudicator"]
 TABLES: dict[Role, Revisions[Any]] = {"assessor": JUDGEMENTS, "adjudicator": ADJUDICATIONS}
@@ -75,3 +76,13 @@ def lines_withdrawn(
         last = next(reversed(counting or given_up), None)
         if last is not None and last.why and not last.kept:
             yield last
+
+
+def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], plan: Iterable[Assignment], outcome: Outcome) -> int:
+    """Number of unanswered tasks on the server for people who no longer have the pairs.
+
+    sent: the questions that each person was sent, without hidden gold.
+    """
+    theirs = {(planned.assessor, planned.asked) for planned in plan} | outcome.answered
+    theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
+    return sum((name, asked) not in theirs for name, tasks in sent.items() for asked in tasks)

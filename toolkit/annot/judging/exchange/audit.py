@@ -15,8 +15,8 @@ from annot.base.names import counted
 from annot.base.records import Advance, PairKey, grouped
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.displayed_content import changed_tasks
-from annot.judging.exchange.rounds import ANSWERS as ROUND_ANSWERS
-from annot.judging.exchange.rounds import PARTS, own_tasks
+from annot.judging.exchange.round_parts import ANSWERS as ROUND_ANSWERS
+from annot.judging.exchange.round_parts import PARTS, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.servers import changed_by_hand, isolated, on_servers
 from annot.labelstudio.gateway import Gateway

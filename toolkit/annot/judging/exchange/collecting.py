@@ -16,16 +16,13 @@ from annot.base.errors import FindingError, MissingInput
 from annot.base.names import counted, moment_now, without_ids
 from annot.base.records import OLDER, SUPERSEDED, Advance, Judgement, PairKey
 from annot.judging.exchange.displayed_content import with_texts_on_server
-from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, RoundOptions, own_tasks
+from annot.judging.exchange.round_parts import ANSWERS, PARTS, RoundPart, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.servers import (
     Unreachable,
-    isolated,
     locate,
     marker_of,
-    on_servers,
     unreachable_finding,
-    unreachable_notes,
 )
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.gateway import Gateway
@@ -104,8 +101,9 @@ class PullCursor(NamedTuple):
 def collect(
     ws: Workspace,
     gateway: Gateway,
-    round: Round,
+    parts: Sequence[RoundPart],
     *,
+    hint: str,
     advance: Advance,
     seen: dict[int, PullCursor] | None = None,
     keep: bool,
@@ -118,7 +116,7 @@ def collect(
     """
     server = gateway.identity()
     with ws.reading() as session:
-        every = [project for part in round.parts for project in projects.read_projects(session, round=part.stored)]
+        every = [project for part in parts for project in projects.read_projects(session, round=part.stored)]
         pushed = [project for project in every if project.server == server and project.remote_id is not None]
         tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
         own = {project.project: own_tasks(session, project.round, project.assessor) for project in pushed}
@@ -126,7 +124,7 @@ def collect(
         shown = {project.project: read_shown(session, project.project, sources) for project in pushed}
         addresses = {person.assessor: person.account for person in people.read_assessors(session)}
     if not pushed:
-        raise MissingInput(f"nothing was sent to {gateway.url}", hint=round.hint)
+        raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
     present = {project.assessor: project.account_id for project in pushed}
     if None in present.values():
         ids = gateway.user_ids()
@@ -383,39 +381,14 @@ class RecordedProject(NamedTuple):
     lost: Sequence[Lost] = ()
 
 
-def pull_round(
-    ws: Workspace, round: Round, wishes: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
-) -> PullResult:
-    """Record each project of the round, server by server."""
-    wanted = {part.stored for part in round.parts}
-    with ws.reading() as session:
-        sent = [project for project in projects.read_projects(session) if project.round in wanted]
-    names = sorted({project.assessor for project in sent if project.remote_id is not None})
-    if not names and isolated(ws):
-        raise MissingInput("nothing was sent", hint=round.hint)
-    recorded: list[RecordedProject] = []
-    keep = not wishes.dry_run
-
-    def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for collected in collect(ws, gateway, round, advance=advance, seen=seen, keep=keep):
-            done = round.record(ws, collected, wishes)
-            if PARTS[collected.project.round].graded:
-                recorded.append(done)
-
-    unreachable = on_servers(ws, names, record_each)
-    notes = (*(note for one in recorded for note in one.notes), *unreachable_notes(unreachable))
-    lost = tuple(answer for one in recorded for answer in one.lost)
-    return PullResult(tuple(one.row for one in recorded), notes, lost, wishes.accept_deletions, unreachable)
-
-
 def record_counting(
-    round: Round,
     ws: Workspace,
     collected: CollectedProject,
-    wishes: RoundOptions,
     sourced: Callable[[ReadAnnotation, Project], SourcedAnswer[Any]],
     *,
+    answer: str,
     assigned: int,
+    accept_deletions: bool,
 ) -> RecordedProject:
     """Append what one project of a round that makes the collection brought.
 
@@ -433,13 +406,13 @@ def record_counting(
         missing = [(gone.line.current, gone.why) for gone in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
         withdrawn = 0
-        if wishes.accept_deletions:
+        if accept_deletions:
             given_up = [(lost.line.current, lost.why) for lost in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
     answered = {line.record.asked for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
-    flagged, changed = collected.flagged(round.answer), read.revised + gone.revised + withdrawn
+    flagged, changed = collected.flagged(answer), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
     answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
     lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]

@@ -1,89 +1,26 @@
-"""What a round is: one exchange with people through Label Studio, out and back. The five are in `judging.rounds`."""
+"""A round is one exchange with people through Label Studio, out and back. The five rounds are in `judging.rounds`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.records import PairKey
-from annot.labelstudio.studio_records import Screen
-from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
-from annot.store import people, trials
-from annot.store.adjudications import ADJUDICATIONS
-from annot.store.judgements import JUDGEMENTS, read_returned
-from annot.store.pools import read_queries
-from annot.store.projects import StoredRound, read_hidden
+from annot.base.errors import MissingInput
+from annot.base.records import Advance
+from annot.judging.exchange.collecting import CollectedProject, PullCursor, PullResult, RecordedProject, collect
+from annot.judging.exchange.outgoing import OutgoingProject
+from annot.judging.exchange.round_parts import PARTS, RoundName, RoundPart
+from annot.judging.exchange.sending import SentProject
+from annot.judging.exchange.servers import Unreachable, isolated, on_servers, unreachable_notes
+from annot.labelstudio.gateway import Gateway
+from annot.store import projects
+from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
-
-if TYPE_CHECKING:
-    from annot.judging.exchange.collecting import CollectedProject, RecordedProject
-    from annot.judging.exchange.outgoing import OutgoingProject
-    from annot.judging.exchange.sending import SentProject
-    from annot.judging.exchange.servers import Unreachable
-    from annot.store.shown import ShownVersion
-
-RoundName = Literal["judging", "adjudication", "training", "substudy", "labels"]
-
-
-class RoundPart(NamedTuple):
-    """One kind of project. Training has two, and so has the sub-study; the other rounds have one."""
-
-    stored: StoredRound
-    """Its name in the database and in the markers of its projects."""
-    round: RoundName
-    title: str
-    color: str
-    screen: Screen
-    """Which form its tasks must have."""
-    columns: tuple[str, str, str]
-    """The heading for its tasks in the tables of a push and of a pull, and the heading for those with an answer."""
-    graded: bool = True
-    """Whether its answers are grades: looking at gold grades takes no time, and is no news."""
-
-    @property
-    def push(self) -> str:
-        """The command that sends its tasks."""
-        view = f" --view {self.stored.removeprefix('substudy-')}" if self.round == "substudy" else ""
-        return f"annot push {self.round}{view}".removesuffix(" judging")
-
-    @property
-    def pull(self) -> str:
-        """The command that fetches its answers."""
-        return f"annot pull {self.round}".removesuffix(" judging")
-
-
-_PAIRS = ("pairs", "pairs", "answered")
-PARTS: dict[StoredRound, RoundPart] = {
-    part.stored: part
-    for part in (
-        RoundPart("judge", "judging", "judging", "#617ADA", "judge", ("planned", "assigned", "judged")),
-        RoundPart(
-            "adjudicate", "adjudication", "adjudication", "#B5651D", "adjudicate", ("disputes", "disputes", "settled")
-        ),
-        RoundPart("train", "training", "training", "#2E7D32", "judge", ("to judge", "gold pairs", "answered")),
-        RoundPart(
-            stored="train-feedback",
-            round="training",
-            title="training, gold grades",
-            color="#2E7D32",
-            screen="feedback",
-            columns=("with gold grades", "gold pairs", "answered"),
-            graded=False,
-        ),
-        RoundPart("substudy-abstract", "substudy", "sub-study, abstracts", "#6A4C93", "judge", _PAIRS),
-        RoundPart("substudy-full", "substudy", "sub-study, full texts", "#6A4C93", "full-text", _PAIRS),
-        RoundPart("labels", "labels", "labels", "#3B7A57", "facets", ("abstracts", "abstracts", "corrected")),
-    )
-}
-"""Every kind of project, by its name in the database."""
-ANSWERS: dict[StoredRound, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
-"""Where the answers of the rounds that make the collection are on record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,35 +107,26 @@ class Round(ABC):
         return PullOutcome()
 
 
-def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, PairKey]:
-    """What may stand in a person's project, by its key on the server.
+def pull_round(
+    ws: Workspace, round: Round, wishes: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
+) -> PullResult:
+    """Record each project of the round, server by server."""
+    wanted = {part.stored for part in round.parts}
+    with ws.reading() as session:
+        sent = [project for project in projects.read_projects(session) if project.round in wanted]
+    names = sorted({project.assessor for project in sent if project.remote_id is not None})
+    if not names and isolated(ws):
+        raise MissingInput("nothing was sent", hint=round.hint)
+    recorded: list[RecordedProject] = []
+    keep = not wishes.dry_run
 
-    Whoever corrects labels may have any query paper. For an assessor that is also every pair that was ever returned to
-    them, taken back or not. For an adjudicator it is every planned pair, again after it was returned to an assessor: a
-    dispute may end, and its task stays where it has an answer.
-    """
-    if round == "judge":
-        asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-        asked |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
-    elif round == "adjudicate":
-        planned = {assignment.pair for assignment in people.read_assignments(session)}
-        # At most as often again as the pair was put before an assessor.
-        times = Counter(returned.pair for returned in read_returned(session))
-        return {pair_key(*pair, at): PairKey(*pair) for pair in planned for at in range(1, times[pair] + 2)}
-    elif round == "labels":
-        asked = {PairKey(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
-    else:
-        asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
-    return {pair_key(*pair): pair for pair in asked}
+    def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
+        for collected in collect(ws, gateway, round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep):
+            done = round.record(ws, collected, wishes)
+            if PARTS[collected.project.round].graded:
+                recorded.append(done)
 
-
-def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, str]:
-    """Of each task whose answer is on record and counts, by its key, when that was last changed."""
-    lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
-    lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
-    return {
-        pair_key(*line.record.asked): line.current.changed_at or line.record.judged_at or ""
-        for line in lines
-        if line.counts
-    }
+    unreachable = on_servers(ws, names, record_each)
+    notes = (*(note for one in recorded for note in one.notes), *unreachable_notes(unreachable))
+    lost = tuple(answer for one in recorded for answer in one.lost)
+    return PullResult(tuple(one.row for one in recorded), notes, lost, wishes.accept_deletions, unreachable)

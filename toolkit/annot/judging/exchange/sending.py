@@ -12,7 +12,7 @@ from annot.base.names import counted, moment_now
 from annot.base.records import Advance, Judgement, PairKey
 from annot.judging.exchange.displayed_content import as_displayed, has_earlier_text
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
-from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
+from annot.judging.exchange.round_parts import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.servers import (
     Unreachable,
     bring_project,

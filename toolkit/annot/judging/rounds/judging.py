@@ -37,7 +37,8 @@ from annot.judging.exchange.outgoing import (
     tasks_of,
     with_sent_screens,
 )
-from annot.judging.exchange.rounds import PARTS, PreparedPush, PullOutcome, Round, RoundOptions
+from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.rounds import PreparedPush, PullOutcome, Round, RoundOptions
 from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED, SentProject
 from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import record_plan, write_plan
@@ -161,7 +162,9 @@ class JudgingRound(Round):
             assigned = len(people.read_assignments(session, name)) + len(returned)
             collected = _without_hidden_gold(session, collected)
         sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
-        return record_counting(self, ws, collected, wishes, sourced, assigned=assigned)
+        return record_counting(
+            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=wishes.accept_deletions
+        )
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
         """Write `exports/judgements.jsonl`, and note down how people did on hidden gold."""
@@ -389,7 +392,9 @@ class AdjudicationRound(Round):
             planned = assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
         sourced = partial(_sourced, ws, planned=planned)
-        return record_counting(self, ws, collected, wishes, sourced, assigned=assigned)
+        return record_counting(
+            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=wishes.accept_deletions
+        )
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
         """What the adjudicators left out, and how many disputes they have still to settle."""

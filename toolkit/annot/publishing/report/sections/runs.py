@@ -28,7 +28,7 @@ from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Column, Figure, Table, each, of_facet, sentence, sentences, table
 from annot.publishing.report.verdict import Best, best, figure, of_all
-from annot.study.snapshot import read_kinds
+from annot.study.workspace import read_kinds
 
 # ----------------------------------------------------------------------------------------------------------------------
 # What the runs reach on the final grades, and which differences between them hold.
