@@ -23,16 +23,16 @@ class RoundPart(NamedTuple):
     """One kind of project. Training has two, and so has the sub-study; the other rounds have one."""
 
     stored: StoredRound
-    """Its name in the database and in the markers of its projects."""
+    """Name in the database and in the markers of its projects."""
     round: RoundName
     title: str
     color: str
     screen: Screen
-    """Which form its tasks must have."""
+    """The screen, which sets the form of its tasks."""
     columns: tuple[str, str, str]
     """The heading for its tasks in the tables of a push and of a pull, and the heading for those with an answer."""
     graded: bool = True
-    """Whether its answers are grades: looking at gold grades takes no time, and is no news."""
+    """True if its answers are grades; looking at gold grades is not counted as work or news."""
 
     @property
     def push(self) -> str:
@@ -69,36 +69,36 @@ PARTS: dict[StoredRound, RoundPart] = {
         RoundPart("labels", "labels", "labels", "#3B7A57", "facets", ("abstracts", "abstracts", "corrected")),
     )
 }
-"""Every kind of project, by its name in the database."""
+"""Every kind of project, by name in the database."""
 ANSWERS: dict[StoredRound, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
-"""Where the answers of the rounds that make the collection are on record."""
+"""Tables of answers, of the rounds that make the collection."""
 
 
 def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, PairKey]:
-    """What may stand in a person's project, by its key on the server.
+    """Questions that a person's project may ask, by the key of the task on the server.
 
-    Whoever corrects labels may have any query paper. For an assessor that is also every pair that was ever returned to
-    them, taken back or not. For an adjudicator it is every planned pair, again after it was returned to an assessor: a
-    dispute may end, and its task stays where it has an answer.
+    A person who corrects labels may have any query paper. An assessor may also have every pair that was ever returned
+    to them, taken back or not. An adjudicator may have every planned pair, again after each time it was returned to an
+    assessor: a dispute may end, and its task stays where it has an answer.
     """
     if round == "judge":
-        asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-        asked |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
+        questions = {assignment.asked for assignment in people.read_assignments(session, assessor)}
+        questions |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
+        questions |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
         planned = {assignment.pair for assignment in people.read_assignments(session)}
-        # At most as often again as the pair was put before an assessor.
+        # A pair comes again at most once for each time that it was returned to an assessor.
         times = Counter(returned.pair for returned in read_returned(session))
-        return {pair_key(*pair, at): PairKey(*pair) for pair in planned for at in range(1, times[pair] + 2)}
+        return {pair_key(*pair, occasion): PairKey(*pair) for pair in planned for occasion in range(1, times[pair] + 2)}
     elif round == "labels":
-        asked = {PairKey(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
+        questions = {PairKey(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
     else:
-        asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
-    return {pair_key(*pair): pair for pair in asked}
+        questions = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
+    return {pair_key(*question): question for question in questions}
 
 
 def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, str]:
-    """Of each task whose answer is on record and counts, by its key, when that was last changed."""
+    """Moment of the last change of each answer on record that counts, by the key of its task."""
     lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
     lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
     return {

@@ -25,95 +25,95 @@ from annot.study.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundOptions:
-    """What somebody wants of a push or a pull; each is for some rounds only."""
+    """Options of a push or a pull; each is for some rounds only."""
 
     changed: str | None = None
-    """Why names of grades, facets, guidelines, templates or [screen] have changed; without it, a push stops if they
-    have."""
+    """Reason for changed names of grades, facets, guidelines, templates or [screen]; without it, a push stops if they
+    have changed."""
     new_screen: bool = False
-    """Send the screens of this version of the program, not those that were sent."""
+    """Send the screens of this version of the program, not those that were sent before."""
     assessor: tuple[str, ...] = ()
-    """Whom to train, or who corrects labels."""
+    """People to train, or people who correct labels."""
     view: str | None = None
-    """What the pairs of the sub-study are judged on."""
+    """Texts on which the pairs of the sub-study are judged."""
     texts: Path | None = None
-    """The table that says where the full texts are; None takes the one that the draw has written."""
+    """Table of the addresses of full texts; None takes the one that the draw has written."""
     accept_deletions: bool = False
     """Withdraw the answers that the server no longer has."""
     dry_run: bool = False
-    """Of a pull: record nothing."""
+    """Record nothing in a pull."""
 
 
 NO_OPTIONS = RoundOptions()
 
 
 class PreparedPush(NamedTuple):
-    """What a push of a round is about to send, and what was done for it already."""
+    """Everything that a push of a round is about to send, and the tasks already withdrawn for it."""
 
     outgoing: Sequence[OutgoingProject]
     notes: Sequence[str] = ()
     unreachable: tuple[Unreachable, ...] = ()
     checked: bool = False
-    """Whether `check_outgoing` has passed all of it."""
+    """True if all of it has passed `check_outgoing`."""
     new_versions: Sequence[ShownVersion] = ()
-    """To be noted down as in force from now on, before anything is sent."""
+    """Versions to put on record as in force from now on, before anything is sent."""
     before: Sequence[SentProject] = ()
-    """What of each project was withdrawn already."""
+    """A row for each project from which tasks were withdrawn already."""
     is_made: bool = True
-    """Whether this push, once it has succeeded, counts as one of the study as it is now."""
+    """True if this push, once it has succeeded, counts as one of the study as it is now."""
 
 
 class PullOutcome(NamedTuple):
-    """What is known after a pull."""
+    """Notes and open answers after a pull."""
 
     notes: Sequence[str] = ()
-    """What a person should know."""
+    """Notes for the lead."""
     open: int | None = None
-    """How many answers are to come; None if nobody waits for them."""
+    """Number of answers still to come; None if the study does not wait for any."""
 
 
 class Round(ABC):
-    """One of the five exchanges: what it is called, whom it asks what, what becomes of an answer, what is noted."""
+    """One of the five exchanges with people: the tasks that it sends, and the records that answers become."""
 
     name: RoundName
     parts: tuple[RoundPart, ...]
     person = "assessor"
-    """What its people are called."""
+    """The word for one of its people."""
     answer = "answer"
-    """What one of its answers is called."""
+    """The word for one of its answers."""
     wishes: frozenset[str] = frozenset()
-    """The fields of `RoundOptions` that it knows."""
+    """Fields of `RoundOptions` that apply to it."""
     hint: str
-    """How its tasks are sent, for when none were."""
+    """Advice for a pull before any of its tasks were sent."""
     makes_collection = False
-    """Whether what it sends is as annot.toml has it, each change put on record; others send what is on record."""
+    """True if it sends what annot.toml says and puts each change on record; other rounds send what is on record."""
     noted_as = ""
-    """Under which name a push is noted as made; empty if it is not."""
+    """Name under which a push is noted as made; empty if it is not noted."""
 
     @abstractmethod
     def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
-        """What each of its people is to find in their project."""
+        """Make the tasks of everyone in the round."""
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
-        """Note down what has to be known before these tasks can be seen. outgoing: of one part."""
+        """Put on record whatever must be there before these tasks can be seen. outgoing: projects of one part."""
         return
 
     @abstractmethod
     def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
-        """Read the answers of one project into records, and keep them."""
+        """Store the answers of one project as records."""
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
-        """Note down what follows from the answers."""
+        """Put on record whatever follows from the answers."""
         return PullOutcome()
 
 
 def pull_round(
     ws: Workspace, round: Round, wishes: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
 ) -> PullResult:
-    """Record each project of the round, server by server."""
-    wanted = {part.stored for part in round.parts}
+    """Fetch and record each project of the round, server by server. seen: as `collect` takes it."""
+    stored = {part.stored for part in round.parts}
     with ws.reading() as session:
-        sent = [project for project in projects.read_projects(session) if project.round in wanted]
+        sent = [project for project in projects.read_projects(session) if project.round in stored]
     names = sorted({project.assessor for project in sent if project.remote_id is not None})
     if not names and isolated(ws):
         raise MissingInput("nothing was sent", hint=round.hint)
@@ -122,11 +122,11 @@ def pull_round(
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
         for collected in collect(ws, gateway, round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep):
-            done = round.record(ws, collected, wishes)
+            project = round.record(ws, collected, wishes)
             if PARTS[collected.project.round].graded:
-                recorded.append(done)
+                recorded.append(project)
 
     unreachable = on_servers(ws, names, record_each)
-    notes = (*(note for one in recorded for note in one.notes), *unreachable_notes(unreachable))
-    lost = tuple(answer for one in recorded for answer in one.lost)
-    return PullResult(tuple(one.row for one in recorded), notes, lost, wishes.accept_deletions, unreachable)
+    notes = (*(note for project in recorded for note in project.notes), *unreachable_notes(unreachable))
+    lost = tuple(answer for project in recorded for answer in project.lost)
+    return PullResult(tuple(project.row for project in recorded), notes, lost, wishes.accept_deletions, unreachable)
