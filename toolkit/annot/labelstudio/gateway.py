@@ -418,8 +418,7 @@ def deliver(
     present = server.tasks_of(project_id) if listed is None else tuple(listed)
     last = max(stale, key=lambda task: task.task_id, default=None)
     if last is not None:
-        server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
-        present = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
+        present = _delete_all_but(last, server, project_id, stale)
     forgotten = _delete_forgotten(server, project_id, present, on_record)
     there = {task.key for task in present} - {task.key for task in forgotten}
     keys = [task["data"][KEY] for task in tasks]
@@ -428,11 +427,7 @@ def deliver(
     staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
-    sent: list[StudioTask] = []
-    for start in range(0, len(missing), batch_size):
-        batch = missing[start : start + batch_size]
-        sent += _send(server, project_id, batch)
-        advance(len(batch))
+    sent = _send_all(server, project_id, missing, batch_size, advance)
     if last is not None:
         server.delete_unanswered(project_id, [last.task_id])
     current = [*staying, *sent]
@@ -443,6 +438,14 @@ def deliver(
     withdrawn = {task.key for task in stale} - {task.key for task in present}
     renewed = len(withdrawn.intersection(task["data"][KEY] for task in missing))
     return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
+
+
+def _delete_all_but(
+    last: StudioTask, server: Gateway, project_id: int, stale: Sequence[StudioTask]
+) -> tuple[StudioTask, ...]:
+    """Delete the unanswered of these tasks but for the last; the tasks of the project then, without the last."""
+    server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
+    return tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
 
 
 def _delete_forgotten(
@@ -520,6 +523,18 @@ def _other_text(task: StudioTask, wanted: Payload) -> Payload:
     """Fields about the pair that the task should show and does not."""
     kept = (KEY,) if is_whole(wanted.get(TEXT_FIELD, "")) else (KEY, TEXT_FIELD)
     return {name: value for name, value in wanted.items() if name not in kept and task.data.get(name) != value}
+
+
+def _send_all(
+    server: Gateway, project_id: int, tasks: Sequence[Payload], batch_size: int, advance: Callable[[int], None]
+) -> list[StudioTask]:
+    """Send these tasks, batch by batch; those that the server answers with."""
+    sent: list[StudioTask] = []
+    for start in range(0, len(tasks), batch_size):
+        batch = list(tasks[start : start + batch_size])
+        sent += _send(server, project_id, batch)
+        advance(len(batch))
+    return sent
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:

@@ -308,10 +308,7 @@ def _compare(
 ) -> tuple[list[MissingAnnotation], list[MissingAnnotation], int]:
     """Annotations on record that are gone, answers that are lost, and the number that other accounts have edited."""
     by_annotation = {(reading.asked, reading.annotation): reading for reading in readings}
-    later: dict[PairKey, str] = {}
-    for reading in readings:
-        if not reading.flags:
-            later[reading.asked] = reading.changed_at or ""
+    later = {reading.asked: reading.changed_at or "" for reading in readings if not reading.flags}
     gone, lost, edited = [], [], 0
     for (question, annotation), line in lines.items():
         reading = by_annotation.get((question, annotation))
