@@ -21,7 +21,7 @@ TABLES: dict[Role, Revisions[Any]] = {"assessor": JUDGEMENTS, "adjudicator": ADJ
 
 @dataclass(frozen=True, slots=True)
 class WithdrawnAnswer:
-    """One person's last answer to what they were asked, and what speaks against it."""
+    """One person's last answer to a question, and the reason against it."""
 
     query_id: str
     doc_id: str
@@ -31,19 +31,19 @@ class WithdrawnAnswer:
     grade: int | None
     cannot_judge: str | None
     counts: bool
-    """True where it counts on although the server no longer has it; False where it was withdrawn."""
+    """True if it still counts although the server no longer has it; False if it was withdrawn."""
     why: str
     since: str | None
-    """When that was recorded: ISO 8601, UTC."""
+    """Moment of that record: ISO 8601, UTC."""
 
     @property
     def asked(self) -> PairKey:
-        """What the person was asked."""
+        """Question of the answer."""
         return PairKey(self.query_id, self.doc_id, self.occasion)
 
 
 def withdrawn_of(session: Session) -> tuple[WithdrawnAnswer, ...]:
-    """Every such answer of assessors, then of adjudicators; an answer that the same person gave again is not one."""
+    """Every such answer of assessors, then of adjudicators, unless the same person gave the answer again."""
     return tuple(
         WithdrawnAnswer(
             line.record.query_id,
@@ -66,7 +66,7 @@ def withdrawn_of(session: Session) -> tuple[WithdrawnAnswer, ...]:
 def lines_withdrawn(
     session: Session, role: Role, *, person: str | None = None, payload: bool = False
 ) -> Iterator[AnnotationHistory[Any]]:
-    """The lines of these answers; of several of one person to the same question, the one that counts, else the last."""
+    """Histories of these answers; of several by one person to a question, the one that counts, else the last."""
     revisions = TABLES[role]
     answers = (line for line in revisions.lines(session, person=person, payload=payload) if line.answer is not None)
     by_question = grouped(((line.record.asked, revisions.person_of(line.record)), line) for line in answers)
