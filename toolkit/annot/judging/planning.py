@@ -185,17 +185,18 @@ def _sequence(
 ) -> list[Assignment]:
     sequence: list[Assignment] = []
     for assessor in sorted(assigned):
-        position = max((assignment.position for assignment in current if assignment.assessor == assessor), default=0)
+        last = max((assignment.position for assignment in current if assignment.assessor == assessor), default=0)
         queries = sorted(assigned[assessor])
         blocks = []
-        for position in generator(seed, "queries", assessor).permutation(len(queries)):
-            documents = sorted(assigned[assessor][queries[position]])
-            order = generator(seed, "documents", assessor, queries[position]).permutation(len(documents))
-            blocks.append([PairKey(queries[position], documents[place]) for place in order])
-        question = with_repeats(blocks, repeats, generator(seed, "repeats", assessor))
+        for index in generator(seed, "queries", assessor).permutation(len(queries)):
+            query_id = queries[index]
+            documents = sorted(assigned[assessor][query_id])
+            order = generator(seed, "documents", assessor, query_id).permutation(len(documents))
+            blocks.append([PairKey(query_id, documents[place]) for place in order])
+        questions = with_repeats(blocks, repeats, generator(seed, "repeats", assessor))
         sequence += [
-            Assignment(*assignment.pair, assessor, position + position, assignment.occasion)
-            for position, assignment in enumerate(question, 1)
+            Assignment(*question.pair, assessor, position, question.occasion)
+            for position, question in enumerate(questions, last + 1)
         ]
     return sequence
 

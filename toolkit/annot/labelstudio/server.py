@@ -43,7 +43,7 @@ ENVIRONMENT_VARIABLE = "ANNOT_STUDIO_VENV"
 _MARKER = "annot-installed"
 _TAIL_LINES = 15
 PACKAGES = 155
-"""What is installed, about."""
+"""Approximate size of the installation."""
 OF_THE_ENVIRONMENT = ("pip", "setuptools")
 """Packages of a new environment."""
 A_LINE_EVERY = 10.0
@@ -109,7 +109,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def progress(log: str, *, installed: int) -> str:
-    """How far pip is, from its log so far. installed: packages that are in the environment.
+    """Progress of pip in words, from its log so far. installed: packages that are in the environment.
 
     >>> progress("  Downloading numpy-2.4.6-cp311-cp311-manylinux.whl (16.9 MB)", installed=0)
     '1 package downloaded or on the way, 17 MB; now numpy'
@@ -180,12 +180,12 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 SERVER_BYTES = 800_000_000
-"""What is reckoned for one server: 1.23.2 held 0.3 GB after its start and up to 0.6 GB after large imports."""
+"""Memory reckoned for one server: 1.23.2 held 0.3 GB after its start and up to 0.6 GB after large imports."""
 MEMINFO = Path("/proc/meminfo")
 
 
 def free_bytes() -> int | None:
-    """What programs can still take without swapping; None if the system does not say."""
+    """Bytes that programs can still take without swapping; None if the system does not say."""
     if not MEMINFO.is_file():
         return None
     lines = (line.partition(":") for line in MEMINFO.read_text(encoding="ascii").splitlines())
@@ -197,7 +197,7 @@ HOST = "127.0.0.1"
 FIRST_PORT = 8090
 PORTS_TRIED = 50
 LOOK_SECONDS = 1.0
-"""How long a claim on our own port is waited for."""
+"""Seconds to wait for a claim on our own port."""
 
 
 @contextmanager
@@ -234,7 +234,7 @@ def kept_port(folder: Path) -> int | None:
 
 
 def is_free_port(port: int) -> bool:
-    """Whether a server could listen there."""
+    """True if a server could listen on this port."""
     try:
         socket.create_server((HOST, port)).close()
     except OSError:
@@ -251,7 +251,7 @@ def number_in(path: Path) -> int | None:
 
 
 def _claims(claim: TextIO) -> bool:
-    """Whether the claim is ours now, until the file is closed."""
+    """True if the claim is ours now, until the file is closed."""
     try:
         fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -260,7 +260,7 @@ def _claims(claim: TextIO) -> bool:
 
 
 def _is_of_another(claim: TextIO, port: int, folder: Path) -> bool:
-    """Whether who claimed the port the last time is the server of another folder that still goes by it."""
+    """True if the last owner of the port is the server of another folder that still uses it."""
     claim.seek(0)
     owner = claim.read()
     return owner not in ("", str(folder)) and kept_port(Path(owner)) == port
@@ -272,9 +272,9 @@ SILENT_SECONDS = 90.0
 """A server says its first word within seconds. One start in some hundreds hangs before that, for ever."""
 
 STOP_SECONDS = 20.0
-"""How long a server may take to end by itself."""
+"""Seconds that a server has to end by itself."""
 GONE_SECONDS = 60.0
-"""How long a machine that is too busy for anything may take to clear away a process that was killed, and its port."""
+"""Seconds that a very busy machine has to clear away a process that was killed, and its port."""
 ANSWER_SECONDS = 60.0
 """A busy server answers late; one that is not there is refused at once."""
 ADMINISTRATOR = "lead@annot.example"
@@ -328,20 +328,20 @@ def down(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     with locked(folder / "lock"):
-        found = _process(folder)
-        if found is None:
+        running = _process(folder)
+        if running is None:
             return False
-        _end(folder, *found)
+        _end(folder, *running)
         return True
 
 
 def status(folder: Path) -> Server | None:
     """The server of `folder` if its process runs, healthy or not yet; None otherwise."""
     folder = folder.resolve()
-    found = _process(folder)
-    if found is None:
+    running = _process(folder)
+    if running is None:
         return None
-    pid, port = found
+    pid, port = running
     url = f"http://{HOST}:{port}"
     return Server(url, port, pid, _is_healthy(url, credentials(folder).token))
 
@@ -350,11 +350,11 @@ def credentials(folder: Path) -> Credentials:
     """The administrator's credentials, made on the first call and kept in a file that only its owner can read."""
     path = folder / "admin.json"
     if not path.exists():
-        made = {"email": ADMINISTRATOR, "password": secrets.token_urlsafe(18), "token": secrets.token_hex(20)}
+        administrator = {"email": ADMINISTRATOR, "password": secrets.token_urlsafe(18), "token": secrets.token_hex(20)}
         folder.mkdir(parents=True, exist_ok=True)
         # A temporary file is its owner's alone from the beginning.
         with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as file:
-            json.dump(made, file)
+            json.dump(administrator, file)
         Path(file.name).replace(path)
     try:
         return Credentials(**json.loads(path.read_text(encoding="utf-8")))
@@ -420,7 +420,7 @@ def _end(folder: Path, pid: int, port: int) -> None:
 
 
 def _speaks(folder: Path, said: int) -> bool:
-    """Whether the server adds a word to the `said` bytes of its log, answers, or ends."""
+    """True if the server adds a word to the `said` bytes of its log, answers, or ends."""
 
     def heard() -> bool:
         found = status(folder)
@@ -453,7 +453,7 @@ def _wait_until_healthy(folder: Path) -> Server:
 
 
 def _comes_true(condition: Callable[[], bool], *, within: float) -> bool:
-    """Whether the condition holds before so many seconds are over; looks ten times a second."""
+    """True if the condition holds before so many seconds are over; checks ten times a second."""
     deadline = time.monotonic() + within
     while not (holds := condition()) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -467,7 +467,7 @@ def _log_tail(folder: Path) -> str:
 
 
 def _is_healthy(url: str, token: str) -> bool:
-    """Whether a server answers there, and it is ours: another one would not know the administrator's token."""
+    """True if a server answers there and it is ours: another would not know the administrator's token."""
     headers = {"Authorization": f"Token {token}"}
     try:
         with PatientClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
@@ -484,7 +484,7 @@ def _process(folder: Path) -> tuple[int, int] | None:
 
 
 def _is_ours(pid: int, folder: Path) -> bool:
-    """Whether `pid` runs, and is a Label Studio on our data folder: process ids are used again."""
+    """True if `pid` runs, and is a Label Studio on our data folder: process ids are used again."""
     command = _command_of(pid)
     return str(folder / "data") in command and any("label-studio" in part for part in command)
 

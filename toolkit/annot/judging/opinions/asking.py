@@ -59,38 +59,38 @@ DEEPEST = 8
 
 
 class ServerReply(NamedTuple):
-    """What came of one request."""
+    """Outcome of one request."""
 
     status: int | None
     """HTTP's; None if no whole answer came."""
     body: str
-    """The answer as it came, or what went wrong."""
+    """The answer as it came, or the error."""
     seconds: float
     wait: float | None = None
     """Seconds that the server asks to wait."""
     unread: bool = False
-    """Whether the answer was not read to its end, because of its encoding or length."""
+    """True if the answer was not read to its end, because of its encoding or length."""
 
     @property
     def came(self) -> bool:
-        """Whether the model answered."""
+        """True if the model answered."""
         return self.status == 200 and not self.unread
 
     @property
     def for_now(self) -> bool:
-        """Whether the same request may succeed later."""
+        """True if the same request may succeed later."""
         if self.unread:
             return False
         return self.status is None or self.status in TO_COME_AGAIN or self.status >= 500
 
     @property
     def too_many(self) -> bool:
-        """Whether the server refuses because it gets too many requests."""
+        """True if the server refuses because it gets too many requests."""
         return self.status == TOO_MANY or (self.status == 503 and self.wait is not None)
 
 
 class ModelServer:
-    """One server with one model. `transport` stands in for the network."""
+    """One server with one model. `transport` replaces the network."""
 
     def __init__(self, settings: OpinionSettings, key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         if not key.isascii() or any(letter.isspace() or not letter.isprintable() for letter in key):
@@ -167,12 +167,12 @@ def _in_any_escape(key: str) -> re.Pattern[str]:
 
 
 def address_of(settings: OpinionSettings) -> str:
-    """Where questions go."""
+    """Address for questions."""
     return f"{settings.url.rstrip('/')}/chat/completions"
 
 
 def is_this_machine(url: str) -> bool:
-    """Whether the address can only be this machine.
+    """True if the address can only be this machine.
 
     >>> is_this_machine("http://localhost:11434/v1"), is_this_machine("http://10.0.0.7/v1")
     (True, False)
@@ -203,7 +203,7 @@ FIRST_PAUSE = 1.0
 FIRST_GAP, SHORTEST_GAP = 0.1, 0.01
 """Seconds between two requests after the first refusal; and the gap below which there is none."""
 SLOWER, FASTER = 2.0, 0.97
-"""How the gap changes with a refusal, and with an answer."""
+"""Factors by which the gap changes with a refusal, and with an answer."""
 A_MINUTE = 60.0
 A_GLANCE = 0.05
 """Seconds after which a connection looks again whether it may send."""
@@ -211,7 +211,7 @@ A_GLANCE = 0.05
 
 @dataclass
 class Clock:
-    """What time it is, and waiting; a test has its own."""
+    """Clock with a time and a wait; a test has its own."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -219,14 +219,14 @@ class Clock:
 
 @dataclass
 class RequestPace:
-    """When the next request may be sent."""
+    """Moment when the next request may be sent."""
 
     clock: Clock
     tokens_a_minute: int | None
     failures: int = 0
     """Since the last answer; requests that were on their way together count once."""
     slowed: bool = False
-    """Whether the server has refused a request for being too many."""
+    """True if the server has refused a request because there were too many."""
     _gap: float = 0.0
     _next_turn: float = 0.0
     _paused_until: float = 0.0
@@ -308,7 +308,7 @@ UNREADABLE_IN_A_ROW = 20
 FORM_OF_A_CHAT = 64
 """Tokens that a server may put around a prompt."""
 BYTES_OF_A_TOKEN = 4
-"""In English, about so many."""
+"""Characters for each token, about, in English."""
 PER = 1_000_000
 """Prices are for so many tokens."""
 
@@ -331,7 +331,7 @@ def open_questions(
     *,
     is_settling: Callable[[ModelCall], bool] = lambda call: True,
 ) -> list[ToAsk]:
-    """What is still to be asked about these pairs, each pair's first opinion before any second one.
+    """Questions that are still open for these pairs, each pair's first opinion before any second one.
 
     is_settling: whether the answer to a request may settle its question.
     """
@@ -350,7 +350,7 @@ def open_questions(
 
 
 def cost_of(settings: OpinionSettings, tokens_in: float, tokens_out: float) -> float:
-    """What so many tokens cost; 0 without prices."""
+    """Cost of the tokens; 0 without prices."""
     return (tokens_in * (settings.price_in or 0) + tokens_out * (settings.price_out or 0)) / PER
 
 
@@ -380,9 +380,9 @@ class OpinionRequester:
     server: ModelServer
     prompt_of: Callable[[Pair], str]
     shown_sha256: Mapping[Pair, str]
-    """Of what the prompt shows, which is on record."""
+    """Hash of the prompt's display, which is on record."""
     spent: float
-    """What was spent under this name, by the record."""
+    """Amount spent under this name, by the record."""
     longest: int
     """Tokens to set aside for an answer: as many as a model may write, or as were counted for the longest answer."""
     advance: Advance = lambda done, total: None
@@ -391,7 +391,7 @@ class OpinionRequester:
     longest_wait: float = LONGEST_WAIT
     """Seconds that the server may ask to wait."""
     stopped: str = ""
-    """Why asking ended before all was asked."""
+    """Reason why asking ended before everything was asked."""
     refused: dict[Pair, str] = field(default_factory=dict)
     """Pairs on which no opinion came, with the server's words."""
     readable: int = 0
@@ -593,7 +593,7 @@ class OpinionRequester:
 
 
 def _words(reply: ServerReply) -> str:
-    """What went wrong, in one line."""
+    """The error in one line."""
     body = " ".join(reply.body.split())[:200]
     if reply.status is None or reply.unread:
         return body
@@ -603,7 +603,7 @@ def _words(reply: ServerReply) -> str:
 
 
 def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:
-    """By the name and version that the server gave: the moment of the first answer, and how many there are."""
+    """Moment of the first answer and number of answers, by the name and version that the server gave."""
     found: dict[tuple[str, str], tuple[str, int]] = {}
     for call in sorted(calls, key=lambda one: one.sent_at):
         if call.state in ANSWERED:

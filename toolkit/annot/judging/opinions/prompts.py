@@ -41,9 +41,9 @@ from annot.study.workspace import Workspace
 
 
 QUOTE, MARKED = "| ", "| >> "
-"""How each quoted line begins; a sentence that the screen marks begins with the second."""
+"""Beginnings of quoted lines; a sentence that the screen marks has the second."""
 TOPIC, DOCUMENT = "[the topic]", "[the document]"
-"""In a prompt without a pair, they are in its place."""
+"""Words in place of the texts in a prompt without a pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,16 @@ class Prompts:
     ws: Workspace
     material: TaskMaterial
     frames: Mapping[str, str]
-    """By facet, the prompt without any text of a paper or topic."""
+    """Prompts without any text of a paper or topic, by facet."""
     examples: Mapping[str, Sequence[str]]
-    """By facet, the quoted gold pairs that its prompt shows."""
+    """Quoted gold pairs that the prompts show, by facet."""
     around: Mapping[str, Display]
-    """By facet, what each prompt shows around its pair: its own text, and those of scale, facet and guidelines that it
-    contains."""
+    """Displays of the prompts around their pair, by facet: the prompt's own text, and the texts of scale, facet and
+    guidelines that it contains."""
     contents: Mapping[tuple[str, str], str]
     """All that the prompts show, by part and subject."""
     sha256s: Hashes
-    """Of the contents."""
+    """Hashes of the contents."""
 
     def of(self, pair: Pair) -> str:
         """The whole prompt that asks for an opinion of this pair."""
@@ -73,7 +73,7 @@ class Prompts:
         return places.sub(lambda place: quoted[place[0]], self.frames[facet])
 
     def display_of(self, pair: Pair) -> Display:
-        """What this prompt shows, by its parts."""
+        """Display of this prompt, by its parts."""
         around = self.around[self.material.queries[pair[0]].facet]
         return {**around, **shown_of_pair(self.ws, self.material, pair, self.sha256s)}
 
@@ -112,7 +112,7 @@ def prompts_of(
 
 
 def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: Hashes) -> Display:
-    """What a prompt shows around its pair. A template may leave out the names of the grades and the guidelines."""
+    """Display of a prompt around its pair. A template may leave out the names of the grades and the guidelines."""
     around = {**shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
     if not all(name in frame for name in ws.settings.scale.names):
         del around["scale"]
@@ -231,7 +231,7 @@ LONGEST_REASON = 2_000
 MOST_OBJECTS = 100
 """At most so many beginnings of objects are looked at in one answer."""
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-"""What some models write before they answer."""
+"""Pattern of the thoughts that some models write before they answer."""
 
 
 class ReadAnswer(NamedTuple):
@@ -251,7 +251,7 @@ class UnreadableAnswer(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """A server's answer: the model's text, and the facts around it; None for what the server does not say."""
+    """A server's answer: the model's text and facts about it; None for facts that the server does not give."""
 
     text: str | None
     model: str | None
@@ -259,7 +259,7 @@ class Completion(NamedTuple):
     tokens_in: int | None
     tokens_out: int | None
     finish_reason: str | None = None
-    """Why the model stopped; `length` if it was cut off."""
+    """Reason why the model stopped; `length` if it was cut off."""
     refusal: str | None = None
     """The model's words if it refuses to answer."""
 
@@ -292,7 +292,7 @@ def completion_of(body: str) -> Completion:
 
 
 def why_no_completion(body: str) -> str:
-    """What a body is that should have been an answer of OpenAI's chat completions, in words.
+    """Description of a body that is no answer of OpenAI's chat completions.
 
     >>> why_no_completion(""), why_no_completion('{"choices": ')
     ('an empty body', 'broken JSON: {"choices":')
