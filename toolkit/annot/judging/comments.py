@@ -260,12 +260,12 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
         for answer in outcome.judgements
         if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ())
     )
-    whole = {
+    complete = {
         pair: answers
         for pair, answers in by_pair.items()
         if len(answers) == len(outcome.planned[pair]) and pair not in outcome.progress.vacant
     }
-    moments = {pair: _last(answers) for pair, answers in whole.items()}
+    moments = {pair: _last(answers) for pair, answers in complete.items()}
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
     if not timed:
         raise MissingInput("no pair has the answers of all its assessors yet", hint="fetch answers with `annot pull`")
@@ -275,39 +275,39 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     if not period:
         raise InputError(f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}")
     held_back = period & asked_again(snapshot)
-    told = {pair: whole[pair] for pair in sorted(period - held_back)}
-    differing = sorted(_differing(told, snapshot.facets), key=lambda one: (-one.gap, one.query_id, one.doc_id))
+    to_discuss = {pair: complete[pair] for pair in sorted(period - held_back)}
+    differing = sorted(_differing(to_discuss, snapshot.facets), key=lambda row: (-row.gap, row.query_id, row.doc_id))
     widest = tuple(differing[:WIDEST])
-    shown = {(one.query_id, one.doc_id) for one in widest}
+    shown = {(row.query_id, row.doc_id) for row in widest}
     return Meeting(
         since=start.astimezone(UTC).isoformat(),
         until=newest.astimezone(UTC).isoformat(),
         pairs=len(period),
         differing=len(differing),
         widest=widest,
-        recurring=_recurring(told, snapshot.facets),
+        recurring=_recurring(to_discuss, snapshot.facets),
         cannot_judge=_most_frequent(
-            answer.cannot_judge for answers in told.values() for answer in answers if answer.cannot_judge
+            answer.cannot_judge for answers in to_discuss.values() for answer in answers if answer.cannot_judge
         ),
         remarks=tuple(
-            Remark(*pair, snapshot.facets[pair[0]], _said(answer), answer.comment)
-            for pair, answers in told.items()
+            Remark(*pair, snapshot.facets[pair[0]], _grade_in_words(answer), answer.comment)
+            for pair, answers in to_discuss.items()
             for answer in _ordered(answers)
             if answer.comment and pair not in shown
         ),
         held_back=len(held_back),
-        without_moment=len(whole) - len(timed),
+        without_moment=len(complete) - len(timed),
         unexplained=unexplained_of(outcome.adjudications, outcome.current),
-        agreement=_agreement(snapshot, whole, period),
-        before=_agreement(snapshot, whole, timed.keys() - period),
+        agreement=_agreement(snapshot, complete, period),
+        before=_agreement(snapshot, complete, timed.keys() - period),
     )
 
 
 def _last(answers: Iterable[Judgement]) -> datetime | None:
     """Moment of the last of the answers; None if one has no moment."""
     moments = [moment_of(answer.judged_at) for answer in answers]
-    known = [moment for moment in moments if moment is not None]
-    return max(known) if len(known) == len(moments) else None
+    timed = [moment for moment in moments if moment is not None]
+    return max(timed) if len(timed) == len(moments) else None
 
 
 def asked_again(snapshot: Snapshot) -> set[Pair]:
@@ -321,31 +321,33 @@ def asked_again(snapshot: Snapshot) -> set[Pair]:
     return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.asked) not in answered}
 
 
-def _differing(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:
-    for (query_id, doc_id), answers in told.items():
+def _differing(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:
+    for (query_id, doc_id), answers in to_discuss.items():
         grades = sorted(answer.grade for answer in answers if answer.grade is not None)
         if len(set(grades)) > 1:
-            comments = tuple((_said(answer), answer.comment) for answer in _ordered(answers) if answer.comment)
+            comments = tuple(
+                (_grade_in_words(answer), answer.comment) for answer in _ordered(answers) if answer.comment
+            )
             yield DifferingPair(query_id, doc_id, facets[query_id], tuple(grades), comments)
 
 
-def _recurring(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:
+def _recurring(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:
     met: Counter[tuple[str, int, int]] = Counter()
-    of: Counter[str] = Counter()
-    for (query_id, _), answers in told.items():
+    compared: Counter[str] = Counter()
+    for (query_id, _), answers in to_discuss.items():
         grades = sorted(answer.grade for answer in answers if answer.grade is not None)
-        of[facets[query_id]] += len(grades) > 1
+        compared[facets[query_id]] += len(grades) > 1
         met.update({(facets[query_id], low, high) for low in grades for high in grades if low < high})
     ordered = sorted(met.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(GradePair(facet, low, high, n, of[facet]) for (facet, low, high), n in ordered)
+    return tuple(GradePair(facet, low, high, n, compared[facet]) for (facet, low, high), n in ordered)
 
 
 def _ordered(answers: Iterable[Judgement]) -> list[Judgement]:
     """Comments by grade and text, so that a place reveals no person."""
-    return sorted(answers, key=lambda one: (one.grade is None, one.grade or 0, one.comment or ""))
+    return sorted(answers, key=lambda answer: (answer.grade is None, answer.grade or 0, answer.comment or ""))
 
 
-def _said(answer: Judgement) -> str:
+def _grade_in_words(answer: Judgement) -> str:
     return f"cannot judge: {answer.cannot_judge}" if answer.grade is None else str(answer.grade)
 
 
@@ -354,6 +356,6 @@ def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]
     return tuple(sorted(counted.items(), key=lambda reason: (-reason[1], reason[0])))
 
 
-def _agreement(snapshot: Snapshot, whole: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
-    answers = [answer for pair in pairs for answer in whole[pair]]
+def _agreement(snapshot: Snapshot, complete: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
+    answers = [answer for pair in pairs for answer in complete[pair]]
     return agreement_of(snapshot, judgements=answers, decisions=(), coefficients=COEFFICIENTS)

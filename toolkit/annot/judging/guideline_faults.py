@@ -1,4 +1,4 @@
-"""Whether the guidelines fit the study: its facets, its scale, its corpus."""
+"""Check of the guidelines against the study: its facets, its scale, its corpus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from annot.study.workspace import Workspace
 
 GENERAL = "general"
 GRADE_HEADING = re.compile(r"^#{2,3} +(\d)\b[ .:-]*(.*?) *$", re.MULTILINE)
-"""`## 2 Similar`: what a page of a facet has for each grade."""
+"""Heading of a grade on a page of a facet: `## 2 Similar`."""
 GRADE_ROW = re.compile(r"^\| *(\d) *\| *([^|]*?) *\|", re.MULTILINE)
 """`| 2 | Similar | ...`: how the general page names the grades."""
 QUOTATION = re.compile(r"^> ?(.*(?:\n> ?.*)*)", re.MULTILINE)
@@ -28,15 +28,16 @@ EXAMPLE = re.compile(r"\*\*[^*]+\*\* +\(([^()\s]+)\): +(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class CheckedGuidelines:
-    """What was looked at, and what is wrong."""
+    """Figures of a check of the guidelines, and its findings."""
 
     pages: tuple[str, ...]
     examples: int
-    """Quotations that stand word for word in the corpus."""
+    """Number of quotations that are word for word in the corpus."""
     left_out: Mapping[str, int]
-    """By page that comes with annot, the quotations that assessors do not get: their papers are not in the corpus."""
+    """Quotations that assessors do not get because their papers are not in the corpus, by page that comes with annot.
+    """
     without_criteria: tuple[str, ...]
-    """The pages of facets that do not say in a list what each grade means, so that the screen does not, either."""
+    """Pages of facets without a list of the meaning of each grade, so that the screen does not show it."""
     findings: tuple[str, ...]
 
 
@@ -54,7 +55,7 @@ def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
 
 
 def criteria_of(text: str) -> dict[int, str]:
-    """What a page says of each grade before its first example."""
+    """Meaning of each grade on a page, before its first example."""
     parts = GRADE_HEADING.split(text)
     said = {}
     for at in range(1, len(parts), 3):
@@ -107,8 +108,8 @@ def _checked(
 
 
 def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
-    """Lines of the study's own pages that are still to be written, and pairs whose grade they tell although somebody is
-    to find it: pairs without a final grade, and gold."""
+    """Lines of the study's own pages that are still to be written, and pairs on them whose grade is still to be found:
+    pairs without a final grade, and gold."""
     own = {path.stem for path in (ws.root / "guidelines").glob("*.md")} & pages.keys()
     if not own:
         return

@@ -1,4 +1,4 @@
-"""The study while judging goes on: progress, pace, grades, running agreement, and when and at what cost it ends."""
+"""The study while judging goes on: progress, pace, grades, running agreement, and end and cost of the work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AssessorSeen:
     assigned: int
     """Judgements that they have given or are still to give."""
     judged: int
-    """Of these, those with an answer that counts; those in `cannot_judge` are among them."""
+    """Number of these with an answer that counts, including those in `cannot_judge`."""
     cannot_judge: int
     grades: dict[int, int]
 
@@ -69,22 +69,22 @@ class RunningAgreement:
     """Query papers with a complete pair."""
     missing: str
     level: float
-    """Of the intervals."""
+    """Level of the intervals."""
     statistic: str
-    """What the figures are: `median`, or where a sample of the pools is judged, `pooled`."""
+    """Kind of the figures: `median`, or `pooled` if a sample of the pools is judged."""
     figures: tuple[RunningFigure, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DisputesSeen:
-    """What an adjudicator has still to do; pairs that are not complete yet may bring more."""
+    """Work left for an adjudicator; pairs that are not complete yet may bring more."""
 
     disputed: int
     unjudgeable: int
-    """Those that nobody can judge, which are not open any more."""
+    """Pairs that cannot be judged, which are closed."""
     open: int
     hours: Estimate
-    """For the open ones."""
+    """Hours for the open disputes."""
     cost: Estimate
 
 
@@ -97,7 +97,7 @@ class Look:
     planned: int
     """Judgements: those that count and those still to be given, by whomever."""
     judged: int
-    """Of these, those that count."""
+    """Number of these that count."""
     vacant_pairs: int
     """Pairs that lack an assessor."""
     assessors: tuple[AssessorSeen, ...]
@@ -106,12 +106,12 @@ class Look:
     """None while no pair is complete."""
     settling: DisputesSeen
     forecast: Forecast
-    """Of judging."""
+    """Forecast of judging."""
     currency: str
 
 
 def running_agreement(snapshot: Snapshot) -> RunningAgreement | None:
-    """Of complete pairs only: what one assessor has judged and the other not yet says nothing of both."""
+    """The running agreement on complete pairs only: a pair that one assessor has not judged yet shows no agreement."""
     if not snapshot.outcome.of_answered_pairs:
         return None
     table = agreement_of(snapshot, coefficients=HEADLINE)
@@ -130,13 +130,13 @@ def running_agreement(snapshot: Snapshot) -> RunningAgreement | None:
 
 
 def papers_with_complete_pairs(snapshot: Snapshot) -> int:
-    """How many query papers have a pair that all of its assessors have answered."""
+    """Number of query papers with a pair that all of its assessors have answered."""
     papers = snapshot.topics
     return len({papers[judgement.query_id] for judgement in snapshot.outcome.of_answered_pairs})
 
 
 class AgreementSoFar:
-    """The running agreement from so many query papers on, computed only when what it is made of has changed."""
+    """The running agreement from so many query papers on, computed again only when its answers have changed."""
 
     def __init__(self, *, least_papers: int) -> None:
         self._least_papers = least_papers
@@ -245,16 +245,16 @@ class PersonByDay:
     """One person's answers; of an adjudicator, decisions."""
 
     given: tuple[int, ...]
-    """On each of the days."""
+    """Number of answers on each of the days."""
     n: int
-    """On whatever day."""
+    """Number of answers on any day."""
     last: datetime | None
-    """When the last one was given, in the lead's time zone."""
+    """Moment of the last answer, in the lead's time zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByDay:
-    """What everyone gave on the last days."""
+    """Answers of everyone on the last days."""
 
     days: tuple[date, ...]
     """The oldest first; the last is today."""

@@ -263,15 +263,15 @@ class RequestPace:
 
         asked_wait: seconds that the server asks to wait. too_many: whether it refused because of too many requests.
         """
-        known = number <= self._already_sent
-        if not known:
+        sent_before = number <= self._already_sent
+        if not sent_before:
             self._already_sent = self._requests
             self.failures += 1
             if too_many:
                 self._gap, self.slowed = max(FIRST_GAP, self._gap * SLOWER), True
-        pause = max(asked_wait or 0.0, 0.0 if known else FIRST_PAUSE * 2 ** (self.failures - 1))
+        pause = max(asked_wait or 0.0, 0.0 if sent_before else FIRST_PAUSE * 2 ** (self.failures - 1))
         self._paused_until = max(self._paused_until, self.clock.now() + pause)
-        return None if known else pause
+        return None if sent_before else pause
 
     def _wait_for_tokens(self, tokens: float, now: float) -> float:
         """Seconds until so many tokens may be sent, 0 for now. A request with more than a minute's is sent alone."""
@@ -335,18 +335,18 @@ def open_questions(
 
     is_settling: whether the answer to a request may settle its question.
     """
-    known: dict[tuple[str, str, int], list[ModelCall]] = {}
+    asked_before: dict[tuple[str, str, int], list[ModelCall]] = {}
     for call in calls:
-        known.setdefault((call.query_id, call.doc_id, call.repeat), []).append(call)
-    found = []
+        asked_before.setdefault((call.query_id, call.doc_id, call.repeat), []).append(call)
+    still_open = []
     for repeat in range(1, repeats + 1):
         for pair in pairs:
-            own = known.get((*pair, repeat), [])
+            own = asked_before.get((*pair, repeat), [])
             states = [call.state for call in own if is_settling(call)]
             if not READ & {*states} and states.count("unreadable") < UNREADABLE_AFTER:
                 attempts = max((call.attempt for call in own), default=0)
-                found.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
-    return found
+                still_open.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
+    return still_open
 
 
 def cost_of(settings: OpinionSettings, tokens_in: float, tokens_out: float) -> float:
@@ -555,8 +555,8 @@ class OpinionRequester:
         if pause is None:
             return
         if self._pacing.failures >= MOST_FAILURES:
-            what = f"no answer to {counted(self._pacing.failures, 'request')} in a row"
-            self._error = self._unusable(reply, what)
+            reason = f"no answer to {counted(self._pacing.failures, 'request')} in a row"
+            self._error = self._unusable(reply, reason)
         elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
             slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
             self.tell(f"{_words(reply)}; asking again in {pause:.0f} s{slower}")
@@ -573,10 +573,10 @@ class OpinionRequester:
         self._refused_in_a_row += 1
         self.refused[question.pair] = _words(reply)
         if reply.status in (401, 403, 404) or self._refused_in_a_row >= REFUSED_IN_A_ROW:
-            what = "the server refuses the question"
+            reason = "the server refuses the question"
             if reply.came or reply.unread:
-                what = "the server answers, but not as OpenAI's chat completions do"
-            self._error = self._unusable(reply, what)
+                reason = "the server answers, but not as OpenAI's chat completions do"
+            self._error = self._unusable(reply, reason)
 
     def _unusable(self, reply: ServerReply, what: str) -> ModelError:
         hint = "run the same command again when the server answers; what was answered is on record"
@@ -604,10 +604,10 @@ def _words(reply: ServerReply) -> str:
 
 def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:
     """Moment of the first answer and number of answers, by the name and version that the server gave."""
-    found: dict[tuple[str, str], tuple[str, int]] = {}
+    served: dict[tuple[str, str], tuple[str, int]] = {}
     for call in sorted(calls, key=lambda one: one.sent_at):
         if call.state in ANSWERED:
             key = call.served or "", call.version or ""
-            first, count = found.get(key, (call.sent_at, 0))
-            found[key] = first, count + 1
-    return found
+            first, count = served.get(key, (call.sent_at, 0))
+            served[key] = first, count + 1
+    return served

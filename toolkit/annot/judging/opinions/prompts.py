@@ -79,8 +79,8 @@ class Prompts:
 
 
 def _seen(ws: Workspace, material: TaskMaterial, pair: Pair) -> tuple[str, str]:
-    asked = PairKey(*pair)
-    return as_seen(tasks_of(ws, material, [asked])[asked]["data"]["pair_html"])
+    question = PairKey(*pair)
+    return as_seen(tasks_of(ws, material, [question])[question]["data"]["pair_html"])
 
 
 def prompts_of(
@@ -142,8 +142,8 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
         ],
     }
     text = render(template, values, overrides=ws.root / "templates")
-    wanted = [TOPIC, DOCUMENT, *(_example(number) for number, _ in numbered)]
-    if absent := [place for place in wanted if place not in text]:
+    names_needed = [TOPIC, DOCUMENT, *(_example(number) for number, _ in numbered)]
+    if absent := [place for place in names_needed if place not in text]:
         raise InputError(
             f"templates/{template}: the prompt leaves out {', '.join(absent)}",
             hint="the template has to contain {{ topic }}, {{ document }} and the pair of each of its examples",
@@ -273,17 +273,17 @@ def completion_of(body: str) -> Completion:
         answer = json.loads(body)
     except (ValueError, RecursionError):
         answer = None
-    whole = answer if isinstance(answer, dict) else {}
-    usage = whole.get("usage")
+    body_json = answer if isinstance(answer, dict) else {}
+    usage = body_json.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    choices = whole.get("choices")
+    choices = body_json.get("choices")
     first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = first.get("message")
     text = message.get("content") or "" if isinstance(message, dict) else None
     return Completion(
         text if isinstance(text, str) else None,
-        _name(whole.get("model")),
-        _name(whole.get("system_fingerprint")),
+        _name(body_json.get("model")),
+        _name(body_json.get("system_fingerprint")),
         _count(usage.get("prompt_tokens")),
         _count(usage.get("completion_tokens")),
         _name(first.get("finish_reason")),
@@ -334,8 +334,8 @@ def unreadable_answer(said: Completion, grades: Collection[int]) -> UnreadableAn
         why = "it was cut off at the longest answer that the model may write (finish_reason length)"
         remedy = "raise longest_answer; a model that thinks before it answers may need thousands of tokens"
     elif said.refusal or said.finish_reason in ("content_filter", "refusal"):
-        told = f": {said.refusal}" if said.refusal else ""
-        why = f"the model or its server refuses to answer (finish_reason {said.finish_reason or 'not given'}){told}"
+        refusal = f": {said.refusal}" if said.refusal else ""
+        why = f"the model or its server refuses to answer (finish_reason {said.finish_reason or 'not given'}){refusal}"
         remedy = "ask a model that answers such questions, or change the prompt"
     elif said.finish_reason not in (None, "stop"):
         why += f" (finish_reason {said.finish_reason})"
@@ -350,35 +350,35 @@ def _parsed(text: str, grades: Collection[int]) -> ReadAnswer | str:
     grade, reason = objects[0].get("grade"), objects[0].get("reason")
     if not isinstance(reason, str):
         return "its object has no reason"
-    kept = cleaned(reason)[:LONGEST_REASON]
+    words = cleaned(reason)[:LONGEST_REASON]
     if isinstance(grade, str) and grade.strip().lower() == CANNOT_JUDGE:
-        return ReadAnswer(None, kept)
+        return ReadAnswer(None, words)
     if isinstance(grade, bool) or not isinstance(grade, int) or grade not in grades:
         return f"its grade is {json.dumps(grade)[:40]}, expected a whole number from {min(grades)} to {max(grades)}"
-    return ReadAnswer(grade, kept)
+    return ReadAnswer(grade, words)
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     """The outermost JSON objects in a text that have a grade."""
     decoder = json.JSONDecoder(object_pairs_hook=_once)
-    at, looked_at = text.find("{"), 0
-    while at >= 0 and looked_at < MOST_OBJECTS:
+    start, looked_at = text.find("{"), 0
+    while start >= 0 and looked_at < MOST_OBJECTS:
         looked_at += 1
         try:
-            found, end = decoder.raw_decode(text, at)
+            parsed, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = at + 1
+            end = start + 1
         else:
-            if "grade" in found:
-                yield found
-        at = text.find("{", end)
+            if "grade" in parsed:
+                yield parsed
+        start = text.find("{", end)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("a key is given twice")
-    return found
+    return values
 
 
 def _name(value: object) -> str | None:
