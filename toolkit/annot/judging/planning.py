@@ -53,7 +53,7 @@ def draw_plan(
     assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
     repeats: the share of an assessor's pairs that come again in the second half of their sequence, as hidden repeats.
     current: assignments that were made before; they keep their place, and new pairs are added behind them. A current
-    pair that lacks assessors, since somebody left, gets them where somebody is free.
+    pair that lacks assessors, since a person left, gets them if people are free.
     former: people who left; what they have stays, and they get nothing new.
     shares: the hours of people relative to each other; 1 for those not named.
 
@@ -233,36 +233,36 @@ def with_repeats(blocks: Sequence[Sequence[PairKey]], rate: float, rng: np.rando
     The rate is met on average, whatever its fraction of a pair, as long as no query has more than a third of its pairs
     asked again.
     """
-    asked = [one for block in blocks for one in block]
-    wanted = math.floor(rate * len(asked) + rng.random())
-    far = max(FEWEST_BETWEEN, len(asked) // 3)
-    early = min(len(asked) // 2, len(asked) - wanted - far)
-    if len(asked) < FEWEST_FOR_REPEATS or wanted == 0 or early <= 0:
-        return asked
-    first = {one: at for at, one in enumerate(asked)}
-    chosen = _choose(blocks, [one for one in asked if first[one] < early], wanted, rng)
+    sequence = [question for block in blocks for question in block]
+    repeats = math.floor(rate * len(sequence) + rng.random())
+    far = max(FEWEST_BETWEEN, len(sequence) // 3)
+    early = min(len(sequence) // 2, len(sequence) - repeats - far)
+    if len(sequence) < FEWEST_FOR_REPEATS or repeats == 0 or early <= 0:
+        return sequence
+    first = {question: place for place, question in enumerate(sequence)}
+    chosen = _choose(blocks, [question for question in sequence if first[question] < early], repeats, rng)
     stay, come_back = [], []
     for block, again in zip(blocks, chosen, strict=True):
-        others = [one for one in block if one not in again and first[one] < early]
-        held = [others[at] for at in sorted(rng.permutation(len(others))[: len(again)].tolist())]
-        stay.append([one for one in block if one not in held])
-        mixed = [*held, *(one._replace(occasion=2) for one in again)]
-        come_back.append([mixed[at] for at in rng.permutation(len(mixed))])
+        others = [question for question in block if question not in again and first[question] < early]
+        held_back = [others[place] for place in sorted(rng.permutation(len(others))[: len(again)].tolist())]
+        stay.append([question for question in block if question not in held_back])
+        mixed = [*held_back, *(question._replace(occasion=2) for question in again)]
+        come_back.append([mixed[place] for place in rng.permutation(len(mixed))])
     return _placed(stay, [block for block in come_back if block], far, rng)
 
 
 def _choose(
-    blocks: Sequence[Sequence[PairKey]], early: Sequence[PairKey], wanted: int, rng: np.random.Generator
+    blocks: Sequence[Sequence[PairKey]], early: Sequence[PairKey], repeats: int, rng: np.random.Generator
 ) -> list[list[PairKey]]:
     """Pairs of each block to ask again, at most a third of the early ones: another third is held back."""
-    block_of = {one: number for number, block in enumerate(blocks) for one in block}
-    sizes = np.bincount([block_of[one] for one in early], minlength=len(blocks))
+    block_of = {question: number for number, block in enumerate(blocks) for question in block}
+    sizes = np.bincount([block_of[question] for question in early], minlength=len(blocks))
     chosen: list[list[PairKey]] = [[] for _ in blocks]
-    for at in rng.permutation(len(early)):
-        number = block_of[early[at]]
-        if wanted and len(chosen[number]) < sizes[number] // 3:
-            chosen[number].append(early[at])
-            wanted -= 1
+    for place in rng.permutation(len(early)):
+        number = block_of[early[place]]
+        if repeats and len(chosen[number]) < sizes[number] // 3:
+            chosen[number].append(early[place])
+            repeats -= 1
     return chosen
 
 
@@ -270,19 +270,24 @@ def _placed(
     blocks: Sequence[Sequence[PairKey]], returning: Sequence[Sequence[PairKey]], far: int, rng: np.random.Generator
 ) -> list[PairKey]:
     """The blocks with each returning block behind one of them, far enough from its pair: the end always is."""
-    place = {one: at for at, one in enumerate(one for block in blocks for one in block)}
+    places = {question: index for index, question in enumerate(question for block in blocks for question in block)}
     ends = list(itertools.accumulate(len(block) for block in blocks))
-    half = (len(place) + sum(map(len, returning)) + 1) // 2
+    half = (len(places) + sum(map(len, returning)) + 1) // 2
     behind: dict[int, list[Sequence[PairKey]]] = {}
     for block in returning:
-        last = max(place[one._replace(occasion=1)] for one in block if one.occasion == 2)
-        fitting = [at for at, end in enumerate(ends) if end >= max(last + 1 + far, half)] or [len(ends) - 1]
+        last = max(places[question._replace(occasion=1)] for question in block if question.occasion == 2)
+        fitting = [index for index, end in enumerate(ends) if end >= max(last + 1 + far, half)] or [len(ends) - 1]
         behind.setdefault(fitting[int(rng.integers(len(fitting)))], []).append(block)
-    return [one for at, own in enumerate(blocks) for block in (own, *behind.get(at, ())) for one in block]
+    return [
+        question
+        for index, stays in enumerate(blocks)
+        for block in (stays, *behind.get(index, ()))
+        for question in block
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What must hold of a plan whoever came and left, with every fault named, and what it is too small to show.
+# Rules that every plan must keep whoever came and left, and signs that the order of tasks reveals something.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -165,7 +165,9 @@ def progress_of(
     names = sorted({planned.assessor for planned in plan})
     progress = outcome.progress
     done, left = Counter(name for name, _ in progress.given), progress.left_by_assessor
-    given = {name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names}
+    grades_of = {
+        name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names
+    }
     rules = rules_of(ws.settings)
     return Look(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
@@ -177,8 +179,8 @@ def progress_of(
                 assessor=name,
                 assigned=done[name] + left[name],
                 judged=done[name],
-                cannot_judge=given[name][None],
-                grades={grade: given[name][grade] for grade in ws.settings.scale.grades},
+                cannot_judge=grades_of[name][None],
+                grades={grade: grades_of[name][grade] for grade in ws.settings.scale.grades},
             )
             for name in names
         ),
@@ -197,11 +199,11 @@ def progress_of(
 
 
 def _queries(outcome: Outcome) -> tuple[QuerySeen, ...]:
-    pending = {(name, asked.pair) for name, asked in outcome.progress.pending}
+    pending = {(name, question.pair) for name, question in outcome.progress.pending}
     unfinished = outcome.progress.unfinished
     queries = []
-    for query_id, several in groupby(sorted(outcome.planned.items()), key=lambda planned: planned[0][0]):
-        teams = dict(several)
+    for query_id, pairs in groupby(sorted(outcome.planned.items()), key=lambda planned: planned[0][0]):
+        teams = dict(pairs)
         assigned = Counter(name for team in teams.values() for name in team)
         left = Counter(name for pair, team in teams.items() for name in team if (name, pair) in pending)
         judged = {name: (assigned[name] - left[name], assigned[name]) for name in sorted(assigned)}
@@ -225,8 +227,8 @@ def _running(name: str, summary: Summary, statistic: str) -> RunningFigure:
 
 def rules_of(settings: Settings) -> Rules:
     """The rules of annot.toml."""
-    wanted = settings.forecast.model_dump(include={"fence", "window_days", "hourly_rate", "level", "draws"})
-    return Rules(**wanted, seed=settings.seed)
+    options = settings.forecast.model_dump(include={"fence", "window_days", "hourly_rate", "level", "draws"})
+    return Rules(**options, seed=settings.seed)
 
 
 def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
@@ -279,8 +281,8 @@ def by_day(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None = None) -> 
         return None if moment is None else moment.astimezone(zone)
 
     def of_people(given: Iterable[tuple[str, str | None]]) -> dict[str, PersonByDay]:
-        found = grouped((name, local(moment)) for name, moment in given)
-        return {name: _person(moments, days) for name, moments in sorted(found.items())}
+        moments_of = grouped((name, local(moment)) for name, moment in given)
+        return {name: _person(moments, days) for name, moments in sorted(moments_of.items())}
 
     return ByDay(
         days=days,
@@ -291,6 +293,6 @@ def by_day(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None = None) -> 
 
 
 def _person(moments: list[datetime | None], days: tuple[date, ...]) -> PersonByDay:
-    known = [moment for moment in moments if moment is not None]
-    dates = [moment.date() for moment in known]
-    return PersonByDay(tuple(map(dates.count, days)), len(moments), max(known, default=None))
+    dated = [moment for moment in moments if moment is not None]
+    dates = [moment.date() for moment in dated]
+    return PersonByDay(tuple(map(dates.count, days)), len(moments), max(dated, default=None))

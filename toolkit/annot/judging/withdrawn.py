@@ -85,4 +85,4 @@ def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], plan: Iterable[As
     """
     theirs = {(planned.assessor, planned.asked) for planned in plan} | outcome.answered
     theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
-    return sum((name, asked) not in theirs for name, tasks in sent.items() for asked in tasks)
+    return sum((name, question) not in theirs for name, tasks in sent.items() for question in tasks)

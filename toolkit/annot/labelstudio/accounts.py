@@ -132,14 +132,14 @@ def local_secrets(folder: Path) -> LocalSecrets:
     path = administrator
     try:
         if administrator.is_file():
-            found = json.loads(administrator.read_text(encoding="utf-8"))
-            addresses.add(found["email"])
-            tokens.update((found["password"], found["token"]))
+            account = json.loads(administrator.read_text(encoding="utf-8"))
+            addresses.add(account["email"])
+            tokens.update((account["password"], account["token"]))
         path = passwords
         if passwords.is_file():
-            known = read_passwords(passwords)
-            addresses.update(known)
-            tokens.update(known.values())
+            password_of = read_passwords(passwords)
+            addresses.update(password_of)
+            tokens.update(password_of.values())
         path = elsewhere
         if elsewhere.is_file():
             tokens.add(json.loads(elsewhere.read_text(encoding="utf-8"))["token"])
@@ -210,8 +210,8 @@ def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
 
 def is_older(release: str, than: str) -> bool:
     """True if one release came before another; False if one cannot be read."""
-    one, other = _numbers(release), _numbers(than)
-    return one is not None and other is not None and one < other
+    first, other = _numbers(release), _numbers(than)
+    return first is not None and other is not None and first < other
 
 
 def _numbers(release: str) -> tuple[int, ...] | None:

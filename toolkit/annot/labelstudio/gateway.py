@@ -202,7 +202,7 @@ class Gateway(Door):
             self._client.tasks.delete(str(task_id))
 
     def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> None:
-        """Delete those of these tasks that nobody has answered by the time the server does it; the others stay.
+        """Delete those of these tasks that have no answer by the time the server does it; the others stay.
 
         The server looks and deletes in one step, so an answer given since the tasks were listed is never lost. Nor is
         an answer that it has without counting it, because it was stopped in between. Safe to repeat.
@@ -263,8 +263,8 @@ class Gateway(Door):
         Raises UncertainWrite if the answer does not settle whether it arrived: look before doing it again.
         """
         with self._asking(f"annotating task {task_id}"):
-            made = self._client.annotations.create(task_id, result=list(result), lead_time=lead_time)
-            return integer(made.id)
+            annotation = self._client.annotations.create(task_id, result=list(result), lead_time=lead_time)
+            return integer(annotation.id)
 
     def predictions(self, project_id: int) -> tuple[Prediction, ...]:
         """Everything that is filled in on the tasks of the project, whoever filled it in; all in one answer."""
@@ -286,10 +286,10 @@ class Gateway(Door):
             for task in tasks.values():
                 # More than counted is fine: the next pull brings the task again.
                 counted = integer(task["total_annotations"]) + integer(task["cancelled_annotations"])
-                found = len({integer(annotation["id"]) for annotation in task["annotations"]})
-                if found < counted:
+                number = len({integer(annotation["id"]) for annotation in task["annotations"]})
+                if number < counted:
                     raise http_client.short(
-                        url=self.url, doing=doing, expected=counted, found=found, what="annotations"
+                        url=self.url, doing=doing, expected=counted, found=number, what="annotations"
                     )
             return tuple(
                 PulledTask(
@@ -420,10 +420,10 @@ def deliver(
     if last is not None:
         present = _delete_all_but(last, server, project_id, stale)
     forgotten = _delete_forgotten(server, project_id, present, on_record)
-    there = {task.key for task in present} - {task.key for task in forgotten}
+    keys_there = {task.key for task in present} - {task.key for task in forgotten}
     keys = [task["data"][KEY] for task in tasks]
-    spared = {key for key in keys if key in on_record and key not in there}
-    missing = [task for task in tasks if task["data"][KEY] not in there | spared]
+    spared = {key for key in keys if key in on_record and key not in keys_there}
+    missing = [task for task in tasks if task["data"][KEY] not in keys_there | spared]
     staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
@@ -507,22 +507,22 @@ def _bring_up_to_date(
 
     Labelled abstracts stay: the regions drawn on them are the task's predictions, which an update leaves as they are.
     """
-    wanted = {task["data"][KEY]: task["data"] for task in tasks}
+    data_of = {task["data"][KEY]: task["data"] for task in tasks}
     updated = 0
     for task in listed:
-        if task.annotations or task.key is None or task.key not in wanted:
+        if task.annotations or task.key is None or task.key not in data_of:
             continue
-        if other := _other_text(task, wanted[task.key]):
+        if other := _other_text(task, data_of[task.key]):
             server.update_task(task.task_id, {**task.data, **other})
             updated += 1
             advance(1)
     return updated
 
 
-def _other_text(task: StudioTask, wanted: Payload) -> Payload:
+def _other_text(task: StudioTask, data: Payload) -> Payload:
     """Fields about the pair that the task should show and does not."""
-    kept = (KEY,) if is_whole(wanted.get(TEXT_FIELD, "")) else (KEY, TEXT_FIELD)
-    return {name: value for name, value in wanted.items() if name not in kept and task.data.get(name) != value}
+    unchanged = (KEY,) if is_whole(data.get(TEXT_FIELD, "")) else (KEY, TEXT_FIELD)
+    return {name: value for name, value in data.items() if name not in unchanged and task.data.get(name) != value}
 
 
 def _send_all(
@@ -546,8 +546,8 @@ def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[Studio
         try:
             task_ids = server.send_tasks(project_id, batch)
             return [
-                StudioTask(made, task["data"][KEY], 0, task["data"])
-                for made, task in zip(task_ids, batch, strict=False)
+                StudioTask(task_id, task["data"][KEY], 0, task["data"])
+                for task_id, task in zip(task_ids, batch, strict=False)
             ]
         except UncertainWrite:
             batch = _not_arrived(server, project_id, batch)
@@ -561,8 +561,8 @@ def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[Studio
 def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list[Payload]:
     """The tasks of `batch` that have not appeared on the server when the waits are over."""
     for wait in _WAITS:
-        there = {task.key for task in server.tasks_of(project_id)}
-        batch = [task for task in batch if task["data"][KEY] not in there]
+        arrived = {task.key for task in server.tasks_of(project_id)}
+        batch = [task for task in batch if task["data"][KEY] not in arrived]
         if not batch:
             break
         time.sleep(wait)
@@ -575,7 +575,7 @@ def _copies_that_stay(
     """The tasks of these keys, oldest first, after surplus copies were deleted. listed: the tasks before that."""
     for _ in range(_CLEANING_ROUNDS):
         copies = grouped((task.key, task) for task in listed if task.key is not None and task.key in keys)
-        surplus = [task for found in copies.values() for task in _surplus(found)]
+        surplus = [task for of_key in copies.values() for task in _surplus(of_key)]
         if not surplus:
             return copies
         for task in surplus:

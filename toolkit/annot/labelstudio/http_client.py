@@ -308,14 +308,14 @@ class PatientClient(httpx.Client):
             waited += max(seconds, 1.0)
 
     def _send_once(self, request: httpx.Request, place: str, options: dict[str, Any]) -> httpx.Response:
-        told = threading.Timer(
+        warned = threading.Timer(
             SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, SAID_AFTER)
         )
-        told.start()
+        warned.start()
         try:
             return super().send(request, **options)
         finally:
-            told.cancel()
+            warned.cancel()
 
 
 TIMEOUT_SECONDS = 120.0

@@ -181,25 +181,25 @@ def _in_text(page: str) -> str:
     lists: list[int | None] = []
     depth = 0
 
-    def marked(found: re.Match[str]) -> str:
+    def marked(match: re.Match[str]) -> str:
         nonlocal depth
-        closing, tag, paragraph = found[1], found[2], found[3] or ""
+        closing, tag, paragraph = match[1], match[2], match[3] or ""
         # A paragraph right behind the tag of an item is one of its matches.
         depth += bool(paragraph)
         if tag == "li":
             if closing or not lists:
-                return found[0]
+                return match[0]
             number = lists[-1]
             if number is not None:
                 lists[-1] = number = number + 1
-            return f"{found[0]}{'• ' if number is None else f'{number}. '}"
+            return f"{match[0]}{'• ' if number is None else f'{number}. '}"
         depth += -1 if closing else 1
         if tag in ("ol", "ul"):
             if closing:
                 lists.pop()
             else:
                 lists.append(0 if tag == "ol" else None)
-        return found[0] + (_GAP if closing and depth == 0 else "")
+        return match[0] + (_GAP if closing and depth == 0 else "")
 
     return _BLOCK.sub(marked, page)
 
@@ -263,9 +263,9 @@ _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
 
 
 def _label_of_study(label: str, info: ValidationInfo) -> str:
-    known = info.context or ()
-    if label not in known:
-        raise ValueError(f"found label {label!r}, expected one of {', '.join(known)}")
+    labels = info.context or ()
+    if label not in labels:
+        raise ValueError(f"found label {label!r}, expected one of {', '.join(labels)}")
     return label
 
 

@@ -74,14 +74,14 @@ def installed(environ: Mapping[str, str]) -> Path | None:
 
 def ensure_installed(environ: Mapping[str, str], *, say: Callable[[str], None]) -> Path:
     """The program of the installation, made if need be (a few minutes, 1 GB). Raises StudioError if that fails."""
-    found = installed(environ)
-    if found is not None:
-        return found
+    program = installed(environ)
+    if program is not None:
+        return program
     home = _home(environ)
     with locked(home.with_suffix(".lock")):
-        found = installed(environ)  # another process may have made it while we waited
-        if found is not None:
-            return found
+        program = installed(environ)  # another process may have made it while we waited
+        if program is not None:
+            return program
         log = home.with_suffix(".log")
         say(f"installing Label Studio {VERSION} into {home}, once: about {PACKAGES} packages and 1 GB; log: {log}")
         shutil.rmtree(home, ignore_errors=True)
@@ -189,8 +189,8 @@ def free_bytes() -> int | None:
     if not MEMINFO.is_file():
         return None
     lines = (line.partition(":") for line in MEMINFO.read_text(encoding="ascii").splitlines())
-    found = next((value.split() for name, _, value in lines if name == "MemAvailable"), None)
-    return 1024 * int(found[0]) if found else None
+    amount = next((value.split() for name, _, value in lines if name == "MemAvailable"), None)
+    return 1024 * int(amount[0]) if amount else None
 
 
 HOST = "127.0.0.1"
@@ -213,19 +213,21 @@ def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
     for sparing in (True, False):
         for candidate in candidates:
             with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a+") as claim:
-                ours = candidate in (port, last)
+                is_ours = candidate in (port, last)
                 # Another that looks for a port holds each claim for the moment that its look takes.
-                if not _comes_true(partial(_claims, claim), within=LOOK_SECONDS if ours else 0):
+                if not _comes_true(partial(_claims, claim), within=LOOK_SECONDS if is_ours else 0):
                     continue
-                if not is_free_port(candidate) or (sparing and not ours and _is_of_another(claim, candidate, folder)):
+                if not is_free_port(candidate) or (
+                    sparing and not is_ours and _is_of_another(claim, candidate, folder)
+                ):
                     continue
                 claim.truncate(0)
                 claim.write(str(folder))
                 claim.flush()
                 yield candidate
                 return
-    what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
-    raise StudioError(f"{what} taken on {HOST}", hint="choose another port with --port")
+    ports = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
+    raise StudioError(f"{ports} taken on {HOST}", hint="choose another port with --port")
 
 
 def kept_port(folder: Path) -> int | None:
@@ -312,10 +314,12 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
             return _wait_until_healthy(folder)
         with claimed_port(port, folder) as chosen:
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
-            said = _log_size(folder)
-            with reported(say, lambda: f"starting Label Studio: {_log_size(folder) - said:,} bytes of its log written"):
+            log_size = _log_size(folder)
+            with reported(
+                say, lambda: f"starting Label Studio: {_log_size(folder) - log_size:,} bytes of its log written"
+            ):
                 _spawn(program, folder, chosen, environ)
-                if not _speaks(folder, said) and (hung := _process(folder)) is not None:
+                if not _speaks(folder, log_size) and (hung := _process(folder)) is not None:
                     say("it hangs without any output; starting it again")
                     _end(folder, *hung)
                     _spawn(program, folder, chosen, environ)
@@ -419,12 +423,12 @@ def _end(folder: Path, pid: int, port: int) -> None:
     raise StudioError(f"the local Label Studio (process {pid}) does not stop", hint=f"stop it by hand: kill -9 {pid}")
 
 
-def _speaks(folder: Path, said: int) -> bool:
-    """True if the server adds a word to the `said` bytes of its log, answers, or ends."""
+def _speaks(folder: Path, log_size: int) -> bool:
+    """True if the server adds to its log of so many bytes, answers, or ends."""
 
     def heard() -> bool:
-        found = status(folder)
-        return found is None or found.healthy or _log_size(folder) > said
+        server = status(folder)
+        return server is None or server.healthy or _log_size(folder) > log_size
 
     return _comes_true(heard, within=SILENT_SECONDS)
 
@@ -497,5 +501,5 @@ def _command_of(pid: int) -> list[str]:
             return proc.joinpath("cmdline").read_text(encoding="utf-8", errors="replace").split("\0")
         except OSError:
             return []
-    asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
+    arguments = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False).stdout.split()

@@ -291,9 +291,11 @@ def read_task(
     their ids as text; they are the person's whatever has become of the account.
     """
     in_order = sorted(annotations, key=lambda payload: (payload["updated_at"], payload["id"]))
-    known = on_record or {}
+    recorded = on_record or {}
     readings = [
-        read_annotation(payload, asked=asked, grades=grades, accounts=accounts, on_record=known.get(str(payload["id"])))
+        read_annotation(
+            payload, asked=asked, grades=grades, accounts=accounts, on_record=recorded.get(str(payload["id"]))
+        )
         for payload in in_order
     ]
     counting = [place for place, reading in enumerate(readings) if not reading.flags]
@@ -319,23 +321,23 @@ def read_annotation(
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
     account = account_of(payload)
-    own: set[int | None] = set(accounts)
+    own_accounts: set[int | None] = set(accounts)
     if on_record is not None and on_record.record.judged_at == payload.get("created_at"):
         # The server forgets whose an annotation was when it removes the account.
         account = on_record.account if account is None else account
-        own.add(on_record.account)
+        own_accounts.add(on_record.account)
         if (payload.get("updated_at") or "") < (on_record.changed_at or ""):
             flags.append(OLDER)
     if payload.get("was_cancelled"):
         flags.append(SKIPPED)
-    if account not in own:
+    if account not in own_accounts:
         planned = " or ".join(map(str, sorted(accounts))) or "none that is known"
         flags.append(f"{BY_ANOTHER} {account}, planned for account {planned}")
     changed_by = id_of(payload.get("updated_by"))
-    if changed_by is not None and changed_by not in {account, *own}:
+    if changed_by is not None and changed_by not in {account, *own_accounts}:
         flags.append(f"{EDITED} {changed_by}, not by its author")
     grade, cannot_judge = _judgement(results, grades, flags)
-    differences = [given for given in _given(results, SETTLED_BY, "choices") if given in _DIFFERENCES]
+    differences = [cause for cause in _given(results, SETTLED_BY, "choices") if cause in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return ReadAnnotation(
         asked=asked,
@@ -409,9 +411,11 @@ def _comment(results: list[dict[str, Any]]) -> str | None:
 def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
     """Values that were chosen or written with one control."""
     values = [item.get("value") for item in results if item.get("from_name") == control]
-    found = [value.get(kind) for value in values if isinstance(value, dict)]
+    chosen = [value.get(kind) for value in values if isinstance(value, dict)]
     # A program may have sent a lone text outside a list; a lone choice is not believed.
-    return [given for one in found for given in ([one] if kind == "text" and isinstance(one, str) else _list(one))]
+    return [
+        text for entry in chosen for text in ([entry] if kind == "text" and isinstance(entry, str) else _list(entry))
+    ]
 
 
 def account_of(payload: Payload) -> int | None:

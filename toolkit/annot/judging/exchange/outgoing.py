@@ -223,7 +223,7 @@ def _notes_on_screens(
         for current, sent in zip(outgoing, kept, strict=True)
         if current.form.label_config != sent.form.label_config
     }
-    for kind, push in sorted({(one.part.screen, one.part.push) for one in outgoing}):
+    for kind, push in sorted({(project.part.screen, project.part.push) for project in outgoing}):
         name = SCREENS.get(kind, kind)
         if asked_for and ("screen", kind) in new:
             yield f"put on record: {name}, as annot {__version__} makes it"
