@@ -33,11 +33,11 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from annot.base.stats.values import to_json
-from annot.steps import agreement, report
+from annot.steps import agreement, publish
 from study_stages import advance, published
 
 ws = advance(published(int(sys.argv[2])), Path(sys.argv[1]), after=None, to="measured")
-report.write(ws)
+publish.write_report(ws)
 looked = agreement.by_assessor(ws, queries=())
 (ws.exports / "assessors.json").write_text(json.dumps(to_json(looked), indent=1))
 numbers = np.random.default_rng(1).random((60, 500))

@@ -176,19 +176,19 @@ def test_a_restore_that_fails_half_way_leaves_the_study_as_it_was(
 
 DIES = """
 import os, signal, sys
-from annot.steps import restore
+from annot.steps import backup
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-move, left = restore._Moves.move, int(sys.argv.pop(1))
+move, left = backup._Moves.move, int(sys.argv.pop(1))
 def dies(self, source, target):
     global left
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     left -= 1
     move(self, source, target)
-restore._Moves.move = dies
+backup._Moves.move = dies
 from annot.cli.main import run
 run()
 """
@@ -226,7 +226,7 @@ def test_a_study_on_postgres_is_replaced_whole_or_not_at_all(
     def people() -> int:
         return len(annot_done("assessor", "list", "--json", folder=folder).data)
 
-    move = restore._Moves.move
+    move = backup._Moves.move
 
     def fails(self: restore._Moves, source: Path, target: Path) -> None:
         if source.name == "pools" and ".annot/stage-" in str(source):

@@ -52,8 +52,8 @@ def limited_with_small_shards(processes):
     with limited(processes):
         # Not before: it loads the libraries.
         assert "numpy" not in sys.modules
-        from annot.ranking import index_parts
-        index_parts.PAPERS, index_parts.LEAST = 20, 3
+        from annot.ranking import index
+        index.PAPERS, index.LEAST = 20, 3
         yield
 
 commands.limited = limited_with_small_shards

@@ -337,7 +337,7 @@ def test_one_place_decides_on_what_the_settings_name_outside() -> None:
     }
     assert found == {
         'commands.py: processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None',
-        'restore.py: f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a '
+        'backup.py: f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a '
         'file in the "',
     }
 

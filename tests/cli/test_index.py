@@ -143,11 +143,11 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
 KILLED = """
 import os, signal, sys
 from annot.cli.main import run
-from annot.ranking import unfinished, wordvectors
+from annot.ranking import unfinished, word_vectors
 
 unfinished.BETWEEN = 0
-counter = wordvectors._epoch_counter
-wordvectors._epoch_counter = lambda after_epoch: counter(
+counter = word_vectors._epoch_counter
+word_vectors._epoch_counter = lambda after_epoch: counter(
     lambda done: os.kill(os.getpid(), signal.SIGKILL) if done == 2 else None
 )
 run()

@@ -87,18 +87,18 @@ def test_index_rankings_and_pools_are_the_same_bytes_from_every_engine(queried: 
 KILLED = """
 import signal, sys
 from annot.cli.main import run
-from annot.base import storage
-from annot.ranking import index_parts
-index_parts.PAPERS = int(sys.argv.pop(1))
+from annot.base import array_files
+from annot.ranking import index
+index.PAPERS = int(sys.argv.pop(1))
 part, finished = sys.argv.pop(1), int(sys.argv.pop(1))
-save = storage.save_array
+save = array_files.save_array
 def save_and_wait(path, array):
     save(path, array)
     folder = path.parent.parent
     if part in str(path) and sum(not one.name.startswith('.') for one in folder.iterdir()) == finished:
         print('half-way', flush=True)
         signal.pause()
-storage.save_array = save_and_wait
+array_files.save_array = save_and_wait
 run()
 """
 

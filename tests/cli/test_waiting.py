@@ -14,9 +14,9 @@ from annot.cli import output
 
 PROGRAM = """
 import sys
-from annot.cli import waiting
+from annot.cli import output
 from annot.cli.output import WAITING, say
-waiting.PATIENCE = float(sys.argv[1])
+output.PATIENCE = float(sys.argv[1])
 with WAITING:
     sys.stdin.readline()
     say("half")

@@ -151,10 +151,10 @@ KILLED = """
 import sys
 from pathlib import Path
 from annot.corpus import adding
-from annot.formats.corpora import cutting
+from annot.formats.corpora import pieces
 from annot.steps import corpus
 from annot.study.workspace import Workspace
-adding.PIECE_BYTES = cutting.PIECE_BYTES = int(sys.argv[3])
+adding.PIECE_BYTES = pieces.PIECE_BYTES = int(sys.argv[3])
 ws = Workspace.open(Path(sys.argv[1])).replaced("machine", processes=2)
 def tell(done, total):
     print("in the middle", flush=True)

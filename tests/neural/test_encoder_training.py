@@ -125,13 +125,13 @@ sys.path[:0] = {path!r}
 import torch
 torch.set_num_threads(1)
 from annot.cli import main, output
-from annot.ranking.systems.training import loop
-taken = loop.Training.step
+from annot.ranking.systems import training_loop as loop
+taken = loop.EncoderTrainer.step
 def step(training, number):
     if number == {step}:
         os.kill(os.getpid(), signal.SIGKILL)
     return taken(training, number)
-loop.Training.step = step
+loop.EncoderTrainer.step = step
 sys.argv = ["annot", *{arguments!r}]
 main.run()
 """

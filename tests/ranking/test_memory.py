@@ -21,9 +21,9 @@ from collections import ChainMap
 from pathlib import Path
 
 import numpy as np
-from annot.base import storage
+from annot.base import array_files
 from annot.base.array_files import as_arrays, strings_of
-from annot.ranking import lsa, wordvectors
+from annot.ranking import word_vectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.base.records import Paper
 from indexed import batches
@@ -33,8 +33,8 @@ folder, work, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 rng = np.random.default_rng(1)
 words = np.array([f"w{at}" for at in range(2000)], dtype=object)
 papers = [Paper(str(at), "t", tuple(" ".join(words[rng.integers(0, 2000, 120)]) for _ in "s")) for at in range(PAPERS)]
-storage.save(folder / "shard", kind="s", arrays=make_shard(batches(papers)), texts={}, facts={})
-stored = storage.load(folder / "shard", kind="s").arrays
+array_files.save(folder / "shard", kind="s", arrays=make_shard(batches(papers)), texts={}, facts={})
+stored = array_files.load(folder / "shard", kind="s").arrays
 
 def of(at):
     own = strings_of([f"{at}-{paper}" for paper in range(PAPERS)])
@@ -43,15 +43,15 @@ def of(at):
 shards = [of(at) for at in range(number)]
 corpus = Corpus(shards, gather(shards))
 if work == "words":
-    wordvectors.train(
+    word_vectors.train(
         corpus, dimensions=8, window=1, min_count=1, epochs=1, seed=1, workers=1, sample=0, memory=2**30,
         scratch=folder, after_epoch=lambda *_: None,
     )
 else:
-    basis = lsa.fit(corpus, dimensions=200, iterations=1, seed=1, memory=2**30, advance=lambda *_: None)
-    rows = lsa.documents(corpus, basis)
-    storage.save(folder / "lsa", kind="l", arrays={"vectors": rows, "basis": basis.matrix}, texts={}, facts={})
-    assert storage.load(folder / "lsa", kind="l").arrays["vectors"].shape == (number * PAPERS, 200)
+    basis = word_vectors.fit(corpus, dimensions=200, iterations=1, seed=1, memory=2**30, advance=lambda *_: None)
+    rows = word_vectors.documents(corpus, basis)
+    array_files.save(folder / "lsa", kind="l", arrays={"vectors": rows, "basis": basis.matrix}, texts={}, facts={})
+    assert array_files.load(folder / "lsa", kind="l").arrays["vectors"].shape == (number * PAPERS, 200)
 """
 
 PEAK = """

@@ -18,15 +18,15 @@ PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 import gensim.models
-from annot.base import storage
-from annot.ranking import unfinished, wordvectors
+from annot.base import array_files
+from annot.ranking import unfinished, word_vectors
 from annot.base.records import Paper
 from indexed import inputs_of
 
 unfinished.BETWEEN = 0
 folder, end = Path(sys.argv[1]), sys.argv[2]
 trained, kept = [], []
-of_a_pass, save_array = gensim.models.Word2Vec._train_epoch_corpusfile, storage.save_array
+of_a_pass, save_array = gensim.models.Word2Vec._train_epoch_corpusfile, array_files.save_array
 
 def reached(what):
     if what == end:
@@ -42,10 +42,10 @@ def watched(path, array):
     if trained and path.name == "vectors.npy":
         reached(f"keeping {trained[-1]}")
 
-gensim.models.Word2Vec._train_epoch_corpusfile, storage.save_array = counted, watched
+gensim.models.Word2Vec._train_epoch_corpusfile, array_files.save_array = counted, watched
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
 inputs = inputs_of(papers)
-made = wordvectors.train(
+made = word_vectors.train(
     inputs.corpus, memory=2**31, scratch=folder,
     dimensions=8, window=3, min_count=2, epochs=4, seed=7, workers=1, sample=0,
     after_epoch=lambda done, total: reached(f"after {done}"),

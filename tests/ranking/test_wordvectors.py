@@ -25,12 +25,12 @@ TINY = {"dimensions": 8, "window": 3, "min_count": 2, "epochs": 3, "seed": 7, "w
 TRAIN = """
 import sys
 from pathlib import Path
-from annot.ranking import wordvectors
+from annot.ranking import word_vectors
 from annot.base.records import Paper
 from indexed import inputs_of
 papers = [Paper(str(n), "t", tuple(f"w{n * k % 11} w{k} w{n % 5} common" for k in range(6))) for n in range(40)]
 inputs = inputs_of(papers)
-made = wordvectors.train(
+made = word_vectors.train(
     inputs.corpus, memory=2**31, scratch=Path(sys.argv[1]),
     dimensions=8, window=3, min_count=2, epochs=3, seed=int(sys.argv[2]), workers=1, sample=0, after_epoch=print,
 )

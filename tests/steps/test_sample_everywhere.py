@@ -11,6 +11,7 @@ from statistics import mean
 import annot
 import pytest
 from annot.base.records import Qrel
+from annot.base.stats.values import Estimate, Interval
 from annot.formats.input_files import SHEET
 from annot.formats.trec import write_qrels
 from annot.measuring.evaluation.measures import evaluate as plainly
@@ -136,6 +137,13 @@ def test_what_a_method_alone_found_is_estimated_and_its_pairs_are_all_of_them(ha
         assert one.alone == of_whole[one.method].alone > 0
         assert one.loss == pytest.approx(of_whole[one.method].loss, abs=NEAR)
         assert one.score == pytest.approx(of_whole[one.method].score, abs=NEAR)
+        relevant, of_all = one.alone_relevant, of_whole[one.method].alone_relevant
+        assert isinstance(relevant, Estimate)
+        assert isinstance(relevant.interval, Interval)
+        assert isinstance(of_all, int | Estimate)
+        count = of_all if isinstance(of_all, int) else of_all.value
+        assert isinstance(count, int | float)
+        assert relevant.interval.low < count < relevant.interval.high
     for run, as_whole in zip(found.runs, whole.runs, strict=True):
         assert run.as_it_is == pytest.approx(as_whole.as_it_is, abs=NEAR)
         assert run.judged_at_20 == 1

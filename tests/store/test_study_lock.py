@@ -28,8 +28,8 @@ GUARD = 600.0
 SPAWN = multiprocessing.get_context("spawn")
 HOLDS = """
 import sys
-from annot.store.database import alone
-with alone(sys.argv[1], command="push adjudication", wait_seconds=0):
+from annot.store.database import hold_study
+with hold_study(sys.argv[1], command="push adjudication", wait_seconds=0):
     print("held", flush=True)
     sys.stdin.read()
 """

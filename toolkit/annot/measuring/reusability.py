@@ -13,7 +13,7 @@ import numpy as np
 
 from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
 from annot.base.stats.inference import FEWEST_QUERIES, ratio_interval, tau_b_of_rows
-from annot.base.stats.values import Interval, Undefined, Value, rounding
+from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.pools.pooling import as_of, draw, extended
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -42,6 +42,8 @@ class SampledScoring(NamedTuple):
 
     relevant: Mapping[tuple[str, str], float]
     """Estimated relevance, by query and document of the whole pools."""
+    relevant_among: Callable[[Collection[tuple[str, str]]], int | Estimate]
+    """Function from pairs of queries and documents to the number of relevant ones among them; 0 of no pairs."""
     score_without: Callable[[str], Score]
     """Function from a method to the measure in which the grades of pairs that were not drawn are predicted without this
     method.
@@ -57,7 +59,8 @@ class Loss:
     """True if it has a ranking. Without one, it is the loss of a system that ranks all judged documents best."""
     alone: int
     """Judged pairs that would not be in the pools without it."""
-    alone_relevant: int
+    alone_relevant: int | Estimate
+    """Relevant ones of these pairs: counted, or estimated if a sample was judged."""
     score: float
     without: float
     """Score if its own finds are not judged."""
@@ -146,7 +149,11 @@ def losses(
                 method=method,
                 ranked=method in rankings,
                 alone=len(pairs),
-                alone_relevant=max(0, round(math.fsum(relevant[pair] for pair in pairs))),
+                alone_relevant=(
+                    round(math.fsum(relevant[pair] for pair in pairs))
+                    if estimating is None
+                    else estimating.relevant_among(pairs)
+                ),
                 score=mean[method],
                 without=mean[without],
                 rank=_rank(mean[method], others) if method in rankings else None,

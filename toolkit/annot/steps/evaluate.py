@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from annot.api.tidy import comparisons, csv_text
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, near
 from annot.base.records import Qrel, Ranking, grouped
+from annot.base.stats.values import Estimate
 from annot.formats.input_files import SHEET, ErrorRow
 from annot.formats.input_files import write_error_sheet as write_sheet_of_errors
 from annot.judging.states import remembered_findings
@@ -44,6 +45,7 @@ from annot.measuring.measured import (
 )
 from annot.measuring.reusability import Certificate, Runs, SampledScoring, Score, certify
 from annot.measuring.sampled.estimates import SampledPools, has_estimator
+from annot.measuring.sampled.grades import counts_of, together
 from annot.measuring.sampled_study import drawn_pairs
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
@@ -346,6 +348,7 @@ def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPool
                 pool.doc_ids, pool.weighed(0).relevant(relevant_from).estimate.tolist(), strict=True
             )
         },
+        relevant_among=partial(_relevant_among, graded, relevant_from, snapshot.ws.settings.agreement.level),
         score_without=lambda method: _score(
             snapshot,
             drawn_pairs(snapshot, qrels, without=method).pools,
@@ -354,6 +357,16 @@ def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPool
             ties="expected",
         ),
     )
+
+
+def _relevant_among(
+    graded: SampledPools, relevant_from: int, level: float, pairs: Collection[tuple[str, str]]
+) -> int | Estimate:
+    by_query = grouped(pairs)
+    if not by_query:
+        return 0
+    parts = (counts_of(graded.pools[query_id], documents) for query_id, documents in by_query.items())
+    return together(parts).number(relevant_from, level=level)
 
 
 def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: str, *, ties: str) -> Score:

@@ -6,12 +6,12 @@ The draw is `annot.pools.pooling`. From there to an evaluation:
     pi = probabilities(frozen, share=0.33, rule=SampleRule(...))              # stored as it is
     to_judge = drawn(pi, seed=rule.seed)
     known = {query_id: features(ranks_on_record(pool), fused, methods=..., cited=...)}
-    predicted = predicting.predicted(judged, known, topics, highest=3)        # None is f = 0
-    pools = pools_of(pi, judged, predicted, highest=3)
+    predictions = predicted(judged, known, topics, highest=3)        # None is f = 0
+    pools = pools_of(pi, judged, predictions, highest=3)
     found = estimates(runs, pools, convention=..., relevant_from=..., ties=..., measures=...)
     found[tag].evaluation                                                     # as `measures.evaluate` gives it
     counts_of(pools[query_id]).number(2, level=0.95)                          # relevant documents of a pool
 
-Read `grades` first (one query's pool), then `lists` (measures of lists of a query) and `estimates` (runs). `counts`
-estimates how many documents have a grade.
+Read `grades` first (one query's pool, and how many of its documents have a grade), then `estimates` (measures of lists
+of a query, and of runs).
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -270,6 +270,11 @@ def counts_of(pool: PoolGrades, doc_ids: Collection[str] | None = None) -> Grade
         weight=float(weights_of_drawn.sum()),
         squares=float((weights_of_drawn * (weights_of_drawn - 1)).sum()),
     )
+
+
+def together(counts: Iterable[GradeCounts]) -> GradeCounts:
+    """Counts of several pools, or of parts of them, as one. There is at least one."""
+    return GradeCounts(*(sum(column[1:], start=column[0]) for column in zip(*counts, strict=True)))
 
 
 def by_grade(counts: Sequence[GradeCounts]) -> Array:

@@ -64,8 +64,8 @@ def judging_facts(study: Snapshot, *, missing: str) -> dict[str, Any]:
     `unjudgeable`: (query, pairs that nobody can judge, planned pairs of it), of the queries that have such pairs;
     they have no final grade and never get one. `returned`: how often a pair was put before its assessor again with
     a reason; `returned_changed`: how often the answer then given is another one. `unexplained`: see
-    `annot.study.outcome.Unexplained`. `days`: the first and the last of the answers that count, None if none is on
-    record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
+    `annot.study.outcome.UnexplainedSettlements`. `days`: the first and the last of the answers that count, None if
+    none is on record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
     """
     outcome = study.outcome
     counting = [judgement for judgement in study.outcome.judgements if judgement.counts]

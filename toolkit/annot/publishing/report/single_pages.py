@@ -8,10 +8,11 @@ from typing import Literal
 
 from annot.base.names import called
 from annot.base.records import WHOLE, Addition, Draw, PairReturn, Paper, Topic
+from annot.base.stats.values import Estimate
 from annot.judging.comments import DifferingPair, Meeting, Remark
 from annot.measuring.agreement.estimates import GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate, SampledCertificate
-from annot.publishing.report.cells import LOSS, MEASURE, NONE, SHARE, TAU, Number, coefficient
+from annot.publishing.report.cells import ESTIMATED, LOSS, MEASURE, NONE, SHARE, TAU, Number, coefficient
 from annot.publishing.report.sections.agreement import shown_of
 from annot.publishing.report.side_by_side import Screens, side_by_side
 from annot.publishing.report.tables import (
@@ -81,7 +82,7 @@ def _losses(found: Certificate) -> Table:
         [Column("Without", lambda one: one.method)],
         [
             Column("Pairs from it alone", lambda one: one.alone),
-            Column("Relevant ones", lambda one: one.alone_relevant),
+            Column("Relevant ones", lambda loss: _relevant(loss.alone_relevant)),
             Column("Loss, points", lambda one: Number(one.loss, LOSS, one.interval)),
             Column("Score", lambda one: Number(one.score, MEASURE)),
             Column("Score without it", lambda one: Number(one.without, MEASURE)),
@@ -93,6 +94,10 @@ def _losses(found: Certificate) -> Table:
         command=CERTIFICATE_COMMAND,
         found=found,
     )
+
+
+def _relevant(count: int | Estimate) -> int | Number:
+    return count if isinstance(count, int) else Number(count.value, ESTIMATED, count.interval)
 
 
 CERTIFICATE_COMMAND = "annot reusability"

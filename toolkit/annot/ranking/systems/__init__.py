@@ -1,6 +1,6 @@
 """Systems that rank pools, each one object: those of the papers by name, and a lead's own.
 
-Begin with `system` (its interface) and `inputs` (its inputs); `training` makes the weights of encoders.
+Begin with `system` (its interface and its inputs); `training_loop` makes the weights of encoders.
 """
 
 from __future__ import annotations
