@@ -138,11 +138,11 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice
     Raises InputError for a name that is not known.
     """
     for name in people:
-        check_name(name, [words.assessor for words in study.people], what="--consented-by")
+        check_name(name, [person.assessor for person in study.people], what="--consented-by")
     now = datetime.now(UTC)
     answers: tuple[Judgement | Adjudication, ...] = (*study.outcome.everything, *study.outcome.adjudications.values())
-    # To all that is on record, also where the server's clock is ahead of this one.
-    until = max([now, *filter(None, (moment_of(words.judged_at) for words in answers))]).isoformat()
+    # They agree to everything on record, even if the server's clock is ahead of this one.
+    until = max([now, *filter(None, (moment_of(answer.judged_at) for answer in answers))]).isoformat()
     return tuple(
         Notice(person, words.kind, "consent", until, True, how)
         for words in own_words(study).kinds
@@ -156,10 +156,8 @@ def _of_kind(
 ) -> OfKind:
     early = Counter(person for person, answer in words if not knew(notices, person, kind, answer.judged_at))
     writers = {person for person, _ in words}
-    agreed = [
-        answer for answer in notices if answer.how == "consent" and answer.kind == kind and answer.assessor in writers
-    ]
-    consents = tuple(dict.fromkeys(answer.words for answer in agreed))
+    agreed = [row for row in notices if row.how == "consent" and row.kind == kind and row.assessor in writers]
+    consents = tuple(dict.fromkeys(notice.words for notice in agreed))
     return OfKind(kind, WHOSE[kind], decided, len(words), dict(sorted(early.items())), consents)
 
 

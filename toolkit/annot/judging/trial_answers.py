@@ -312,7 +312,7 @@ def substudy_of(ws: Workspace, session: Session) -> SubstudyReport:
     assessor = plan_of(session)["assessor"]
     answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
     outcome = outcome_of(session, ws.settings)
-    pairs = {answer.pair for answer in trials.read_assignments(session, ROUNDS["abstract"])}
+    pairs = {assignment.pair for assignment in trials.read_assignments(session, ROUNDS["abstract"])}
     if not any(answers.values()):
         raise MissingInput("no answers to the sub-study", hint="run `annot pull substudy`")
     level = ws.settings.agreement.level

@@ -297,7 +297,7 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         tasks = {project.project: projects.read_tasks(session, project.project) for project in judging}
         gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(session).items()}
         waiting, set_aside = waiting_pairs(session), set_aside_of(session)
-        planned = _still_asked(session, waiting)
+        planned, answered = _planned_or_returned(session), answered_of(session)
         pooled = pools.documents_by_query(session)
     # A push that was killed may have sent tasks that it did not note down: any pair of the pools can be ours.
     possible = {
@@ -311,6 +311,7 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         person, sent = project.assessor, tasks[project.project]
         hidden = gold.get(person, set())
         own = planned.get(person, set()) | (hidden if person not in left else set())
+        own = {question for question in own if question.pair not in waiting or (person, question) in answered}
         if not (sent.keys() - own) and person not in left:
             continue
         try:
@@ -331,13 +332,11 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
     return tuple(withdrawn), tuple(notes)
 
 
-def _still_asked(session: Session, waiting: Collection[Pair]) -> dict[str, set[PairKey]]:
-    """Questions of the plan and of returned pairs, by person; of pairs that wait, only those with an answer."""
+def _planned_or_returned(session: Session) -> dict[str, set[PairKey]]:
+    """Questions of the plan and of returned pairs, by person."""
     questions = [(planned.assessor, planned.asked) for planned in people.read_assignments(session)]
     questions += [(back.assessor, back.asked) for back in read_returned(session) if back.withdrawn_at is None]
-    answered = answered_of(session)
-    asked = grouped(pair for pair in questions if pair[1].pair not in waiting or pair in answered)
-    return {name: set(theirs) for name, theirs in asked.items()}
+    return {name: set(theirs) for name, theirs in grouped(questions).items()}
 
 
 def unpulled(

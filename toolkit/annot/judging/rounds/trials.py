@@ -101,7 +101,7 @@ class SubstudyRound(Round):
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    pairs = {answer.pair for answer in trials.read_assignments(session, ROUNDS["abstract"])}
+    pairs = {assignment.pair for assignment in trials.read_assignments(session, ROUNDS["abstract"])}
     done = {answer.pair for answer in current_answers(session, ROUNDS["abstract"]) if answer.counts}
     if still_open := pairs - done:
         raise InputError(
