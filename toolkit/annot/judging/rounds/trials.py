@@ -10,7 +10,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
-from annot.base.records import WHOLE, Judgement, PairKey
+from annot.base.records import WHOLE, Assessor, Judgement, PairKey
 from annot.formats.input_files import read_full_texts
 from annot.judging.exchange.collecting import CollectedProject, RecordedProject, record_beside
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, material_of, scale_version, tasks_of
@@ -149,9 +149,7 @@ class TrainingRound(Round):
             assigned_before = by_person(trials.read_assignments(session, TRAIN))
         if not golden:
             raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
-        for name in wishes.assessor:
-            check_name(name, [person.assessor for person in everyone], what="assessor")
-        in_training = wishes.assessor or [person.assessor for person in everyone if not person.adjudicator]
+        in_training = _in_training(wishes.assessor, everyone)
         notes: list[str] = []
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *assigned_before}):
@@ -168,7 +166,8 @@ class TrainingRound(Round):
             with ws.writing() as session:
                 rows = [row for name, sequence in sequences.items() for row in assigned(name, sequence)]
                 trials.replace_assignments(session, TRAIN, rows)
-        present = {person.assessor: sequences[person.assessor] for person in everyone if person.assessor in sequences}
+        names = {person.assessor for person in everyone}
+        present = {name: sequence for name, sequence in sequences.items() if name in names}
         with ws.reading() as session:
             new = scale_version(ws, session)
         return PreparedPush(_outgoing(ws, present, golden, facet_of, answers), notes, new_versions=new)
@@ -198,6 +197,13 @@ class TrainingRound(Round):
                         "grade was shown; the earlier ones count"
                     )
         return PullOutcome(notes)
+
+
+def _in_training(names: Sequence[str], everyone: Sequence[Assessor]) -> Sequence[str]:
+    """The people named, or all who assess. Raises InputError for a name that is not known."""
+    for name in names:
+        check_name(name, [person.assessor for person in everyone], what="assessor")
+    return names or [person.assessor for person in everyone if not person.adjudicator]
 
 
 def _outgoing(
