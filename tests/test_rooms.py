@@ -121,6 +121,11 @@ def test_a_name_of_a_class_is_in_one_module() -> None:
     assert len(TWICE) <= 5
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()}
+    assert house.circle(trees, PACKAGE) == []
+
+
 def test_status_loads_a_small_part_of_the_house() -> None:
     assert house.loaded_by(CHECKOUT, "status") <= LOADED_BY_STATUS
 

@@ -19,7 +19,8 @@ from annot.judging.exchange.collecting import (
     record_counting,
     sourced_judgement,
 )
-from annot.judging.exchange.rounds import PARTS, RoundOptions
+from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.rounds import RoundOptions
 from annot.judging.rounds import round_of
 from annot.judging.rounds.judging import JudgingRound
 from annot.labelstudio.gateway import Gateway
@@ -87,11 +88,11 @@ def test_answers_of_a_round_that_never_counts_are_kept_beside_and_none_is_lost(w
     assert counts(theirs.row) == {"assigned": 1, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
 
 
-def recorded(ws: Workspace, of: CollectedProject, **wishes: Any) -> Any:
+def recorded(ws: Workspace, of: CollectedProject, *, accept_deletions: bool = False) -> Any:
     def sourced(found: ReadAnnotation, project: Project) -> Any:
         return sourced_judgement(found, project, source="label-studio")
 
-    return record_counting(JudgingRound(), ws, of, RoundOptions(**wishes), sourced, assigned=40)
+    return record_counting(ws, of, sourced, answer="annotation", assigned=40, accept_deletions=accept_deletions)
 
 
 def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspace) -> None:
@@ -182,7 +183,11 @@ def pulled(
     judging = round_of("judging")
     found = list(
         collect(
-            ws, cast("Gateway", server), judging, advance=lambda done, total: told.append(done), seen=seen, keep=keep
+            *(ws, cast("Gateway", server), judging.parts),
+            hint=judging.hint,
+            advance=lambda done, total: told.append(done),
+            seen=seen,
+            keep=keep,
         )
     )
     for one in found:

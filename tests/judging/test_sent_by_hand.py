@@ -12,7 +12,7 @@ from annot.base.errors import FindingError
 from annot.base.records import Judgement, PairKey
 from annot.judging.exchange import sending
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
-from annot.judging.exchange.rounds import PARTS
+from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.sending import SentProject, send_outgoing
 from annot.judging.exchange.servers import Unreachable
 from annot.labelstudio.studio_records import Delivery, StudioTask

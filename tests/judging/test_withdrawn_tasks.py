@@ -153,6 +153,21 @@ def test_hidden_gold_stays_until_its_person_leaves_and_is_given_back_by_no_one(w
     assert one.tasks == 1
 
 
+def test_open_tasks_of_pairs_that_wait_for_a_decision_go_hidden_gold_included(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ws.writing() as session:
+        trials.add_assignments(session, "hidden-gold", assigned(GOLD, names=["a1"]))
+        (project, *_) = projects.read_projects(session, round="judge")
+        projects.record_tasks(session, project.project, {GOLD: 3})
+    monkeypatch.setattr(judging, "waiting_pairs", lambda session: frozenset({D0.pair, GOLD.pair}))
+    server = Server({7: {D0: 0, D1: 0, GOLD: 0}, 8: {D0: 1, D1: 0}})
+    (first, second), _ = withdrawn(ws, server)
+    assert (first.assessor, first.tasks, second.assessor, second.tasks) == ("a1", 2, "a2", 0)
+    assert [task.key for task in server.tasks[7]] == [pair_key(*D1)]
+    assert [task.key for task in server.tasks[8]] == [pair_key(*D0), pair_key(*D1)], "an answered task stays"
+
+
 def test_a_project_that_is_gone_stops_the_withdrawal_unless_its_person_left(ws: Workspace) -> None:
     planned(ws, *assigned(D0, D1, names=["a2"]))
     with pytest.raises(StudioError, match="no such project"):

@@ -20,7 +20,8 @@ def opens(world: World, name: str) -> bool:
 def test_instructions_open_until_the_person_has_answered_and_that_is_recorded(sent: World) -> None:
     sent.judge("a1", {sent.pairs[0]: 1})
     with connect(sent.ws) as gateway:
-        looked = list(collect(sent.ws, gateway, round_of("judging"), advance=lambda done, total: None, keep=False))
+        judging = round_of("judging")
+        looked = list(collect(sent.ws, gateway, judging.parts, hint="", advance=lambda done, total: None, keep=False))
     assert [len(one.found) for one in looked] == [1, 0]
     assert (opens(sent, "a1"), opens(sent, "a2")) == (True, True)
     sent.pull()
@@ -33,7 +34,7 @@ def test_progress_counts_the_tasks_that_were_read(sent: World) -> None:
     steps: list[tuple[int, int | None]] = []
     with connect(sent.ws) as gateway:
         told = lambda done, total: steps.append((done, total))  # noqa: E731
-        list(collect(sent.ws, gateway, round_of("judging"), advance=told, keep=False))
+        list(collect(sent.ws, gateway, round_of("judging").parts, hint="", advance=told, keep=False))
     assert steps[-1] == (20, 20)
 
 
@@ -57,7 +58,11 @@ def test_an_account_that_another_person_has_now_is_not_the_persons_any_more(judg
                 session, round="judge", assessor=name, server=server, url="u", version="1", account_id=account
             )
     with connect(judged.ws) as gateway:
-        looked = list(collect(judged.ws, gateway, round_of("judging"), advance=lambda done, total: None, keep=False))
+        looked = list(
+            collect(
+                judged.ws, gateway, round_of("judging").parts, hint="", advance=lambda done, total: None, keep=False
+            )
+        )
     assert [sorted(one.accounts) for one in looked] == [[99], sorted([a1, a2])]
 
 

@@ -1,4 +1,4 @@
-"""The plan, the rounds, what goes to the server and comes back, training and trials, and what is to be done next.
+"""The plan, the rounds, the exchange with the server, training and trials, and the next step.
 
 Uses the rooms up to `measuring`. Begin with `planning`, then `exchange`.
 """

@@ -1,4 +1,4 @@
-"""Comments of people: whose may be published, and what assessors should talk about between two batches."""
+"""Comments of people: those that may be published, and topics for assessors to discuss between two batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WHOSE: dict[Kind, str] = {"comments": "assessors", "reasons": "adjudicators"}
 
 @dataclass(frozen=True, slots=True)
 class OfKind:
-    """The words of one kind."""
+    """Words of one kind."""
 
     kind: Kind
     whose: str
@@ -34,91 +34,102 @@ class OfKind:
     """`published` or `left out`; None while that is not decided."""
     given: int
     early: dict[str, int]
-    """Of each person, how many stay out: nothing on record says that they knew of publication when they wrote."""
+    """Number of each person's words left out, as no record shows that they knew of publication when they wrote."""
     consents: tuple[str, ...]
-    """How those agreed who had not known, in the lead's words."""
+    """Way in which people agreed who had not known, in the lead's words."""
 
     @property
     def published(self) -> int:
-        """How many go into a release."""
+        """Number that goes into a release."""
         return self.given - sum(self.early.values()) if self.decided == "published" else 0
 
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """All of them."""
+    """Words of all kinds."""
 
     kinds: tuple[OfKind, ...]
-    """Those of which there are any."""
+    """Kinds of which there are any words."""
     comments: frozenset[Judgement]
     """Judgements whose comments go into a release."""
     reasons: dict[Pair, str]
-    """The adjudicators' words that do."""
+    """Words of adjudicators that go into a release."""
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """What `[release]` has to decide, each in a sentence."""
+        """Decisions that `[release]` lacks, each in a sentence."""
         return tuple(
-            f'release.{one.kind}: not set, but {one.given} {one.kind} are on record; set it to "published" or '
+            f'release.{words.kind}: not set, but {words.given} {words.kind} are on record; set it to "published" or '
             '"left out" in annot.toml'
-            for one in self.kinds
-            if one.decided is None
+            for words in self.kinds
+            if words.decided is None
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Whose words stay out although words are published, and what brings them in."""
+        """Notes on people whose words are left out although words are published, with the remedy."""
         return tuple(
-            f"{n} of the {one.kind} by {person} left out: no letter or screen on record had announced that "
-            f'{one.kind} are published; if {person} agrees, record how: --consented "HOW" --consented-by {person}'
-            for one in self.kinds
-            if one.decided == "published"
-            for person, n in one.early.items()
+            f"{n} of the {words.kind} by {person} left out: no letter or screen on record had announced that "
+            f'{words.kind} are published; if {person} agrees, record how: --consented "HOW" --consented-by {person}'
+            for words in self.kinds
+            if words.decided == "published"
+            for person, n in words.early.items()
         )
 
 
 def own_words(study: Snapshot) -> OwnWords:
-    """What goes into a release, by the settings and by what each person had been told."""
+    """Words that go into a release, by the settings and the notices that each person had."""
     outcome, release = study.outcome, study.ws.settings.release
-    given_up = {pair: said[-1] for pair, said in outcome.unjudgeable.items()}
-    judged = [one for one in outcome.everything if one.counts and one.comment]
-    settled = {pair: said for pair, said in sorted((outcome.adjudications | given_up).items()) if said.comment}
+    given_up = {pair: rulings[-1] for pair, rulings in outcome.unjudgeable.items()}
+    judged = [judgement for judgement in outcome.everything if judgement.counts and judgement.comment]
+    settled = {pair: ruling for pair, ruling in sorted((outcome.adjudications | given_up).items()) if ruling.comment}
     kinds = [
-        _of_kind(study.notices, "comments", release.comments, [(one.assessor, one) for one in judged]),
-        _of_kind(study.notices, "reasons", release.reasons, [(one.adjudicator, one) for one in settled.values()]),
+        _of_kind(
+            study.notices, "comments", release.comments, [(judgement.assessor, judgement) for judgement in judged]
+        ),
+        _of_kind(
+            study.notices,
+            "reasons",
+            release.reasons,
+            [(ruling.adjudicator, ruling) for ruling in settled.values()],
+        ),
     ]
     return OwnWords(
-        kinds=tuple(one for one in kinds if one.given),
+        kinds=tuple(words for words in kinds if words.given),
         comments=frozenset(
-            one
-            for one in judged
-            if release.comments == "published" and knew(study.notices, one.assessor, "comments", one.judged_at)
+            judgement
+            for judgement in judged
+            if release.comments == "published"
+            and knew(study.notices, judgement.assessor, "comments", judgement.judged_at)
         ),
         reasons={
-            pair: said.comment
-            for pair, said in settled.items()
-            if said.comment
+            pair: ruling.comment
+            for pair, ruling in settled.items()
+            if ruling.comment
             and release.reasons == "published"
-            and knew(study.notices, said.adjudicator, "reasons", said.judged_at)
+            and knew(study.notices, ruling.adjudicator, "reasons", ruling.judged_at)
         },
     )
 
 
 def knew(notices: Iterable[Notice], person: str, kind: Kind, moment: str | None) -> bool:
-    """Whether a person knew of publication at this moment, or agreed later; without a moment only the latter."""
-    at = moment_of(moment)
-    own = [one for one in notices if (one.assessor, one.kind) == (person, kind)]
-    if any(one.how == "consent" and (at is None or at <= datetime.fromisoformat(one.at)) for one in own):
+    """True if a person knew of publication at this moment, or agreed later; without a moment only the latter."""
+    written_at = moment_of(moment)
+    notices_of_person = [notice for notice in notices if (notice.assessor, notice.kind) == (person, kind)]
+    if any(
+        notice.how == "consent" and (written_at is None or written_at <= datetime.fromisoformat(notice.at))
+        for notice in notices_of_person
+    ):
         return True
-    letter = said = False
-    for one in own:
-        if one.how == "consent" or at is None or datetime.fromisoformat(one.at) > at:
+    letter = announced = False
+    for notice in notices_of_person:
+        if notice.how == "consent" or written_at is None or datetime.fromisoformat(notice.at) > written_at:
             continue
-        if one.how == "letter":
-            letter = one.published
-        # A screen that says nothing leaves what the letter said.
-        said = one.published or (one.how == "screen" and letter)
-    return said
+        if notice.how == "letter":
+            letter = notice.published
+        # A screen without a notice leaves that of the letter in force.
+        announced = notice.published or (notice.how == "screen" and letter)
+    return announced
 
 
 def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice, ...]:
@@ -127,38 +138,38 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice
     Raises InputError for a name that is not known.
     """
     for name in people:
-        check_name(name, [one.assessor for one in study.people], what="--consented-by")
+        check_name(name, [person.assessor for person in study.people], what="--consented-by")
     now = datetime.now(UTC)
     answers: tuple[Judgement | Adjudication, ...] = (*study.outcome.everything, *study.outcome.adjudications.values())
-    # To all that is on record, also where the server's clock is ahead of this one.
-    until = max([now, *filter(None, (moment_of(one.judged_at) for one in answers))]).isoformat()
+    # They agree to everything on record, even if the server's clock is ahead of this one.
+    until = max([now, *filter(None, (moment_of(answer.judged_at) for answer in answers))]).isoformat()
     return tuple(
-        Notice(person, one.kind, "consent", until, True, how)
-        for one in own_words(study).kinds
-        for person in one.early
+        Notice(person, words.kind, "consent", until, True, how)
+        for words in own_words(study).kinds
+        for person in words.early
         if not people or person in people
     )
 
 
 def _of_kind(
-    notices: Iterable[Notice], kind: Kind, decided: str | None, given: Sequence[tuple[str, Judgement | Adjudication]]
+    notices: Iterable[Notice], kind: Kind, decided: str | None, words: Sequence[tuple[str, Judgement | Adjudication]]
 ) -> OfKind:
-    early = Counter(person for person, one in given if not knew(notices, person, kind, one.judged_at))
-    writers = {person for person, _ in given}
-    agreed = [one for one in notices if one.how == "consent" and one.kind == kind and one.assessor in writers]
-    consents = tuple(dict.fromkeys(one.words for one in agreed))
-    return OfKind(kind, WHOSE[kind], decided, len(given), dict(sorted(early.items())), consents)
+    early = Counter(person for person, answer in words if not knew(notices, person, kind, answer.judged_at))
+    writers = {person for person, _ in words}
+    agreed = [row for row in notices if row.how == "consent" and row.kind == kind and row.assessor in writers]
+    consents = tuple(dict.fromkeys(notice.words for notice in agreed))
+    return OfKind(kind, WHOSE[kind], decided, len(words), dict(sorted(early.items())), consents)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What assessors should talk about between two batches: where they differ, what they wrote, how agreement moves.
+# Topics for assessors to discuss between two batches: differing pairs, comments, and the change of agreement.
 #
-# Nobody is named, and nothing is shown that somebody has still to judge alone.
+# No person is named, and no pair is shown that a person has still to judge alone.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 DAYS = 7
-"""The period, where none is given: so many days up to the newest answer."""
+"""Length of the period, in days up to the newest answer, if none is given."""
 WIDEST = 15
 """Pairs that are shown with their grades; more than a meeting has time for."""
 COEFFICIENTS = ("alpha_ordinal", "percent")
@@ -172,9 +183,9 @@ class DifferingPair:
     doc_id: str
     facet: str
     grades: tuple[int, ...]
-    """From the lowest up: no place is a person."""
+    """Grades in rising order, so that a place reveals no person."""
     comments: tuple[tuple[str, str], ...]
-    """(grade or why there is none, what was written with it), in the order of the grades."""
+    """(grade or reason for none, comment), in the order of the grades."""
 
     @property
     def gap(self) -> int:
@@ -196,7 +207,7 @@ class GradePair:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What somebody wrote of a pair."""
+    """Comment on a pair."""
 
     query_id: str
     doc_id: str
@@ -213,7 +224,7 @@ class Meeting:
     since: str
     """ISO 8601, UTC."""
     until: str
-    """Of the newest answer."""
+    """Moment of the newest answer."""
     pairs: int
     """Pairs of the period that all of their assessors have answered."""
     differing: int
@@ -225,19 +236,19 @@ class Meeting:
     remarks: tuple[Remark, ...]
     """Comments on other pairs than the widest, by query."""
     held_back: int
-    """Pairs of the period that somebody is asked about again, so that nobody may speak of them yet."""
+    """Number of pairs of the period that a person is asked about again and that must not be discussed yet."""
     without_moment: int
     """Pairs whose answers do not say when they were given."""
     unexplained: UnexplainedSettlements
-    """Of all that is settled."""
+    """Unexplained settlements of all settled pairs."""
     agreement: AgreementTable
-    """Of the period, before adjudication."""
+    """Agreement in the period, before adjudication."""
     before: AgreementTable
-    """Of all that was answered before it."""
+    """Agreement on all earlier answers."""
 
 
 def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
-    """What there is to talk about. since: when the period began; None takes the last `DAYS` days.
+    """Pairs and remarks to discuss. since: beginning of the period; None takes the last `DAYS` days.
 
     Raises MissingInput if no pair has all of its answers, InputError if none has since then.
     """
@@ -247,12 +258,12 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
         for answer in outcome.judgements
         if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ())
     )
-    whole = {
+    complete = {
         pair: answers
         for pair, answers in by_pair.items()
         if len(answers) == len(outcome.planned[pair]) and pair not in outcome.progress.vacant
     }
-    moments = {pair: _last(answers) for pair, answers in whole.items()}
+    moments = {pair: _last(answers) for pair, answers in complete.items()}
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
     if not timed:
         raise MissingInput("no pair has the answers of all its assessors yet", hint="fetch answers with `annot pull`")
@@ -262,43 +273,43 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
     if not period:
         raise InputError(f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}")
     held_back = period & asked_again(snapshot)
-    told = {pair: whole[pair] for pair in sorted(period - held_back)}
-    differing = sorted(_differing(told, snapshot.facets), key=lambda one: (-one.gap, one.query_id, one.doc_id))
+    to_discuss = {pair: complete[pair] for pair in sorted(period - held_back)}
+    differing = sorted(_differing(to_discuss, snapshot.facets), key=lambda row: (-row.gap, row.query_id, row.doc_id))
     widest = tuple(differing[:WIDEST])
-    shown = {(one.query_id, one.doc_id) for one in widest}
+    shown = {(row.query_id, row.doc_id) for row in widest}
     return Meeting(
         since=start.astimezone(UTC).isoformat(),
         until=newest.astimezone(UTC).isoformat(),
         pairs=len(period),
         differing=len(differing),
         widest=widest,
-        recurring=_recurring(told, snapshot.facets),
+        recurring=_recurring(to_discuss, snapshot.facets),
         cannot_judge=_most_frequent(
-            answer.cannot_judge for answers in told.values() for answer in answers if answer.cannot_judge
+            answer.cannot_judge for answers in to_discuss.values() for answer in answers if answer.cannot_judge
         ),
         remarks=tuple(
-            Remark(*pair, snapshot.facets[pair[0]], _said(answer), answer.comment)
-            for pair, answers in told.items()
+            Remark(*pair, snapshot.facets[pair[0]], _grade_in_words(answer), answer.comment)
+            for pair, answers in to_discuss.items()
             for answer in _ordered(answers)
             if answer.comment and pair not in shown
         ),
         held_back=len(held_back),
-        without_moment=len(whole) - len(timed),
+        without_moment=len(complete) - len(timed),
         unexplained=unexplained_of(outcome.adjudications, outcome.current),
-        agreement=_agreement(snapshot, whole, period),
-        before=_agreement(snapshot, whole, timed.keys() - period),
+        agreement=_agreement(snapshot, complete, period),
+        before=_agreement(snapshot, complete, timed.keys() - period),
     )
 
 
 def _last(answers: Iterable[Judgement]) -> datetime | None:
-    """When the last of the answers was given; None if one does not say when."""
+    """Moment of the last of the answers; None if one has no moment."""
     moments = [moment_of(answer.judged_at) for answer in answers]
-    known = [moment for moment in moments if moment is not None]
-    return max(known) if len(known) == len(moments) else None
+    timed = [moment for moment in moments if moment is not None]
+    return max(timed) if len(timed) == len(moments) else None
 
 
 def asked_again(snapshot: Snapshot) -> set[Pair]:
-    """Pairs that somebody has still to judge once more, as a hidden repeat or because they were returned."""
+    """Pairs that a person has still to judge once more, as a hidden repeat or because they were returned."""
     answered = snapshot.outcome.answered
     repeats = {
         assigned.pair
@@ -308,31 +319,33 @@ def asked_again(snapshot: Snapshot) -> set[Pair]:
     return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.asked) not in answered}
 
 
-def _differing(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:
-    for (query_id, doc_id), answers in told.items():
+def _differing(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:
+    for (query_id, doc_id), answers in to_discuss.items():
         grades = sorted(answer.grade for answer in answers if answer.grade is not None)
         if len(set(grades)) > 1:
-            comments = tuple((_said(answer), answer.comment) for answer in _ordered(answers) if answer.comment)
+            comments = tuple(
+                (_grade_in_words(answer), answer.comment) for answer in _ordered(answers) if answer.comment
+            )
             yield DifferingPair(query_id, doc_id, facets[query_id], tuple(grades), comments)
 
 
-def _recurring(told: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:
+def _recurring(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:
     met: Counter[tuple[str, int, int]] = Counter()
-    of: Counter[str] = Counter()
-    for (query_id, _), answers in told.items():
+    compared: Counter[str] = Counter()
+    for (query_id, _), answers in to_discuss.items():
         grades = sorted(answer.grade for answer in answers if answer.grade is not None)
-        of[facets[query_id]] += len(grades) > 1
+        compared[facets[query_id]] += len(grades) > 1
         met.update({(facets[query_id], low, high) for low in grades for high in grades if low < high})
     ordered = sorted(met.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(GradePair(facet, low, high, n, of[facet]) for (facet, low, high), n in ordered)
+    return tuple(GradePair(facet, low, high, n, compared[facet]) for (facet, low, high), n in ordered)
 
 
 def _ordered(answers: Iterable[Judgement]) -> list[Judgement]:
-    """By grade, and then by what is written: no place is a person."""
-    return sorted(answers, key=lambda one: (one.grade is None, one.grade or 0, one.comment or ""))
+    """Comments by grade and text, so that a place reveals no person."""
+    return sorted(answers, key=lambda answer: (answer.grade is None, answer.grade or 0, answer.comment or ""))
 
 
-def _said(answer: Judgement) -> str:
+def _grade_in_words(answer: Judgement) -> str:
     return f"cannot judge: {answer.cannot_judge}" if answer.grade is None else str(answer.grade)
 
 
@@ -341,6 +354,6 @@ def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]
     return tuple(sorted(counted.items(), key=lambda reason: (-reason[1], reason[0])))
 
 
-def _agreement(snapshot: Snapshot, whole: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
-    answers = [answer for pair in pairs for answer in whole[pair]]
+def _agreement(snapshot: Snapshot, complete: dict[Pair, list[Judgement]], pairs: Iterable[Pair]) -> AgreementTable:
+    answers = [answer for pair in pairs for answer in complete[pair]]
     return agreement_of(snapshot, judgements=answers, decisions=(), coefficients=COEFFICIENTS)

@@ -1,4 +1,4 @@
-"""Whether the guidelines fit the study: its facets, its scale, its corpus."""
+"""Check of the guidelines against the study: its facets, its scale, its corpus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from annot.study.workspace import Workspace
 
 GENERAL = "general"
 GRADE_HEADING = re.compile(r"^#{2,3} +(\d)\b[ .:-]*(.*?) *$", re.MULTILINE)
-"""`## 2 Similar`: what a page of a facet has for each grade."""
+"""Heading of a grade on a page of a facet: `## 2 Similar`."""
 GRADE_ROW = re.compile(r"^\| *(\d) *\| *([^|]*?) *\|", re.MULTILINE)
 """`| 2 | Similar | ...`: how the general page names the grades."""
 QUOTATION = re.compile(r"^> ?(.*(?:\n> ?.*)*)", re.MULTILINE)
@@ -28,15 +28,16 @@ EXAMPLE = re.compile(r"\*\*[^*]+\*\* +\(([^()\s]+)\): +(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class CheckedGuidelines:
-    """What was looked at, and what is wrong."""
+    """Figures of a check of the guidelines, and its findings."""
 
     pages: tuple[str, ...]
     examples: int
-    """Quotations that stand word for word in the corpus."""
+    """Number of quotations that are word for word in the corpus."""
     left_out: Mapping[str, int]
-    """By page that comes with annot, the quotations that assessors do not get: their papers are not in the corpus."""
+    """Quotations that assessors do not get because their papers are not in the corpus, by page that comes with annot.
+    """
     without_criteria: tuple[str, ...]
-    """The pages of facets that do not say in a list what each grade means, so that the screen does not, either."""
+    """Pages of facets without a list of the meaning of each grade, so that the screen does not show it."""
     findings: tuple[str, ...]
 
 
@@ -54,19 +55,21 @@ def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
 
 
 def criteria_of(text: str) -> dict[int, str]:
-    """What a page says of each grade before its first example."""
+    """Meaning of each grade on a page, before its first example."""
     parts = GRADE_HEADING.split(text)
-    said = {}
-    for at in range(1, len(parts), 3):
-        below = re.split(r"^(?:#+ |> )", parts[at + 2], flags=re.MULTILINE)[0]
-        said[int(parts[at])] = " ".join(below.split())
-    return said
+    meanings = {}
+    for index in range(1, len(parts), 3):
+        below = re.split(r"^(?:#+ |> )", parts[index + 2], flags=re.MULTILINE)[0]
+        meanings[int(parts[index])] = " ".join(below.split())
+    return meanings
 
 
 def check(ws: Workspace) -> CheckedGuidelines:
     """Compare the pages with the facets, the scale and the corpus; nothing is written."""
     pages, faults = read_pages(ws)
-    quoted = {found[1] for text in pages.values() for part in _quotations(text) if (found := EXAMPLE.fullmatch(part))}
+    quoted = {
+        example[1] for text in pages.values() for part in _quotations(text) if (example := EXAMPLE.fullmatch(part))
+    }
     in_corpus = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and ws.has_corpus else {}
     return _checked(ws, pages, [*faults, *_given_away(ws, pages)], in_corpus)
 
@@ -86,17 +89,17 @@ def _checked(
         place = f"guidelines/{name}.md"
         findings += [f"{place}: {fault}" for fault in _grades(name, text, ws.settings.scale.names)]
         for quoted in _quotations(text):
-            found = EXAMPLE.fullmatch(quoted)
-            if found is None:
+            example = EXAMPLE.fullmatch(quoted)
+            if example is None:
                 findings.append(
                     f"{place}: {_short(quoted)}: does not say which paper it quotes, expected **Query** (ID): ..."
                 )
-            elif found[1] not in quoted_papers:
-                findings.append(f"{place}: quotes paper {found[1]}, which is not in the corpus")
-            elif _plain(found[2]) not in _plain(
-                " ".join([quoted_papers[found[1]].title, *quoted_papers[found[1]].sentences])
+            elif example[1] not in quoted_papers:
+                findings.append(f"{place}: quotes paper {example[1]}, which is not in the corpus")
+            elif _plain(example[2]) not in _plain(
+                " ".join([quoted_papers[example[1]].title, *quoted_papers[example[1]].sentences])
             ):
-                findings.append(f"{place}: {_short(found[2])}: not found in this form in paper {found[1]}")
+                findings.append(f"{place}: {_short(example[2])}: not found in this form in paper {example[1]}")
             else:
                 examples += 1
     n_grades = len(ws.settings.scale.names)
@@ -107,21 +110,21 @@ def _checked(
 
 
 def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
-    """Lines of the study's own pages that are still to be written, and pairs whose grade they tell although somebody is
-    to find it: pairs without a final grade, and gold."""
-    own = {path.stem for path in (ws.root / "guidelines").glob("*.md")} & pages.keys()
-    if not own:
+    """Lines of the study's own pages that are still to be written, and pairs on them whose grade is still to be found:
+    pairs without a final grade, and gold."""
+    own_pages = {path.stem for path in (ws.root / "guidelines").glob("*.md")} & pages.keys()
+    if not own_pages:
         return
     with ws.reading() as session:
-        known = {query.query_id: query for query in read_queries(session)}
-        outcome, gold = outcome_of(session, ws.settings), {one.pair for one in trials.read_gold(session)}
+        query_of = {query.query_id: query for query in read_queries(session)}
+        outcome, gold = outcome_of(session, ws.settings), {gold_pair.pair for gold_pair in trials.read_gold(session)}
     settled = {decision.pair for decision in outcome.decisions}
     secret = gold | (outcome.planned.keys() - settled)
-    by_page = {(known[query].facet, known[query].topic_id, doc): f"{query} {doc}" for query, doc in secret}
-    for name in sorted(own):
+    by_page = {(query_of[query].facet, query_of[query].topic_id, doc): f"{query} {doc}" for query, doc in secret}
+    for name in sorted(own_pages):
         if re.search("^WHY:", pages[name], re.MULTILINE):
             yield f"guidelines/{name}.md: a line WHY: is still to be completed"
-        ids = [found[1] for part in _quotations(pages[name]) if (found := EXAMPLE.fullmatch(part))]
+        ids = [example[1] for part in _quotations(pages[name]) if (example := EXAMPLE.fullmatch(part))]
         for pair in sorted({by_page[name, *two] for two in pairwise(ids) if (name, *two) in by_page}):
             yield f"guidelines/{name}.md: shows the pair {pair}, whose grade people are still to find"
 
@@ -133,30 +136,30 @@ def _strangers(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
     for facet in facets:
         if facet != WHOLE and general and not re.search(rf"\b{re.escape(facet)}\b", general, re.IGNORECASE):
             yield f"guidelines/{GENERAL}.md: does not name the facet {facet!r}"
-    own = ws.root / "guidelines"
-    of_own = {path.stem for path in own.glob("*.md")}
-    known = {GENERAL, WHOLE, *guidelines.NOT_FOR_ASSESSORS, *guidelines.OF_ROUNDS, *facets}
-    for name in sorted(of_own - known):
+    folder = ws.root / "guidelines"
+    of_own = {path.stem for path in folder.glob("*.md")}
+    expected = {GENERAL, WHOLE, *guidelines.NOT_FOR_ASSESSORS, *guidelines.OF_ROUNDS, *facets}
+    for name in sorted(of_own - expected):
         yield f"guidelines/{name}.md: describes a facet that the study does not have ([facets] in annot.toml)"
-    others = sorted((of_own | guidelines.packaged_facets()) - known)
-    told = " ".join(sentence for sentence in re.split(r"(?<=[.?!])\s+", general) if "facet" in sentence.casefold())
+    others = sorted((of_own | guidelines.packaged_facets()) - expected)
+    sentences = " ".join(sentence for sentence in re.split(r"(?<=[.?!])\s+", general) if "facet" in sentence.casefold())
     for name in others:
-        if re.search(rf"\b{re.escape(name)}\b", told, re.IGNORECASE):
+        if re.search(rf"\b{re.escape(name)}\b", sentences, re.IGNORECASE):
             yield f"guidelines/{GENERAL}.md: mentions a facet {name!r}, which the study does not have"
 
 
 def _grades(name: str, text: str, scale: Sequence[str]) -> Iterator[str]:
     """Grades without a description, and descriptions of no grade."""
     if name == GENERAL:
-        rows = {int(grade): said for grade, said in GRADE_ROW.findall(text)}
+        rows = {int(grade): meaning for grade, meaning in GRADE_ROW.findall(text)}
         for grade, word in enumerate(scale):
             if grade not in rows or word.casefold() not in rows[grade].casefold():
-                found = f"calls it {rows[grade]!r}" if rows.get(grade) else "has no row for it"
-                yield f"grade {grade} is {word!r} in annot.toml; the table of grades {found}"
+                fault = f"calls it {rows[grade]!r}" if rows.get(grade) else "has no row for it"
+                yield f"grade {grade} is {word!r} in annot.toml; the table of grades {fault}"
         described = rows.keys()
     else:
         parts = GRADE_HEADING.split(text)
-        defined = {int(parts[at]): (parts[at + 1], parts[at + 2]) for at in range(1, len(parts), 3)}
+        defined = {int(parts[index]): (parts[index + 1], parts[index + 2]) for index in range(1, len(parts), 3)}
         for grade, word in enumerate(scale):
             heading, below = defined.get(grade, ("", ""))
             below = re.split(r"^#+ ", below, flags=re.MULTILINE)[0]

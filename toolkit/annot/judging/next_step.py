@@ -1,4 +1,4 @@
-"""What comes next in a study, from its first command to the backup of what was published: one table, read downwards."""
+"""The next step of a study, from its first command to the backup of what was published: one table, read downwards."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import NamedTuple
 
 
 class Facts(NamedTuple):
-    """What the next step depends on; the values are those of a study that was only just made."""
+    """Facts on which the next step depends; the defaults are those of a new study."""
 
     papers: bool = False
-    """Whether there is a corpus."""
+    """True if there is a corpus."""
     untitled: int = 0
     """Papers that were left out because they have no title, while the corpus is empty."""
     faceted: bool = True
-    """Whether facets are judged; else queries are topics or questions."""
+    """True if facets are judged; else queries are topics or questions."""
     unlabelled: str = ""
-    """Why the sentences of the corpus, as it is now, have to be labelled, in words; empty if they are."""
+    """Reason why the sentences of the corpus have to be labelled; empty if they are labelled."""
     sheet: bool = False
-    """Whether a sheet of sampled papers is there, to be rated."""
+    """True if there is a sheet of sampled papers to rate."""
     queries: int = 0
     pooled: int = 0
     """Queries that have a pool."""
     redraw: bool = False
-    """Whether the settings of pools have changed since they were drawn, and nothing is planned."""
+    """True if the settings of pools have changed since they were drawn, and nothing is planned."""
     unread: bool = False
-    """Whether the guidelines as they are were never checked, and nothing was sent."""
+    """True if the current guidelines were never checked, and nothing was sent."""
     misfits: int = 0
     """Places in the guidelines that do not fit the study, when they were checked as they are."""
     seats: int = 0
-    """People who are needed before a plan can be drawn."""
+    """People who are missing before a plan can be drawn."""
     elsewhere: bool = False
-    """Whether the judgements were imported, and nobody judges here."""
+    """True if the judgements were imported and no person judges here."""
     sent: bool = False
-    """Whether people have tasks: from then on, pairs are added with --grow only."""
+    """True if people have tasks: from then on, pairs are added with --grow only."""
     planned: int = 0
     """Pairs of the plan."""
     growing: int = 0
@@ -41,31 +41,31 @@ class Facts(NamedTuple):
     undrawn: int = 0
     """Pairs of planned queries from which the sample has not drawn yet; those that it will draw are `growing`."""
     to_fill: int = 0
-    """Pairs that lack an assessor since a person left, and that somebody present could take."""
+    """Pairs that lack an assessor since a person left, and that a present person could take."""
     batch: int = 0
     """Queries with a pool of which no pair is planned."""
     to_train: tuple[str, ...] = ()
-    """Who is to get the next batch of gold pairs, or their answers with the gold grade."""
+    """People who should get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
-    """Who has gold pairs to judge."""
+    """People who have gold pairs to judge."""
     uncorrected: int = 0
-    """Texts that are not those on record, although no correction says so."""
+    """Texts that differ from the record without a correction."""
     to_decide: int = 0
     """Pairs that wait for the lead's decision, because a text was corrected after they were judged."""
     changed: str = ""
-    """What has changed since it was sent and needs a reason, in words."""
+    """Changes since the last push that need a reason, in words."""
     refused: str = ""
-    """What has changed since it was sent and cannot be sent, in words."""
+    """Changes since the last push that cannot be sent, in words."""
     to_send: int = 0
     """Tasks that a push would send, take back or show as annot.toml has them now."""
     signing_up: tuple[str, ...] = ()
-    """Who got nothing from a push of all that there is: they have no account on the server yet."""
+    """People whom a complete push left out: they have no account on the server yet."""
     without_letter: tuple[str, ...] = ()
-    """Who has tasks, or should sign up, and no letter that says where."""
+    """People who have tasks, or should sign up, and have no letter."""
     to_judge: Mapping[str, int] = {}
     """Open tasks by assessor."""
     leavers: tuple[str, ...] = ()
-    """Who left and has a pair without an answer that counts: one that they gave was withdrawn since."""
+    """People who left and have a pair without a counting answer: their answer was withdrawn since."""
     missing: int = 0
     """Judgements of people who are not there to give them."""
     vacant: int = 0
@@ -81,28 +81,28 @@ class Facts(NamedTuple):
     open: int = 0
     """Disputes."""
     judged: bool = False
-    """Whether there are judgements."""
+    """True if there are judgements."""
     old: frozenset[str] = frozenset()
-    """The commands whose product is missing, or older than what it is made from."""
+    """Commands whose product is missing, or older than the records that it is made from."""
     old_runs: tuple[str, ...] = ()
     """Runs whose file is gone, or whose pools have changed since."""
     runs: bool = False
-    """Whether there are any."""
+    """True if there are any runs."""
     untrue: tuple[str, ...] = ()
-    """What makes something of a finished study untrue, in clauses."""
+    """Clauses about everything that is untrue in a finished study."""
     untrue_part: str = ""
-    """The part of the study that all of it is in; empty if it is in several."""
+    """Part of the study that all of it is in; empty if it is in several."""
     questions: int = 0
     """Questions of the datasheet without an answer."""
     release: str = "FOLDER"
-    """Where the release was written."""
+    """Folder of the release."""
 
 
 class Next(NamedTuple):
     """A command, why it is next, and who has to do something before it."""
 
     command: str
-    """What to type; words in capitals stand for what a person decides. Empty if nothing is left to do."""
+    """Text to type; words in capitals are for the lead to decide. Empty if nothing is left to do."""
     why: str
     who: str = "you"
 
@@ -117,7 +117,7 @@ class Rule(NamedTuple):
     command: str
     why: str
     who: str = "you"
-    """Whoever is named here acts first, and the command follows."""
+    """Person who acts first; the command follows."""
 
 
 LETTER = "a letter for {without_letter} that says where to begin"
@@ -276,7 +276,7 @@ WAY: tuple[Rule, ...] = (
     ),
     Rule(lambda f: True, "", "nothing is left to do; after a change, annot status names the next step"),
 )
-"""The first rule that holds says what is next."""
+"""Rules in the order of the work; the first that holds is the next step."""
 
 COUNTED = {
     "queries": ("query", "queries"),
@@ -289,30 +289,30 @@ COUNTED = {
     "untitled": ("record was", "records were"),
     "misfits": ("place in the guidelines does", "places in the guidelines do"),
 }
-"""What a fact counts, one and several; the others count pairs."""
+"""Nouns of counted facts, singular and plural; the other facts count pairs."""
 
 OF_THE_WAY = frozenset(
     " ".join(word for word in rule.command.split()[1:last] if word.islower() and word.isalpha())
     for rule in WAY
     for last in (2, 3)
 )
-"""The commands of the table, without `annot` and options; what follows a command may be its verb or an argument."""
+"""Commands in the table, without `annot` and options. A word after a command may be its verb or an argument."""
 
 
 def next_step(facts: Facts) -> Next:
-    """What is next."""
+    """The next step."""
     rule = rule_of(facts)
     words = _words(facts)
     return Next(rule.command.format_map(words), rule.why.format_map(words), rule.who.format_map(words))
 
 
 def rule_of(facts: Facts) -> Rule:
-    """The rule that says so."""
+    """The first rule that holds."""
     return next(rule for rule in WAY if rule.when(facts))
 
 
 def _words(facts: Facts) -> Mapping[str, str]:
-    """What the texts of the table are filled in with."""
+    """Words for the texts of the table."""
     return {name: _in_words(name, fact) for name, fact in facts._asdict().items()} | {
         "grow": " --grow" if facts.sent else "",
         "part": f" {facts.untrue_part}" if facts.untrue_part else "",
@@ -331,8 +331,8 @@ def _in_words(name: str, fact: object) -> str:
     if isinstance(fact, tuple):
         return _listed(fact)
     if isinstance(fact, int):
-        one, several = COUNTED.get(name, ("pair", "pairs"))
-        return f"{fact} {one if fact == 1 else several}"
+        singular, plural = COUNTED.get(name, ("pair", "pairs"))
+        return f"{fact} {singular if fact == 1 else plural}"
     return str(fact)
 
 

@@ -26,11 +26,19 @@ from annot.corpus.query_sentences import (
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_lines
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
-from annot.judging.stage import Stage
+from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import adjudications, facet_labels, judgements, people, projects, runs
 from annot.store.papers import find_papers
-from annot.store.pools import put_queries, read_pools, read_queries, read_topics
+from annot.store.pools import (
+    documents_by_query,
+    put_queries,
+    read_pools,
+    read_queries,
+    read_sample,
+    read_topics,
+    to_judge,
+)
 from annot.store.revisions import RecordedCount, SourcedAnswer
 from annot.store.shown import keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
@@ -38,7 +46,7 @@ from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The plan on record: in the database and as the file that is hashed, and whether it is sound.
+# The plan on record, in the database and as a hashed file, and its faults.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -47,7 +55,7 @@ MANIFEST_FILE = "plan.manifest.json"
 
 
 def plan_sha256(assignments: Iterable[Assignment]) -> str:
-    """The hash by which a plan is known: that of its file."""
+    """Hash of a plan, which is that of its file."""
     return hashlib.sha256(plan_lines(assignments).encode()).hexdigest()
 
 
@@ -62,17 +70,17 @@ def record_plan(
 ) -> str:
     """Make these assignments the plan in the database; its hash.
 
-    handed_on: as `people.replace_plan` has it; of these, the pairs that nobody has now are still to be judged, but for
-    those `dropped`. per_pair: how many judgements a pair is to have; None takes what is on record.
+    handed_on: as for `people.replace_plan`; their pairs that no person has now are still to be judged, except those
+    `dropped`. per_pair: number of judgements for each pair; None takes the number on record.
     """
     assignments, handed_on = tuple(assignments), tuple(handed_on)
     digest = plan_sha256(assignments)
     created = moment_now()
-    before = people.read_plan(session)
-    if before is not None and per_pair is None:
-        per_pair = before.per_pair
-    vacant = {*(before.vacant if before else ()), *(one.pair for one in handed_on)}
-    vacant -= {*dropped, *(one.pair for one in assignments)}
+    earlier = people.read_plan(session)
+    if earlier is not None and per_pair is None:
+        per_pair = earlier.per_pair
+    vacant = {*(earlier.vacant if earlier else ()), *(assignment.pair for assignment in handed_on)}
+    vacant -= {*dropped, *(assignment.pair for assignment in assignments)}
     plan = people.Plan(digest, ws.settings.seed, created, per_pair, tuple(sorted(vacant)))
     people.replace_plan(session, assignments, plan=plan, handed_on=handed_on)
     return digest
@@ -86,15 +94,18 @@ def take_from_plan(
     *,
     queries: Collection[str],
 ) -> None:
-    """Make the `remaining` assignments the plan in the database; the pairs of those `leaving` are asked of nobody.
+    """Make the `remaining` assignments the plan in the database; the pairs of those `leaving` are in no plan any more.
 
-    queries: those that are taken back; without any remaining assignment, their pairs that lack an assessor go, too.
+    queries: queries that are taken back; if they have no remaining assignment, their pairs that lack an assessor go,
+    too.
     """
     plan = people.read_plan(session)
     gone = {*queries} - {assignment.query_id for assignment in remaining}
     vacant = {pair for pair in (plan.vacant if plan else ()) if pair[0] in gone}
     if remaining:
-        record_plan(ws, session, remaining, handed_on=leaving, dropped={*vacant, *(one.pair for one in leaving)})
+        record_plan(
+            ws, session, remaining, handed_on=leaving, dropped={*vacant, *(assignment.pair for assignment in leaving)}
+        )
     else:
         people.withdraw_plan(session)
 
@@ -102,8 +113,8 @@ def take_from_plan(
 def frozen_hashes(ws: Workspace) -> FrozenHashes:
     """The hashes of a sample's frozen ranks in the manifest of the plan; none if there is no manifest."""
     manifest = ws.pools / MANIFEST_FILE
-    found = read_manifest(manifest, hint="write it with `annot plan`") if manifest.is_file() else {}
-    hashes: FrozenHashes = found.get("frozen_ranks", {})
+    facts = read_manifest(manifest, hint="write it with `annot plan`") if manifest.is_file() else {}
+    hashes: FrozenHashes = facts.get("frozen_ranks", {})
     return hashes
 
 
@@ -129,15 +140,17 @@ def write_plan(ws: Workspace, assignments: Iterable[Assignment], *, frozen: Froz
 
 
 def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
-    """By pair, the adjudicators who settled it or have it as a task: a plan keeps them apart from who judges it."""
-    settled = [(one.pair, one.adjudicator) for one in adjudications.read_adjudications(session) if not one.flags]
-    sent = [(asked.pair, name) for name, asked in projects.read_asked(session, round="adjudicate")]
+    """Adjudicators who settled a pair or have it as a task, by pair: a plan keeps them apart from its assessors."""
+    settled = [
+        (ruling.pair, ruling.adjudicator) for ruling in adjudications.read_adjudications(session) if not ruling.flags
+    ]
+    sent = [(question.pair, name) for name, question in projects.read_asked(session, round="adjudicate")]
     return {pair: set(names) for pair, names in grouped([*settled, *sent]).items()}
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
-    """What was found of the plan."""
+    """Figures and faults of the plan."""
 
     pairs: int
     assignments: int
@@ -153,43 +166,43 @@ class PlanCheck:
 
 
 def check(ws: Workspace) -> PlanCheck:
-    """Hold the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
+    """Check the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
     with ws.reading() as session:
         plan, recorded = people.read_assignments(session), people.read_plan(session)
         if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        stage = Stage(session, ws)
+        queries, everyone, sent = read_queries(session), people.read_assessors(session), projects.read_sent(session)
+        outcome = outcome_of(session, ws.settings)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
-        drawn = read_pools(session)
-    sample = stage.sample
+        drawn, sample = read_pools(session), read_sample(session)
+        pooled = documents_by_query(session)
+    documents = to_judge(pooled, sample)
     of_sample: tuple[str, ...] = ()
     if sample is not None:
         of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
-        of_sample = (*faults_of_sample(sample, drawn, stage.queries, hashes=frozen_hashes(ws)), *of_label)
+        of_sample = (*faults_of_sample(sample, drawn, queries, hashes=frozen_hashes(ws)), *of_label)
     faults = faults_of(
         plan,
-        documents=stage.documents,
+        documents=documents,
         per_pair=recorded.per_pair,
-        left={person.assessor for person in stage.everyone if person.left_on is not None},
-        answered=stage.answered,
+        left={person.assessor for person in everyone if person.left_on is not None},
+        answered=outcome.answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
-        accepted=stage.outcome.accepted,
+        accepted=outcome.accepted,
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
-    planned = {one.pair for one in plan}
+    planned = {assignment.pair for assignment in plan}
     return PlanCheck(
         pairs=len(planned),
         assignments=len(plan),
         sha256=recorded.sha256,
-        overlaps=overlaps(plan, sorted({one.assessor for one in plan})),
-        unplanned=sum(
-            (query_id, doc_id) not in planned for query_id, docs in stage.documents.items() for doc_id in docs
-        ),
-        not_drawn=stage.not_drawn,
-        to_withdraw=stage.to_withdraw,
+        overlaps=overlaps(plan, sorted({assignment.assessor for assignment in plan})),
+        unplanned=sum((query_id, doc_id) not in planned for query_id, docs in documents.items() for doc_id in docs),
+        not_drawn=sum(map(len, pooled.values())) - sum(map(len, documents.values())),
+        to_withdraw=tasks_to_withdraw(sent, plan, outcome),
         faults=(*faults, *of_sample, *in_file),
     )
 
@@ -212,14 +225,14 @@ def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
 
 
 NO_GRADE = "no grade in the file"
-"""Why a row without a grade has none: its assessor had the pair and did not grade it."""
+"""Reason of a row without a grade: its assessor had the pair and did not grade it."""
 UNKNOWN = "unknown"
-"""Whether the adjudicator saw the grades."""
+"""Word for adjudications of which nothing says if the adjudicator saw the grades."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgements:
-    """What the file held, and what was new in it."""
+    """Figures of an imported file, and the number of new judgements."""
 
     judgements: int
     adjudications: int
@@ -227,11 +240,11 @@ class ImportedJudgements:
     queries: int
     new_queries: int
     pairs_by_assessors: dict[int, int]
-    """How many pairs of the file have one assessor, two, and so on."""
+    """Number of pairs of the file by their number of assessors."""
     rows_by_person: dict[str, int]
-    """By pseudonym, adjudicators included."""
+    """Number of rows by pseudonym, adjudicators included."""
     grades: dict[int, int]
-    """How many rows give each grade, skipped annotations left out."""
+    """Number of rows by grade, without skipped annotations."""
     added: int
     revised: int
     unchanged: int
@@ -250,7 +263,7 @@ def import_judgements(
     same_person: bool | None,
     dry_run: bool,
 ) -> ImportedJudgements:
-    """Bring in these judgements, as `judgements_from` does. name: what messages call the file."""
+    """Import these judgements. name: name of the file in messages."""
     errors: list[InputError] = []
     queries: dict[str, Query] = {}
     persons: dict[str, Assessor] = {}
@@ -261,7 +274,7 @@ def import_judgements(
         topics = read_topics(session)
         with gathered(errors):
             queries = queries_of(rows, ws.settings, facet, topics=topics, name=name, drop=foreign == "drop")
-        known = {query.query_id for query in read_queries(session)}
+        query_ids = {query.query_id for query in read_queries(session)}
         everyone = people.read_assessors(session)
         planned = people.read_assignments(session)
         paper_ids = [query.topic_id for query in queries.values()]
@@ -278,16 +291,18 @@ def import_judgements(
     queries = {row.query: queries[row.query] for row in rows}
     persons = {row.assessor: persons[row.assessor] for row in rows}
     papers = find_papers(ws.corpus, paper_ids) if corpus else {}
-    given = [
+    named_rows = [
         NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
         for row in rows
     ]
     new = [
-        with_sentences(query, labels, papers, ws.settings) for query in queries.values() if query.query_id not in known
+        with_sentences(query, labels, papers, ws.settings)
+        for query in queries.values()
+        if query.query_id not in query_ids
     ]
-    plan = plan_of(given, planned)
-    check_once(given, name=name)
-    check_adjudicated(given, plan, name=name)
+    plan = plan_of(named_rows, planned)
+    check_once(named_rows, name=name)
+    check_adjudicated(named_rows, plan, name=name)
     recorded, outside = RecordedCount(0, 0, 0), 0
     if not dry_run:
         with ws.writing() as session:
@@ -295,35 +310,37 @@ def import_judgements(
             named = {person.assessor: person for person in persons.values()}
             people.put_assessors(session, [person for who, person in named.items() if who not in present])
             put_queries(session, new)
-            recorded = _record(session, given, plan, ws)
+            recorded = _record(session, named_rows, plan, ws)
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows), "queries": len(queries)}
             runs.put_import(session, runs.ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         export_judgements(ws, outcome)
-    notes = (*checked.notes, *_notes(given, persons, outside, earlier))
-    return _in_figures(given, len(new), recorded, notes)
+    notes = (*checked.notes, *_notes(named_rows, persons, outside, earlier))
+    return _in_figures(named_rows, len(new), recorded, notes)
 
 
 def refuse_other_work(ws: Workspace, session: Session) -> None:
     """Raise InputError if the study has judgements or a plan of its own: its people would be asked for these, too.
 
-    What files brought stands, and further files add to it.
+    Imported judgements stay, and further files add to them.
     """
     sourced = judgements.read_sourced(session)
-    ours = {(known.record.asked, known.record.assessor) for known in sourced}
+    imported = {(answer.record.asked, answer.record.assessor) for answer in sourced}
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
-    if plan - ours or any(judgement.source != Source.FILE for judgement in sourced):
+    if plan - imported or any(judgement.source != Source.FILE for judgement in sourced):
         raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
 
 
-def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment, ...], ws: Workspace) -> RecordedCount:
+def _record(
+    session: Session, named_rows: Sequence[NamedRow], plan: tuple[Assignment, ...], ws: Workspace
+) -> RecordedCount:
     recorded_at = moment_now()
     keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
     people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
-    judged = [_sourced(named) for named in given if not named.adjudicates]
-    settled = [_sourced(named) for named in given if named.adjudicates]
+    judged = [_sourced(named) for named in named_rows if not named.adjudicates]
+    settled = [_sourced(named) for named in named_rows if named.adjudicates]
     both = (
         judgements.record_judgements(session, judged, recorded_at=recorded_at),
         adjudications.record_adjudications(session, settled, recorded_at=recorded_at),
@@ -334,21 +351,23 @@ def _record(session: Session, given: Sequence[NamedRow], plan: tuple[Assignment,
 def _sourced(named: NamedRow) -> SourcedAnswer[Any]:
     row = named.row
     pair = (named.query.query_id, row.document, named.person, row.grade)
-    said: dict[str, Any] = {"comment": row.comment, "judged_at": row.judged_at, "lead_time": row.seconds}
+    fields: dict[str, Any] = {"comment": row.comment, "judged_at": row.judged_at, "lead_time": row.seconds}
     if named.adjudicates:
-        record: Judgement | Adjudication = Adjudication(*pair, UNKNOWN, (), **said)
+        record: Judgement | Adjudication = Adjudication(*pair, UNKNOWN, (), **fields)
     else:
         why = row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None)
-        record = Judgement(*pair, cannot_judge=why, flags=row.flags, occasion=row.occasion, **said)
+        record = Judgement(*pair, cannot_judge=why, flags=row.flags, occasion=row.occasion, **fields)
     return SourcedAnswer(record, Source.FILE, row.annotation, dict(row.row), changed_at=row.changed_at)
 
 
-def _notes(given: Sequence[NamedRow], persons: Mapping[str, Assessor], outside: int, earlier: int) -> Iterator[str]:
-    """Notes on what was imported. outside: documents outside drawn pools. earlier: pairs on record, left out now."""
+def _notes(
+    named_rows: Sequence[NamedRow], persons: Mapping[str, Assessor], outside: int, earlier: int
+) -> Iterator[str]:
+    """Notes on the import. outside: documents outside drawn pools. earlier: pairs on record that are left out now."""
     if earlier:
         pairs = counted(earlier, "pair")
         yield f"{pairs} left out now {'was' if earlier == 1 else 'were'} imported earlier and still on record"
-    renamed = {named.row.query: named.query.query_id for named in given if named.row.query != named.query.query_id}
+    renamed = {named.row.query: named.query.query_id for named in named_rows if named.row.query != named.query.query_id}
     if renamed:
         old, new = min(renamed.items())
         yield f"{counted(len(renamed), 'query')} renamed to paper and facet, such as {old} to {new}"
@@ -357,18 +376,18 @@ def _notes(given: Sequence[NamedRow], persons: Mapping[str, Assessor], outside: 
     if len(persons) > (people_named := len({person.assessor for person in persons.values()})):
         yield f"{len(persons)} names in the file were taken as {counted(people_named, 'person', 'people')}"
     answers = grouped(
-        ((named.asked, named.person), named.row) for named in given if not (named.adjudicates or named.row.flags)
+        ((named.asked, named.person), named.row) for named in named_rows if not (named.adjudicates or named.row.flags)
     )
     changed = [
-        (asked, max(rows, key=_changed_at))
-        for (asked, _), rows in answers.items()
+        (question, max(rows, key=_changed_at))
+        for (question, _), rows in answers.items()
         if max(rows, key=_changed_at) is not max(rows, key=lambda row: row.judged_at or "")
     ]
     if changed:
-        asked, row = changed[0]
+        question, row = changed[0]
         yield (
             f"{counted(len(changed), 'pair')} with several answers by one person: the answer that was changed last "
-            f"counts, not the one that was created last, such as {asked.query_id} {asked.doc_id}: annotation "
+            f"counts, not the one that was created last, such as {question.query_id} {question.doc_id}: annotation "
             f"{row.annotation}, changed {_changed_at(row)[:16].replace('T', ' ')} UTC"
         )
 
@@ -378,20 +397,20 @@ def _changed_at(row: FileJudgement) -> str:
 
 
 def _in_figures(
-    given: Sequence[NamedRow], new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
+    named_rows: Sequence[NamedRow], new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
 ) -> ImportedJudgements:
-    judged = [named for named in given if not named.adjudicates]
+    judged = [named for named in named_rows if not named.adjudicates]
     first = {(*named.asked.pair, named.person) for named in judged if named.asked.occasion == 1 and not named.row.flags}
-    graded = [named.row for named in given if not named.row.flags]
+    graded = [named.row for named in named_rows if not named.row.flags]
     assessors = Counter((query_id, doc_id) for query_id, doc_id, _ in first)
     return ImportedJudgements(
         judgements=len(judged),
-        adjudications=len(given) - len(judged),
+        adjudications=len(named_rows) - len(judged),
         without_grade=sum(named.row.grade is None for named in judged),
-        queries=len({named.query.query_id for named in given}),
+        queries=len({named.query.query_id for named in named_rows}),
         new_queries=new_queries,
         pairs_by_assessors=dict(sorted(Counter(assessors.values()).items())),
-        rows_by_person=dict(sorted(Counter(named.person for named in given).items())),
+        rows_by_person=dict(sorted(Counter(named.person for named in named_rows).items())),
         grades=dict(sorted(Counter(row.grade for row in graded if row.grade is not None).items())),
         **recorded._asdict(),
         notes=notes,

@@ -1,4 +1,4 @@
-"""Who judges what, in which order: drawing the plan, handing it on, and checking it."""
+"""The plan: drawing it, handing it on, and checking it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from annot.formats.input_files import json_lines
 
 
 FEWEST_BETWEEN = 20
-"""Other pairs between a pair and its repeat: one that came 17 pairs later was recognised."""
+"""Other pairs between a pair and its repeat; a repeat that came 17 pairs later was recognised."""
 
 FEWEST_FOR_REPEATS = 2 * (FEWEST_BETWEEN + 1)
 """Pairs of a sequence in which the one half holds a repeat, and the other the pairs between."""
@@ -53,7 +53,7 @@ def draw_plan(
     assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
     repeats: the share of an assessor's pairs that come again in the second half of their sequence, as hidden repeats.
     current: assignments that were made before; they keep their place, and new pairs are added behind them. A current
-    pair that lacks assessors, since somebody left, gets them where somebody is free.
+    pair that lacks assessors, since a person left, gets them if people are free.
     former: people who left; what they have stays, and they get nothing new.
     shares: the hours of people relative to each other; 1 for those not named.
 
@@ -78,7 +78,7 @@ def draw_plan(
     for (query_id, _doc_id), members in have.items():
         teams.take(members, query_id, 1)
 
-    given: dict[str, dict[str, list[str]]] = {name: {} for name in assessors}
+    assigned: dict[str, dict[str, list[str]]] = {name: {} for name in assessors}
     # The largest queries first: what is left to balance the loads with gets finer and finer.
     for query_id in sorted(missing, key=lambda name: (-len(missing[name]), name)):
         usual = teams.of_query(current, query_id) if assignment == "per-query" else ()
@@ -86,8 +86,8 @@ def draw_plan(
             team = teams.completing(members, usual, query_id, len(pending), size=per_pair, key=key)
             teams.take(team, query_id, len(pending), beside=members)
             for name in team:
-                given[name].setdefault(query_id, []).extend(pending)
-    return (*current, *_sequence(given, current, repeats, seed))
+                assigned[name].setdefault(query_id, []).extend(pending)
+    return (*current, *_sequence(assigned, current, repeats, seed))
 
 
 def plan_lines(plan: Iterable[Assignment]) -> str:
@@ -114,8 +114,8 @@ class _Teams:
     def completing(
         self, members: Sequence[str], usual: Sequence[str], query_id: str, pairs: int, *, size: int, key: str
     ) -> tuple[str, ...]:
-        """Who joins `members` so that they are `size`: the usual team of the query, then the best; fewer where nobody
-        is free."""
+        """People who join `members` to make `size`: the usual team of the query, then the best; fewer if too few are
+        free."""
         joining = [name for name in usual if name not in members][: size - len(members)]
         free = [name for name in self.assessors if name not in (*members, *joining)]
         wanting = min(size - len(members) - len(joining), len(free))
@@ -150,7 +150,7 @@ class _Teams:
         self.overlap[tuple(sorted((*team, *beside)))] += pairs
 
     def of_query(self, current: Iterable[Assignment], query_id: str) -> tuple[str, ...]:
-        """Who has the query already, the busiest with it first; a query keeps its team when its pool grows."""
+        """People who have the query already, the busiest first; a query keeps its team when its pool grows."""
         members = Counter(assigned.assessor for assigned in current if assigned.query_id == query_id)
         return tuple(
             sorted((name for name in members if name in self.assessors), key=lambda name: (-members[name], name))
@@ -163,7 +163,7 @@ class _Teams:
 def _groups_to_draw(
     query_id: str, pending: Sequence[str], have: Mapping[tuple[str, str], tuple[str, ...]], *, apart: bool
 ) -> Iterator[tuple[tuple[str, ...], list[str], str]]:
-    """(members so far, documents, what tells the draw from others): documents that get the same people, together."""
+    """Groups of documents that get the same people: (members so far, documents, key of the draw)."""
     by_members: dict[tuple[str, ...], list[str]] = {}
     for doc_id in pending:
         members = tuple(sorted(have.get((query_id, doc_id), ())))
@@ -176,35 +176,39 @@ def _groups_to_draw(
 
 
 def _members(assignments: Iterable[Assignment]) -> dict[tuple[str, str], tuple[str, ...]]:
-    members = grouped((one.pair, one.assessor) for one in assignments if one.occasion == 1)
+    members = grouped((assignment.pair, assignment.assessor) for assignment in assignments if assignment.occasion == 1)
     return {pair: tuple(names) for pair, names in members.items()}
 
 
 def _sequence(
-    given: Mapping[str, Mapping[str, Sequence[str]]], current: Sequence[Assignment], repeats: float, seed: int
+    assigned: Mapping[str, Mapping[str, Sequence[str]]], current: Sequence[Assignment], repeats: float, seed: int
 ) -> list[Assignment]:
     sequence: list[Assignment] = []
-    for assessor in sorted(given):
-        position = max((assignment.position for assignment in current if assignment.assessor == assessor), default=0)
-        queries = sorted(given[assessor])
+    for assessor in sorted(assigned):
+        last = max((assignment.position for assignment in current if assignment.assessor == assessor), default=0)
+        queries = sorted(assigned[assessor])
         blocks = []
-        for at in generator(seed, "queries", assessor).permutation(len(queries)):
-            documents = sorted(given[assessor][queries[at]])
-            order = generator(seed, "documents", assessor, queries[at]).permutation(len(documents))
-            blocks.append([PairKey(queries[at], documents[place]) for place in order])
-        asked = with_repeats(blocks, repeats, generator(seed, "repeats", assessor))
-        sequence += [Assignment(*one.pair, assessor, position + at, one.occasion) for at, one in enumerate(asked, 1)]
+        for index in generator(seed, "queries", assessor).permutation(len(queries)):
+            query_id = queries[index]
+            documents = sorted(assigned[assessor][query_id])
+            order = generator(seed, "documents", assessor, query_id).permutation(len(documents))
+            blocks.append([PairKey(query_id, documents[place]) for place in order])
+        questions = with_repeats(blocks, repeats, generator(seed, "repeats", assessor))
+        sequence += [
+            Assignment(*question.pair, assessor, position, question.occasion)
+            for position, question in enumerate(questions, last + 1)
+        ]
     return sequence
 
 
 def _check_current(
     current: Sequence[Assignment], documents: Mapping[str, Sequence[str]], assessors: Collection[str], per_pair: int
 ) -> None:
-    wanted = {(query_id, doc_id) for query_id, doc_ids in documents.items() for doc_id in doc_ids}
+    expected = {(query_id, doc_id) for query_id, doc_ids in documents.items() for doc_id in doc_ids}
     faults = [
         f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, but no longer in the pool"
         for assignment in current
-        if assignment.pair not in wanted
+        if assignment.pair not in expected
     ]
     faults += [
         f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is no longer an assessor"
@@ -229,56 +233,61 @@ def with_repeats(blocks: Sequence[Sequence[PairKey]], rate: float, rng: np.rando
     The rate is met on average, whatever its fraction of a pair, as long as no query has more than a third of its pairs
     asked again.
     """
-    asked = [one for block in blocks for one in block]
-    wanted = math.floor(rate * len(asked) + rng.random())
-    far = max(FEWEST_BETWEEN, len(asked) // 3)
-    early = min(len(asked) // 2, len(asked) - wanted - far)
-    if len(asked) < FEWEST_FOR_REPEATS or wanted == 0 or early <= 0:
-        return asked
-    first = {one: at for at, one in enumerate(asked)}
-    chosen = _choose(blocks, [one for one in asked if first[one] < early], wanted, rng)
+    sequence = [question for block in blocks for question in block]
+    repeats = math.floor(rate * len(sequence) + rng.random())
+    far = max(FEWEST_BETWEEN, len(sequence) // 3)
+    early = min(len(sequence) // 2, len(sequence) - repeats - far)
+    if len(sequence) < FEWEST_FOR_REPEATS or repeats == 0 or early <= 0:
+        return sequence
+    first = {question: place for place, question in enumerate(sequence)}
+    chosen = _choose(blocks, [question for question in sequence if first[question] < early], repeats, rng)
     stay, come_back = [], []
     for block, again in zip(blocks, chosen, strict=True):
-        others = [one for one in block if one not in again and first[one] < early]
-        held = [others[at] for at in sorted(rng.permutation(len(others))[: len(again)].tolist())]
-        stay.append([one for one in block if one not in held])
-        mixed = [*held, *(one._replace(occasion=2) for one in again)]
-        come_back.append([mixed[at] for at in rng.permutation(len(mixed))])
+        others = [question for question in block if question not in again and first[question] < early]
+        held_back = [others[place] for place in sorted(rng.permutation(len(others))[: len(again)].tolist())]
+        stay.append([question for question in block if question not in held_back])
+        mixed = [*held_back, *(question._replace(occasion=2) for question in again)]
+        come_back.append([mixed[place] for place in rng.permutation(len(mixed))])
     return _placed(stay, [block for block in come_back if block], far, rng)
 
 
 def _choose(
-    blocks: Sequence[Sequence[PairKey]], early: Sequence[PairKey], wanted: int, rng: np.random.Generator
+    blocks: Sequence[Sequence[PairKey]], early: Sequence[PairKey], repeats: int, rng: np.random.Generator
 ) -> list[list[PairKey]]:
-    """Of each block the pairs to ask again, at most a third of those that are early: another third is held back."""
-    block_of = {one: number for number, block in enumerate(blocks) for one in block}
-    sizes = np.bincount([block_of[one] for one in early], minlength=len(blocks))
+    """Pairs of each block to ask again, at most a third of the early ones: another third is held back."""
+    block_of = {question: number for number, block in enumerate(blocks) for question in block}
+    sizes = np.bincount([block_of[question] for question in early], minlength=len(blocks))
     chosen: list[list[PairKey]] = [[] for _ in blocks]
-    for at in rng.permutation(len(early)):
-        number = block_of[early[at]]
-        if wanted and len(chosen[number]) < sizes[number] // 3:
-            chosen[number].append(early[at])
-            wanted -= 1
+    for place in rng.permutation(len(early)):
+        number = block_of[early[place]]
+        if repeats and len(chosen[number]) < sizes[number] // 3:
+            chosen[number].append(early[place])
+            repeats -= 1
     return chosen
 
 
 def _placed(
     blocks: Sequence[Sequence[PairKey]], returning: Sequence[Sequence[PairKey]], far: int, rng: np.random.Generator
 ) -> list[PairKey]:
-    """The blocks, and each that returns behind one of them, far enough from what it repeats: the end always is."""
-    place = {one: at for at, one in enumerate(one for block in blocks for one in block)}
+    """The blocks with each returning block behind one of them, far enough from its pair: the end always is."""
+    places = {question: index for index, question in enumerate(question for block in blocks for question in block)}
     ends = list(itertools.accumulate(len(block) for block in blocks))
-    half = (len(place) + sum(map(len, returning)) + 1) // 2
+    half = (len(places) + sum(map(len, returning)) + 1) // 2
     behind: dict[int, list[Sequence[PairKey]]] = {}
     for block in returning:
-        last = max(place[one._replace(occasion=1)] for one in block if one.occasion == 2)
-        fitting = [at for at, end in enumerate(ends) if end >= max(last + 1 + far, half)] or [len(ends) - 1]
+        last = max(places[question._replace(occasion=1)] for question in block if question.occasion == 2)
+        fitting = [index for index, end in enumerate(ends) if end >= max(last + 1 + far, half)] or [len(ends) - 1]
         behind.setdefault(fitting[int(rng.integers(len(fitting)))], []).append(block)
-    return [one for at, own in enumerate(blocks) for block in (own, *behind.get(at, ())) for one in block]
+    return [
+        question
+        for index, stays in enumerate(blocks)
+        for block in (stays, *behind.get(index, ()))
+        for question in block
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What must hold of a plan whoever came and left, with every fault named, and what it is too small to show.
+# Rules that every plan must keep whoever came and left, and signs that the order of tasks reveals something.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -287,7 +296,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PlannedTogether:
-    """How many pairs two people both judge."""
+    """Number of pairs that two people both judge."""
 
     first: str
     second: str
@@ -307,10 +316,10 @@ def faults_of(
 ) -> tuple[str, ...]:
     """Every fault of the plan, in words.
 
-    documents: the pool of each query; a query without one is not held against it, since its judgements were imported.
-    per_pair: None if the plan is what was imported. left: people who left. answered: (assessor, what was asked)
-    with an answer that counts. settling: by pair, the adjudicators who have it as a task or settled it. may_assess:
-    whether they may be its assessors, too. accepted: pairs that count with fewer judgements, by the lead's word.
+    documents: the pool of each query; a query without one was imported and is not checked against it. per_pair: None if
+    the plan was imported. left: people who left. answered: (assessor, question) with an answer that counts. settling:
+    adjudicators who have a pair as a task or settled it, by pair. may_assess: True if they may be its assessors, too.
+    accepted: pairs that count with fewer judgements, by the lead's word.
     """
     plan = tuple(plan)
     return (
@@ -323,11 +332,11 @@ def faults_of(
 
 
 def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[PlannedTogether, ...]:
-    """For every two of the assessors, the pairs that both judge."""
+    """Number of pairs that both judge, for every two of the assessors."""
     pairs: dict[str, set[Pair]] = {name: set() for name in assessors}
-    for one in plan:
-        if one.occasion == 1:
-            pairs.setdefault(one.assessor, set()).add(one.pair)
+    for assignment in plan:
+        if assignment.occasion == 1:
+            pairs.setdefault(assignment.assessor, set()).add(assignment.pair)
     return tuple(
         PlannedTogether(first, second, len(pairs[first] & pairs[second]))
         for first, second in combinations(sorted(pairs), 2)
@@ -340,44 +349,46 @@ def _of_pairs(
     per_pair: int | None,
     accepted: Collection[Pair],
 ) -> Iterator[str]:
-    members = grouped((one.pair, one.assessor) for one in plan if one.occasion == 1)
+    members = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
     for pair, names in sorted(members.items()):
         fewer = pair in accepted and per_pair is not None and len(names) < per_pair
         if per_pair is not None and len(names) != per_pair and not fewer:
-            found = counted(len(names), "assessor")
-            yield f"{' '.join(pair)}: {found} ({', '.join(sorted(names))}), expected {per_pair}"
+            number = counted(len(names), "assessor")
+            yield f"{' '.join(pair)}: {number} ({', '.join(sorted(names))}), expected {per_pair}"
         if pair[0] in documents and pair[1] not in documents[pair[0]]:
             yield f"{' '.join(pair)}: planned, but not in the pool"
 
 
 def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
-    positions = grouped((one.assessor, one.position) for one in plan)
-    for name, found in sorted(positions.items()):
-        wrong = next((at for at, place in enumerate(sorted(found), start=1) if at != place), None)
+    positions = grouped((assignment.assessor, assignment.position) for assignment in plan)
+    for name, places in sorted(positions.items()):
+        wrong = next((number for number, place in enumerate(sorted(places), start=1) if number != place), None)
         if wrong is not None:
-            yield f"{name}: the positions should run from 1 to {len(found)}, but {wrong} is missing or used twice"
+            yield f"{name}: the positions should run from 1 to {len(places)}, but {wrong} is missing or used twice"
 
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
-    firsts = {(one.assessor, one.pair): one.position for one in plan if one.occasion == 1}
-    twice = Counter((one.assessor, one.asked) for one in plan)
-    for one in sorted(plan, key=attrgetter("assessor", "position")):
-        if twice[one.assessor, one.asked] > 1:
-            yield f"{one.query_id} {one.doc_id}: assigned to {one.assessor} twice"
-        if one.occasion == 1:
+    firsts = {(row.assessor, row.pair): row.position for row in plan if row.occasion == 1}
+    twice = Counter((row.assessor, row.asked) for row in plan)
+    for row in sorted(plan, key=attrgetter("assessor", "position")):
+        if twice[row.assessor, row.asked] > 1:
+            yield f"{row.query_id} {row.doc_id}: assigned to {row.assessor} twice"
+        if row.occasion == 1:
             continue
-        first = firsts.get((one.assessor, one.pair))
-        if first is None and (one.assessor, one.asked) not in answered:
-            yield f"{one.query_id} {one.doc_id}: a hidden repeat for {one.assessor}, who does not judge the pair"
-        if first is not None and first > one.position:
-            yield f"{one.query_id} {one.doc_id}: the hidden repeat comes before the pair for {one.assessor}"
+        first = firsts.get((row.assessor, row.pair))
+        if first is None and (row.assessor, row.asked) not in answered:
+            yield f"{row.query_id} {row.doc_id}: a hidden repeat for {row.assessor}, who does not judge the pair"
+        if first is not None and first > row.position:
+            yield f"{row.query_id} {row.doc_id}: the hidden repeat comes before the pair for {row.assessor}"
 
 
 def _of_people(
     plan: Sequence[Assignment], left: Collection[str], answered: Collection[tuple[str, PairKey]]
 ) -> Iterator[str]:
     still_open = Counter(
-        one.assessor for one in plan if one.assessor in left and (one.assessor, one.asked) not in answered
+        assignment.assessor
+        for assignment in plan
+        if assignment.assessor in left and (assignment.assessor, assignment.asked) not in answered
     )
     for name, count in sorted(still_open.items()):
         yield (
@@ -387,7 +398,7 @@ def _of_people(
 
 
 def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:
-    assessors = {(one.pair, one.assessor) for one in plan}
+    assessors = {(assignment.pair, assignment.assessor) for assignment in plan}
     for pair, names in sorted(settling.items()):
         for name in sorted(names):
             if (pair, name) in assessors:
@@ -395,10 +406,10 @@ def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collect
 
 
 def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
-    """By assessor, the query papers of which they have a pair that somebody else has too."""
+    """Number of query papers of which each assessor has a pair that another person has too."""
     members: dict[tuple[str, str], set[str]] = {}
-    for one in plan:
-        members.setdefault(one.pair, set()).add(one.assessor)
+    for assignment in plan:
+        members.setdefault(assignment.pair, set()).add(assignment.assessor)
     shared: dict[str, set[str]] = {name: set() for people in members.values() for name in people}
     for (query_id, _), people in members.items():
         for name in people if len(people) > 1 else ():
@@ -407,20 +418,20 @@ def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> d
 
 
 def papers_by_facet(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
-    """By facet, the query papers that are judged."""
-    asked = {queries[one.query_id] for one in plan}
-    facets = sorted({query.facet for query in asked})
-    return {facet: len({query.topic_id for query in asked if query.facet == facet}) for facet in facets}
+    """Number of query papers that are judged, by facet."""
+    judged = {queries[assignment.query_id] for assignment in plan}
+    facets = sorted({query.facet for query in judged})
+    return {facet: len({query.topic_id for query in judged if query.facet == facet}) for facet in facets}
 
 
 MOST_DEVIATIONS = 6.0
 """Standard deviations; an order that was drawn is further out once in five hundred million draws."""
 LEAST_PROBABLE = 1e-5
-"""Values that are sorted throughout are no sign where they would be by chance more often than this."""
+"""Chance of a sorted order above which sorted values are no sign."""
 
 
 def follows(groups: Iterable[Sequence[float]]) -> bool:
-    """Whether the values rise, or fall, along the sequences more than in any order that was drawn.
+    """True if the values rise, or fall, along the sequences more than in any order that was drawn.
 
     groups: what must not be known of each task, in the order of the tasks; one sequence a query. Kendall's S, summed
     over the groups, against its variance under random order, ties allowed for (M. Kendall, Rank Correlation Methods,
@@ -441,8 +452,8 @@ def follows(groups: Iterable[Sequence[float]]) -> bool:
 
 def kendalls_s(values: Sequence[float]) -> int:
     """Pairs that rise less pairs that fall."""
-    found = np.asarray(values, dtype=float)
-    return int(np.triu(np.sign(found[np.newaxis, :] - found[:, np.newaxis])).sum())
+    column = np.asarray(values, dtype=float)
+    return int(np.triu(np.sign(column[np.newaxis, :] - column[:, np.newaxis])).sum())
 
 
 def variance_of_s(count: int, ties: Iterable[int]) -> float:
@@ -463,11 +474,11 @@ class PlanHandedOn:
 
     plan: tuple[Assignment, ...]
     given_up: tuple[Assignment, ...]
-    """What the person had and has no more."""
+    """Assignments that the leaver had and has no more."""
     moved: dict[Pair, str | None]
-    """Who has each open pair now, in the person's order; None if nobody could take it."""
+    """New assessor of each open pair, in the leaver's order; None if no person could take it."""
     repeats_gone: int
-    """Hidden repeats that nobody could take, or that would come too soon after their pair."""
+    """Number of hidden repeats that no person could take, or that would come too soon after their pair."""
 
 
 def hand_on(
@@ -482,16 +493,19 @@ def hand_on(
     shares: Mapping[str, float],
     barred: Mapping[Pair, Collection[str]],
 ) -> PlanHandedOn:
-    """Give the leaver's open pairs to the successor where they can take them, else to the others, as evenly as can be.
+    """Give the leaver's open pairs to the successor if they can take them, else to the others, as evenly as possible.
 
-    answered: what the leaver has answered; it stays. together: all open pairs of a query go to one person where one can
-    take them all. open_loads: the unanswered pairs of each person, which break ties. shares: the hours of people
-    relative to each other, 1 for those not named. barred: by pair, who must not get it, besides those who have it.
+    answered: questions that the leaver has answered; these stay. together: all open pairs of a query go to one person
+    if one can take them all. open_loads: number of unanswered pairs of each person, which breaks ties. shares: the
+    hours of people relative to each other, 1 for those not named. barred: people who must not get a pair, by pair,
+    besides those who have it.
     """
     plan = tuple(plan)
-    mine = sorted((one for one in plan if one.assessor == leaver), key=attrgetter("position"))
-    open_pairs = [one.pair for one in mine if one.occasion == 1 and one.asked not in answered]
-    holders = grouped((one.pair, one.assessor) for one in plan)
+    leavers = sorted((assignment for assignment in plan if assignment.assessor == leaver), key=attrgetter("position"))
+    open_pairs = [
+        assignment.pair for assignment in leavers if assignment.occasion == 1 and assignment.asked not in answered
+    ]
+    holders = grouped((assignment.pair, assignment.assessor) for assignment in plan)
 
     def can_take(name: str, pairs: Iterable[Pair]) -> bool:
         return not any(name in holders[pair] or name in barred.get(pair, ()) for pair in pairs)
@@ -515,17 +529,17 @@ def hand_on(
         else:
             left_over.append(pair)
     for group in _groups_to_hand_on(left_over, together=together):
-        whole = lightest(group)
+        taker = lightest(group)
         for pair in group:
-            name = whole or lightest([pair])
+            name = taker or lightest([pair])
             receiver[pair] = name
             if name is not None:
                 received[name] += 1
 
-    staying = [one for one in mine if one.asked in answered]
-    given_up = tuple(one for one in mine if one.asked not in answered)
+    staying = [assignment for assignment in leavers if assignment.asked in answered]
+    given_up = tuple(assignment for assignment in leavers if assignment.asked not in answered)
     new, gone = _sequences(plan, given_up, receiver)
-    remaining = [one for one in plan if one.assessor != leaver]
+    remaining = [assignment for assignment in plan if assignment.assessor != leaver]
     moved = {pair: receiver[pair] for pair in open_pairs}
     return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, moved, gone)
 
@@ -538,37 +552,39 @@ def give_back(
     per_pair: int,
     bound: Collection[tuple[str, PairKey]],
 ) -> tuple[tuple[Assignment, ...], tuple[PairKey, ...]]:
-    """The plan in which the assessor has again what they answered after it had been handed on; and what that is.
+    """The plan with the pairs that the assessor answered after they were handed on, and these questions.
 
-    bound: (assessor, what was asked) that was sent or answered; nobody loses that, so a pair of which all is bound
-    stays where it is.
+    bound: (assessor, question) that was sent or answered; no person loses those, so a pair whose assignments are all
+    bound stays where it is.
     """
     plan = list(plan)
     behind = len(plan)
     returned = []
-    for asked in sorted(answered, key=lambda one: (one.occasion, one)):
-        if any((one.assessor, one.asked) == (assessor, asked) for one in plan):
+    for question in sorted(answered, key=lambda question: (question.occasion, question)):
+        if any((assignment.assessor, assignment.asked) == (assessor, question) for assignment in plan):
             continue
-        holders = [one for one in plan if one.asked == PairKey(*asked.pair)]
-        if asked.occasion == 1 and len(holders) >= per_pair:
-            free = [one for one in holders if (one.assessor, one.asked) not in bound]
+        holders = [assignment for assignment in plan if assignment.asked == PairKey(*question.pair)]
+        if question.occasion == 1 and len(holders) >= per_pair:
+            free = [assignment for assignment in holders if (assignment.assessor, assignment.asked) not in bound]
             if not free:
                 continue
             giver = max(free, key=attrgetter("position")).assessor
-            plan = [one for one in plan if one.assessor != giver or one.pair != asked.pair]
-        plan.append(Assignment(*asked.pair, assessor, behind, asked.occasion))
-        returned.append(asked)
+            plan = [
+                assignment for assignment in plan if assignment.assessor != giver or assignment.pair != question.pair
+            ]
+        plan.append(Assignment(*question.pair, assessor, behind, question.occasion))
+        returned.append(question)
     return renumbered(plan), tuple(returned)
 
 
 def renumbered(plan: Iterable[Assignment]) -> tuple[Assignment, ...]:
     """The plan by assessor and position, positions counted from 1 without gaps."""
-    found: list[Assignment] = []
+    numbered: list[Assignment] = []
     places: Counter[str] = Counter()
-    for one in sorted(plan, key=attrgetter("assessor", "position")):
-        places[one.assessor] += 1
-        found.append(replace(one, position=places[one.assessor]))
-    return tuple(found)
+    for assignment in sorted(plan, key=attrgetter("assessor", "position")):
+        places[assignment.assessor] += 1
+        numbered.append(replace(assignment, position=places[assignment.assessor]))
+    return tuple(numbered)
 
 
 def _groups_to_hand_on(pairs: Sequence[Pair], *, together: bool) -> list[list[Pair]]:
@@ -580,23 +596,23 @@ def _groups_to_hand_on(pairs: Sequence[Pair], *, together: bool) -> list[list[Pa
 def _sequences(
     plan: Sequence[Assignment], given_up: Sequence[Assignment], receiver: Mapping[Pair, str | None]
 ) -> tuple[list[Assignment], int]:
-    """What the receivers get behind what they have, in the leaver's order; and how many repeats went."""
+    """New assignments of the receivers behind their own, in the leaver's order, and the number of dropped repeats."""
     last: Counter[str] = Counter()
-    for one in plan:
-        last[one.assessor] = max(last[one.assessor], one.position)
+    for assignment in plan:
+        last[assignment.assessor] = max(last[assignment.assessor], assignment.position)
     new: list[Assignment] = []
     place_of: dict[PairKey, int] = {}
     gone = 0
-    for one in given_up:
-        name = receiver.get(one.pair)
-        if one.occasion > 1:
-            first = place_of.get(PairKey(*one.pair))
+    for assignment in given_up:
+        name = receiver.get(assignment.pair)
+        if assignment.occasion > 1:
+            first = place_of.get(PairKey(*assignment.pair))
             if name is None or first is None or last[name] - first < FEWEST_BETWEEN:
                 gone += 1
                 continue
         if name is None:
             continue
         last[name] += 1
-        place_of[one.asked] = last[name]
-        new.append(replace(one, assessor=name, position=last[name]))
+        place_of[assignment.asked] = last[name]
+        new.append(replace(assignment, assessor=name, position=last[name]))
     return new, gone

@@ -1,4 +1,4 @@
-"""The sample of the pools as it follows from what is on record: pairs keep their ranks, and a share only rises."""
+"""Sample of the pools that follows from the record: pairs keep their ranks, and a share only rises."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from annot.study.outcome import Pair
 
 Frozen = dict[str, dict[str, FrozenRank]]
 FrozenHashes = Mapping[str, Mapping[str, str]]
-"""By query, then batch, the hash of the ranks that were frozen together."""
+"""Hash of the ranks that were frozen together, by query and batch."""
 
 
 def documents_to_plan(
@@ -56,9 +56,9 @@ def design_of(
 ) -> SampleDesign:
     """The rule with this share; None takes the share on record.
 
-    judged: whether any drawn pair is. Raises InputError if the share on record is larger, or the rule of annot.toml
-    is no longer that on record: what was drawn could no longer be described by one probability a pair. And where pairs
-    are judged and another opinion is to predict: what predicts must not be chosen by its results.
+    judged: True if any drawn pair is judged. Raises InputError if the share on record is larger, or the rule of
+    annot.toml is no longer that on record: drawn pairs would no longer have one probability each. It also raises if
+    pairs are judged and another opinion should predict: a predictor must not be chosen by its results.
     """
     label = settings.cheap_label
     if before is None:
@@ -88,8 +88,8 @@ def design_of(
 
 
 def check_cheap_label(settings: Settings, before: SampleDesign | None, *, samples: bool, topics: int) -> None:
-    """Raise InputError if the opinion that is to predict cannot. samples: whether a sample is planned, of so many
-    topics. What is on record with the sample is not asked about again."""
+    """Raise InputError if the chosen opinion cannot predict. samples: True if a sample of so many topics is planned. An
+    opinion on record with the sample is not checked again."""
     name = settings.sample.cheap_label
     if name is None:
         return
@@ -127,8 +127,8 @@ def planned_whole(
     if sample is not None:
         return frozenset()
     vacant = () if plan is None else plan.vacant
-    whole = frozenset(one.pair for one in current).union(vacant)
-    others = sum((query_id, doc_id) not in whole for query_id, own in documents.items() for doc_id in own)
+    whole = frozenset(assignment.pair for assignment in current).union(vacant)
+    others = sum((query_id, doc_id) not in whole for query_id, doc_ids in documents.items() for doc_id in doc_ids)
     if whole and not only_new:
         raise InputError(
             f"{counted(len(whole), 'pair')} of whole pools are planned already, expected none",
@@ -152,16 +152,16 @@ def sample_of(
     before: PoolSample | None,
     whole: Collection[Pair] = (),
 ) -> PoolSample:
-    """The sample of the pools of these queries: what is on record keeps its ranks, and what is new gets its own.
+    """The sample of the pools of these queries: ranks on record stay, and new pairs get their own.
 
     whole: pairs that were planned whole before there was a sample; they are judged for certain.
     """
     frozen = frozen_of(pools, queries, before=before, whole=whole)
     pi = probabilities(frozen, share=design.share, rule=rule_of(design))
-    chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}
+    chosen = {query_id: set(doc_ids) for query_id, doc_ids in drawn(pi, seed=design.seed).items()}
     topics = {query.query_id: query.topic_id for query in queries}
     ranked_by = {topic_id: _by_document(ranks_on_record(pools[topic_id])) for topic_id in {*topics.values()}}
-    known = {} if before is None else before.pairs
+    recorded = {} if before is None else before.pairs
     pairs = [
         SampledPair(
             query_id,
@@ -170,14 +170,14 @@ def sample_of(
             place.batch,
             pi[query_id][doc_id],
             doc_id in chosen[query_id],
-            known[query_id, doc_id].ranks
-            if (query_id, doc_id) in known
+            recorded[query_id, doc_id].ranks
+            if (query_id, doc_id) in recorded
             else ranked_by[topics[query_id]].get(doc_id, {}),
         )
         for query_id, places in sorted(frozen.items())
         for doc_id, place in sorted(places.items())
     ]
-    return PoolSample(design, {one.pair: one for one in pairs})
+    return PoolSample(design, {sampled.pair: sampled for sampled in pairs})
 
 
 def share_of(sample: PoolSample | None) -> float:
@@ -186,7 +186,7 @@ def share_of(sample: PoolSample | None) -> float:
 
 
 def rule_of(design: SampleDesign) -> SampleRule:
-    """What of the design never changes."""
+    """Part of the design that never changes."""
     return SampleRule(seed=design.seed, across=design.across, floor=design.floor, unranked=design.unranked)
 
 
@@ -197,26 +197,32 @@ def frozen_of(
     before: PoolSample | None,
     whole: Collection[Pair] = (),
 ) -> Frozen:
-    """The place of each document in the fusion of its pool's rankings, by query: those on record, and new ones.
+    """Place of each document in the fusion of its pool's rankings, by query: places on record, and new ones.
 
-    What comes later is a batch of its own, also where it is a query's whole pool: the probabilities of the earlier ones
-    stay. whole: as of `sample_of`.
+    Later documents are a batch of their own, even if they are a query's complete pool: the probabilities of the earlier
+    ones stay. whole: as for `sample_of`.
     """
-    known = {} if before is None else _places(before)
-    batch = 1 + max((place.batch for own in known.values() for place in own.values()), default=0)
-    found: Frozen = {}
+    recorded = {} if before is None else _places(before)
+    batch = 1 + max((place.batch for places in recorded.values() for place in places.values()), default=0)
+    frozen: Frozen = {}
     for query in queries:
         pool = pools[query.topic_id]
         documents = [entry.doc_id for entry in pool.entries]
-        own = {doc_id: known[query.query_id][doc_id] for doc_id in documents if doc_id in known.get(query.query_id, ())}
+        places = {
+            doc_id: recorded[query.query_id][doc_id]
+            for doc_id in documents
+            if doc_id in recorded.get(query.query_id, ())
+        }
         new = grouped(
-            (WHOLE if (query.query_id, doc_id) in whole else batch, doc_id) for doc_id in documents if doc_id not in own
+            (WHOLE if (query.query_id, doc_id) in whole else batch, doc_id)
+            for doc_id in documents
+            if doc_id not in places
         )
         ranks = ranks_on_record(pool) if new else {}
         for number, together in new.items():
-            own |= frozen_ranks(ranks, together, batch=number)
-        found[query.query_id] = own
-    return found
+            places |= frozen_ranks(ranks, together, batch=number)
+        frozen[query.query_id] = places
+    return frozen
 
 
 def _by_document(ranks: Ranks) -> dict[str, dict[str, int]]:
@@ -226,10 +232,13 @@ def _by_document(ranks: Ranks) -> dict[str, dict[str, int]]:
 def frozen_sha256(sample: PoolSample | None) -> dict[str, dict[str, str]]:
     """The hash of the ranks that were frozen together, by query and batch. Without a sample there are none."""
     pairs = () if sample is None else sample.pairs.values()
-    together = grouped(((one.query_id, one.batch), (one.doc_id, one.rank, sorted(one.ranks.items()))) for one in pairs)
+    together = grouped(
+        ((sampled.query_id, sampled.batch), (sampled.doc_id, sampled.rank, sorted(sampled.ranks.items())))
+        for sampled in pairs
+    )
     return nested(
-        (query_id, str(batch), hashlib.sha256(json.dumps(sorted(own)).encode()).hexdigest())
-        for (query_id, batch), own in sorted(together.items())
+        (query_id, str(batch), hashlib.sha256(json.dumps(sorted(ranks)).encode()).hexdigest())
+        for (query_id, batch), ranks in sorted(together.items())
     )
 
 
@@ -243,37 +252,41 @@ def kept_hashes(
     earlier = frozen_sha256(before)
     return {
         query_id: {
-            batch: known.get(query_id, {}).get(batch, found) if batch in earlier.get(query_id, ()) else found
-            for batch, found in own.items()
+            batch: known.get(query_id, {}).get(batch, sha256) if batch in earlier.get(query_id, ()) else sha256
+            for batch, sha256 in batches.items()
         }
-        for query_id, own in frozen_sha256(after).items()
+        for query_id, batches in frozen_sha256(after).items()
     }
 
 
 def faults_of_sample(
     sample: PoolSample, pools: Mapping[str, Pool], queries: Iterable[Query], *, hashes: FrozenHashes
 ) -> tuple[str, ...]:
-    """What speaks against the sample on record when it is drawn once more from the frozen ranks and the seed, in words.
+    """Faults of the sample on record when it is drawn once more from the frozen ranks and the seed, in words.
 
     hashes: kept since the ranks were frozen. Ranks that have theirs are not compared with the pools, which may have
     been ranked again since. Ranks with another hash, or without one, are.
     """
-    known = {query.query_id: query for query in queries}
-    found = frozen_sha256(sample)
+    query_of = {query.query_id: query for query in queries}
+    sha256s = frozen_sha256(sample)
     faults = []
     for query_id, places in _places(sample).items():
-        pool = pools.get(known[query_id].topic_id)
+        pool = pools.get(query_of[query_id].topic_id)
         now = {} if pool is None else _by_document(ranks_on_record(pool))
         pooled = set() if pool is None else {entry.doc_id for entry in pool.entries}
         for batch in sorted({place.batch for place in places.values()}):
-            own = {doc_id: sample.pairs[query_id, doc_id].ranks for doc_id in places if places[doc_id].batch == batch}
-            expected, reckoned = hashes.get(query_id, {}).get(str(batch)), found[query_id][str(batch)]
+            ranks_of = {
+                doc_id: sample.pairs[query_id, doc_id].ranks for doc_id in places if places[doc_id].batch == batch
+            }
+            expected, reckoned = hashes.get(query_id, {}).get(str(batch)), sha256s[query_id][str(batch)]
             if expected is not None and expected != reckoned:
                 faults.append(f"{query_id}: the frozen ranks have the hash {reckoned[:12]}, expected {expected[:12]}")
             # Methods that came later have ranks of these documents, too: only those that were frozen count.
-            ranks = nested((method, doc_id, rank) for doc_id, of in own.items() for method, rank in of.items())
-            again = frozen_ranks(ranks, own, batch=batch)
-            for doc_id, of in own.items():
+            ranks = nested(
+                (method, doc_id, rank) for doc_id, methods in ranks_of.items() for method, rank in methods.items()
+            )
+            again = frozen_ranks(ranks, ranks_of, batch=batch)
+            for doc_id, methods in ranks_of.items():
                 by_pool = now.get(doc_id, {}) if expected != reckoned else {}
                 if doc_id not in pooled:
                     faults.append(f"{query_id} {doc_id}: in the sample, but not in the pool")
@@ -282,23 +295,25 @@ def faults_of_sample(
                     faults.append(f"{query_id} {doc_id}: {on_record}")
                 faults += [
                     f"{query_id} {doc_id}: rank {rank} by {method} on record, {by_pool[method]} by the pool"
-                    for method, rank in of.items()
+                    for method, rank in methods.items()
                     if by_pool.get(method, rank) != rank
                 ]
     return (*faults, *_faults_of_draw(sample))
 
 
 def _places(sample: PoolSample) -> Frozen:
-    return nested((one.query_id, one.doc_id, FrozenRank(one.rank, one.batch)) for one in sample.pairs.values())
+    return nested(
+        (sampled.query_id, sampled.doc_id, FrozenRank(sampled.rank, sampled.batch)) for sampled in sample.pairs.values()
+    )
 
 
 def _faults_of_draw(sample: PoolSample) -> Iterator[str]:
     design = sample.design
     pi = probabilities(_places(sample), share=design.share, rule=rule_of(design))
-    chosen = {query_id: set(own) for query_id, own in drawn(pi, seed=design.seed).items()}
-    for pair, one in sample.pairs.items():
-        expected = pi[one.query_id][one.doc_id]
-        if one.probability != expected:
-            yield f"{' '.join(pair)}: probability {one.probability}, expected {expected}"
-        elif one.drawn != (one.doc_id in chosen[one.query_id]):
-            yield f"{' '.join(pair)}: {'drawn' if one.drawn else 'not drawn'}, against its random number"
+    chosen = {query_id: set(doc_ids) for query_id, doc_ids in drawn(pi, seed=design.seed).items()}
+    for pair, sampled in sample.pairs.items():
+        expected = pi[sampled.query_id][sampled.doc_id]
+        if sampled.probability != expected:
+            yield f"{' '.join(pair)}: probability {sampled.probability}, expected {expected}"
+        elif sampled.drawn != (sampled.doc_id in chosen[sampled.query_id]):
+            yield f"{' '.join(pair)}: {'drawn' if sampled.drawn else 'not drawn'}, against its random number"

@@ -1,4 +1,4 @@
-"""The study while judging goes on: progress, pace, grades, running agreement, and when and at what cost it ends."""
+"""The study while judging goes on: progress, pace, grades, running agreement, and end and cost of the work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AssessorSeen:
     assigned: int
     """Judgements that they have given or are still to give."""
     judged: int
-    """Of these, those with an answer that counts; those in `cannot_judge` are among them."""
+    """Number of these with an answer that counts, including those in `cannot_judge`."""
     cannot_judge: int
     grades: dict[int, int]
 
@@ -69,22 +69,22 @@ class RunningAgreement:
     """Query papers with a complete pair."""
     missing: str
     level: float
-    """Of the intervals."""
+    """Level of the intervals."""
     statistic: str
-    """What the figures are: `median`, or where a sample of the pools is judged, `pooled`."""
+    """Kind of the figures: `median`, or `pooled` if a sample of the pools is judged."""
     figures: tuple[RunningFigure, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DisputesSeen:
-    """What an adjudicator has still to do; pairs that are not complete yet may bring more."""
+    """Work left for an adjudicator; pairs that are not complete yet may bring more."""
 
     disputed: int
     unjudgeable: int
-    """Those that nobody can judge, which are not open any more."""
+    """Pairs that cannot be judged, which are closed."""
     open: int
     hours: Estimate
-    """For the open ones."""
+    """Hours for the open disputes."""
     cost: Estimate
 
 
@@ -97,7 +97,7 @@ class Look:
     planned: int
     """Judgements: those that count and those still to be given, by whomever."""
     judged: int
-    """Of these, those that count."""
+    """Number of these that count."""
     vacant_pairs: int
     """Pairs that lack an assessor."""
     assessors: tuple[AssessorSeen, ...]
@@ -106,12 +106,12 @@ class Look:
     """None while no pair is complete."""
     settling: DisputesSeen
     forecast: Forecast
-    """Of judging."""
+    """Forecast of judging."""
     currency: str
 
 
 def running_agreement(snapshot: Snapshot) -> RunningAgreement | None:
-    """Of complete pairs only: what one assessor has judged and the other not yet says nothing of both."""
+    """The running agreement on complete pairs only: a pair that one assessor has not judged yet shows no agreement."""
     if not snapshot.outcome.of_answered_pairs:
         return None
     table = agreement_of(snapshot, coefficients=HEADLINE)
@@ -130,13 +130,13 @@ def running_agreement(snapshot: Snapshot) -> RunningAgreement | None:
 
 
 def papers_with_complete_pairs(snapshot: Snapshot) -> int:
-    """How many query papers have a pair that all of its assessors have answered."""
+    """Number of query papers with a pair that all of its assessors have answered."""
     papers = snapshot.topics
     return len({papers[judgement.query_id] for judgement in snapshot.outcome.of_answered_pairs})
 
 
 class AgreementSoFar:
-    """The running agreement from so many query papers on, computed only when what it is made of has changed."""
+    """The running agreement from so many query papers on, computed again only when its answers have changed."""
 
     def __init__(self, *, least_papers: int) -> None:
         self._least_papers = least_papers
@@ -165,7 +165,9 @@ def progress_of(
     names = sorted({planned.assessor for planned in plan})
     progress = outcome.progress
     done, left = Counter(name for name, _ in progress.given), progress.left_by_assessor
-    given = {name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names}
+    grades_of = {
+        name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names
+    }
     rules = rules_of(ws.settings)
     return Look(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
@@ -177,8 +179,8 @@ def progress_of(
                 assessor=name,
                 assigned=done[name] + left[name],
                 judged=done[name],
-                cannot_judge=given[name][None],
-                grades={grade: given[name][grade] for grade in ws.settings.scale.grades},
+                cannot_judge=grades_of[name][None],
+                grades={grade: grades_of[name][grade] for grade in ws.settings.scale.grades},
             )
             for name in names
         ),
@@ -197,11 +199,11 @@ def progress_of(
 
 
 def _queries(outcome: Outcome) -> tuple[QuerySeen, ...]:
-    pending = {(name, asked.pair) for name, asked in outcome.progress.pending}
+    pending = {(name, question.pair) for name, question in outcome.progress.pending}
     unfinished = outcome.progress.unfinished
     queries = []
-    for query_id, several in groupby(sorted(outcome.planned.items()), key=lambda planned: planned[0][0]):
-        teams = dict(several)
+    for query_id, pairs in groupby(sorted(outcome.planned.items()), key=lambda planned: planned[0][0]):
+        teams = dict(pairs)
         assigned = Counter(name for team in teams.values() for name in team)
         left = Counter(name for pair, team in teams.items() for name in team if (name, pair) in pending)
         judged = {name: (assigned[name] - left[name], assigned[name]) for name in sorted(assigned)}
@@ -225,8 +227,8 @@ def _running(name: str, summary: Summary, statistic: str) -> RunningFigure:
 
 def rules_of(settings: Settings) -> Rules:
     """The rules of annot.toml."""
-    wanted = settings.forecast.model_dump(include={"fence", "window_days", "hourly_rate", "level", "draws"})
-    return Rules(**wanted, seed=settings.seed)
+    options = settings.forecast.model_dump(include={"fence", "window_days", "hourly_rate", "level", "draws"})
+    return Rules(**options, seed=settings.seed)
 
 
 def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
@@ -245,16 +247,16 @@ class PersonByDay:
     """One person's answers; of an adjudicator, decisions."""
 
     given: tuple[int, ...]
-    """On each of the days."""
+    """Number of answers on each of the days."""
     n: int
-    """On whatever day."""
+    """Number of answers on any day."""
     last: datetime | None
-    """When the last one was given, in the lead's time zone."""
+    """Moment of the last answer, in the lead's time zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByDay:
-    """What everyone gave on the last days."""
+    """Answers of everyone on the last days."""
 
     days: tuple[date, ...]
     """The oldest first; the last is today."""
@@ -279,8 +281,8 @@ def by_day(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None = None) -> 
         return None if moment is None else moment.astimezone(zone)
 
     def of_people(given: Iterable[tuple[str, str | None]]) -> dict[str, PersonByDay]:
-        found = grouped((name, local(moment)) for name, moment in given)
-        return {name: _person(moments, days) for name, moments in sorted(found.items())}
+        moments_of = grouped((name, local(moment)) for name, moment in given)
+        return {name: _person(moments, days) for name, moments in sorted(moments_of.items())}
 
     return ByDay(
         days=days,
@@ -291,6 +293,6 @@ def by_day(snapshot: Snapshot, *, now: datetime, zone: tzinfo | None = None) -> 
 
 
 def _person(moments: list[datetime | None], days: tuple[date, ...]) -> PersonByDay:
-    known = [moment for moment in moments if moment is not None]
-    dates = [moment.date() for moment in known]
-    return PersonByDay(tuple(map(dates.count, days)), len(moments), max(known, default=None))
+    dated = [moment for moment in moments if moment is not None]
+    dates = [moment.date() for moment in dated]
+    return PersonByDay(tuple(map(dates.count, days)), len(moments), max(dated, default=None))

@@ -1,11 +1,11 @@
-"""The stage of a study: its records at one moment, and the facts on which the next step depends; no server is asked."""
+"""Stage of a study: its records at one moment, and the facts on which the next step depends; no server is asked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmodel import Session
 
@@ -13,6 +13,7 @@ from annot.base.errors import AnnotError
 from annot.base.names import counted, verb
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
+from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.adjudications import last_opinions, read_current
 from annot.store.judgements import count_corrected_texts, has_texts_on_record
@@ -38,11 +39,11 @@ PRODUCTS = {
     "browse": "browse.html",
     "datasheet": "datasheet.md",
 }
-"""What is made of the study, by command, and the file in exports/ that has to be there."""
+"""Files in exports/ that commands make of the study, by command."""
 
 
 def next_of(ws: Workspace) -> Next:
-    """What is next in the study."""
+    """The next step of the study."""
     with ws.opened() as study, study.reading() as session:
         return next_step(Stage(session, study).facts())
 
@@ -56,7 +57,7 @@ class Stage:
         """Papers with sentence labels."""
         self.queries = read_queries(session)
         self.sample = read_sample(session)
-        """Where a sample of the pools is judged."""
+        """The sample of the pools that is judged; None if whole pools are."""
         pooled = pools.documents_by_query(session)
         self.documents = to_judge(pooled, self.sample)
         """The papers of each query's pool that are to be judged."""
@@ -64,63 +65,63 @@ class Stage:
         self.everyone = people.read_assessors(session)
         self.plan = people.read_assignments(session)
         self.sent = projects.read_sent(session)
-        """What each person was sent to judge, without hidden gold."""
+        """Questions that each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
         self.texts = texts_of(session)
         """The answered pairs of which a text was corrected."""
-        self.waiting = {pair for pair, one in self.texts.items() if one.state == "waits"}
-        """Those that wait for the lead's decision."""
+        self.waiting = {pair for pair, texts in self.texts.items() if texts.state == "waits"}
+        """Pairs that wait for the lead's decision."""
         self.answered = self.outcome.answered
         """Every answer that counts, planned or not."""
         self.changes, self.versions = self._changes()
-        """What has changed since it was sent; and what was sent again with a change, in words."""
+        """Changes since the last push, and later versions that were sent, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
-        self.projects = [one for one in projects.read_projects(session) if one.remote_id is not None]
+        self.projects = [project for project in projects.read_projects(session) if project.remote_id is not None]
         imported = runs.judgements_imported(session)
-        gone = self.outcome.people - {one.assessor for one in self.projects} if imported else set()
-        present = [one for one in self.everyone if one.left_on is None and one.assessor not in gone]
+        gone = self.outcome.people - {project.assessor for project in self.projects} if imported else set()
+        present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
-        self.judges = {one.assessor for one in present if one.account and (may_assess or not one.adjudicator)}
-        self.adjudicators = {one.assessor for one in present if one.adjudicator}
+        self.judges = {
+            person.assessor for person in present if person.account and (may_assess or not person.adjudicator)
+        }
+        self.adjudicators = {person.assessor for person in present if person.adjudicator}
         self.elsewhere = imported and not present
 
     @property
     def to_withdraw(self) -> int:
-        """Unanswered tasks on the server of people who no longer have the pairs."""
-        have = {(planned.assessor, planned.asked) for planned in self.plan} | self.answered
-        have |= {(returned.assessor, returned.asked) for returned in self.outcome.returned}
-        return sum((name, asked) not in have for name, own in self.sent.items() for asked in own)
+        """Number of unanswered tasks on the server for people who no longer have the pairs."""
+        return tasks_to_withdraw(self.sent, self.plan, self.outcome)
 
     @property
     def corrected(self) -> int:
-        """Texts that were corrected."""
+        """Number of texts that were corrected."""
         return count_corrected_texts(self.session)
 
     @property
     def on_other_texts(self) -> int:
-        """Unanswered tasks on the server with a text that was corrected since, or that wait for the lead's decision."""
+        """Number of unanswered tasks with a text that was corrected since, or that wait for the lead's decision."""
         if not self.corrected:
             return 0
         from annot.study.judged_texts import tasks_on_other_texts
 
         other = tasks_on_other_texts(self.session, "judge", self.texts)
         return sum(
-            (name, asked) not in self.answered and (asked.pair in self.waiting or asked in other.get(name, ()))
-            for name, own in self.sent.items()
-            for asked in own
+            (name, question) not in self.answered and (question.pair in self.waiting or question in other.get(name, ()))
+            for name, questions in self.sent.items()
+            for question in questions
         )
 
     def _changes(self) -> tuple[tuple[ShownChange, ...], tuple[str, ...]]:
         versions = read_versions(self.session, *OF_SETTINGS)
         if not versions:
             return (), ()
-        # Only here: in no other study is anything on record that could have changed.
+        # Imported here alone: no other study has anything on record that could have changed.
         from annot.study.shown_versions import changes_of, later_versions
 
         return changes_of(self.ws, self.session), tuple(map(str, later_versions(versions)))
 
     def _uncorrected(self) -> int:
-        """Texts that are not those on record, although no correction says so."""
+        """Number of texts that differ from the record without a correction."""
         if not has_texts_on_record(self.session):
             return 0
         from annot.corpus.corpus_facts import uncorrected
@@ -136,32 +137,17 @@ class Stage:
         return in_words(changes)
 
     def facts(self) -> Facts:
-        """What the next step depends on."""
-        outcome, papers, require_title = self.outcome, self.ws.has_corpus, self.ws.settings.corpus.require_title
-        planned = {query_id for query_id, _ in outcome.planned}
-        pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
-        sent = projects.was_sent(self.session)
+        """The facts on which the next step depends."""
+        outcome, sent = self.outcome, projects.was_sent(self.session)
         owing = outcome.progress.left_by_assessor
-        gone = {one.assessor for one in self.everyone if one.left_on is not None}
-        found = Facts(
-            papers=papers,
-            untitled=0 if papers or not require_title else runs.rejected(self.session)[UNTITLED],
-            faceted=self.ws.settings.faceted,
-            unlabelled=self._unlabelled() if papers and self.ws.settings.faceted else "",
+        gone = {person.assessor for person in self.everyone if person.left_on is not None}
+        facts = Facts(
             sheet=self.ws.sheet.is_file(),
-            queries=len(self.queries),
-            pooled=len(pooled),
             redraw=not self.plan and "pool" in self.made and not self._current("pool"),
             unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
             misfits=self.made.get("guidelines", {}).get("misfits", 0),
-            seats=0 if planned or self.elsewhere else max(0, self.ws.settings.judging.per_pair - len(self.judges)),
             elsewhere=self.elsewhere,
             sent=sent,
-            planned=len(outcome.planned),
-            growing=0 if self.elsewhere else sum(1 for _ in self._growing(planned)),
-            undrawn=0 if self.elsewhere else len(self._undrawn(planned)),
-            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
-            batch=len(pooled - planned),
             uncorrected=self._uncorrected(),
             to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
@@ -172,14 +158,46 @@ class Stage:
             open=len(outcome.open),
             without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
             judged=bool(outcome.judgements),
-            **self._training(),
-            **self._judging(),
-            **self._settling(),
         )
-        found = found._replace(without_letter=self._without_letter(found))
-        # What follows from the grades is looked at once there are all.
-        waiting = found.to_judge or outcome.progress.left or found.open
-        return found if not found.judged or waiting else found._replace(**self._products())
+        for fill in (
+            self._with_corpus,
+            self._with_plan,
+            self._with_training,
+            self._with_judging,
+            self._with_disputes,
+        ):
+            facts = fill(facts)
+        facts = facts._replace(without_letter=self._without_letter(facts))
+        # The products of the grades are looked at once all grades are there.
+        waiting = facts.to_judge or outcome.progress.left or facts.open
+        return facts if not facts.judged or waiting else self._with_products(facts)
+
+    def _with_corpus(self, facts: Facts) -> Facts:
+        """Facts about the corpus and its labels."""
+        papers, settings = self.ws.has_corpus, self.ws.settings
+        return facts._replace(
+            papers=papers,
+            untitled=0 if papers or not settings.corpus.require_title else runs.rejected(self.session)[UNTITLED],
+            faceted=settings.faceted,
+            unlabelled=self._unlabelled() if papers and settings.faceted else "",
+        )
+
+    def _with_plan(self, facts: Facts) -> Facts:
+        """Facts about the queries, their pools, and the plan."""
+        outcome, here = self.outcome, not self.elsewhere
+        planned = {query_id for query_id, _ in outcome.planned}
+        pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
+        missing_people = max(0, self.ws.settings.judging.per_pair - len(self.judges))
+        return facts._replace(
+            queries=len(self.queries),
+            pooled=len(pooled),
+            seats=missing_people if here and not planned else 0,
+            planned=len(outcome.planned),
+            growing=sum(1 for _ in self._growing(planned)) if here else 0,
+            undrawn=len(self._undrawn(planned)) if here else 0,
+            to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
+            batch=len(pooled - planned),
+        )
 
     def _unlabelled(self) -> str:
         if not self.labelled:
@@ -193,14 +211,14 @@ class Stage:
             return f"{counted(lacking, 'paper')} of {papers:,} {verb(lacking, 'has', 'have')} no sentence labels"
         return "the papers or the settings have changed since sentences were labelled"
 
-    def _current(self, what: str) -> bool:
-        return is_current(self.made, what, self.states)
+    def _current(self, product: str) -> bool:
+        return is_current(self.made, product, self.states)
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
-        known, documents = self.outcome.planned, self.documents
+        planned_pairs, documents = self.outcome.planned, self.documents
         if self.sample is not None and self._undrawn(planned):
-            # Only here: no other study needs what draws a sample.
+            # Imported here alone: no other study draws a sample.
             from annot.judging.pool_samples import sample_of
 
             pooled = [query for query in self.queries if query.query_id in documents]
@@ -208,10 +226,10 @@ class Stage:
             coming = sample_of(current, pooled, design=self.sample.design, before=self.sample)
             documents = to_judge(documents, coming)
         for query_id in sorted(planned & documents.keys()):
-            yield from ((query_id, doc) for doc in documents[query_id] if (query_id, doc) not in known)
-        wanted, drawn = self.ws.settings.judging.per_pair, self.outcome.per_pair
-        if drawn is not None and drawn < wanted <= len(self.judges):
-            yield from known
+            yield from ((query_id, doc) for doc in documents[query_id] if (query_id, doc) not in planned_pairs)
+        per_pair, drawn = self.ws.settings.judging.per_pair, self.outcome.per_pair
+        if drawn is not None and drawn < per_pair <= len(self.judges):
+            yield from planned_pairs
 
     def _undrawn(self, planned: set[str]) -> list[Pair]:
         """Pairs of planned queries from which the sample has not drawn yet."""
@@ -225,151 +243,166 @@ class Stage:
         ]
 
     def _tasks(self, round: StoredRound) -> dict[str, set[PairKey]]:
-        """What everyone was sent in a round."""
-        found: dict[str, set[PairKey]] = {}
-        for one in self.projects:
-            if one.round == round:
-                found.setdefault(one.assessor, set()).update(projects.read_tasks(self.session, one.project))
-        return found
+        """Questions that everyone was sent in a round."""
+        tasks: dict[str, set[PairKey]] = {}
+        for project in self.projects:
+            if project.round == round:
+                tasks.setdefault(project.assessor, set()).update(projects.read_tasks(self.session, project.project))
+        return tasks
 
-    def _training(self) -> dict[str, Any]:
-        """Who is in training, of those who have nothing to judge yet."""
+    def _with_training(self, facts: Facts) -> Facts:
+        """People in training, among those who have nothing to judge yet."""
         if not trials.read_gold(self.session):
-            return {}
-        given = _pairs_of(trials.read_assignments(self.session, TRAIN))
-        sent = {name: {asked.pair for asked in own} for name, own in self._tasks(TRAIN).items()}
+            return facts
+        assigned = _pairs_of(trials.read_assignments(self.session, TRAIN))
+        sent = {name: {question.pair for question in questions} for name, questions in self._tasks(TRAIN).items()}
         answers = (answer.record for answer in trials.read_answers(self.session, TRAIN))
         done = _pairs_of(answer for answer in answers if answer.counts)
-        known = trials.read_trials(self.session)
+        recorded = trials.read_trials(self.session)
         to_train, training = [], []
         for name in sorted(name for name in self.judges if not self.sent.get(name)):
-            own, answered = sent.get(name, set()), done.get(name, set())
-            shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
-            if own - answered:
+            questions, answered = sent.get(name, set()), done.get(name, set())
+            shown = {tuple(pair) for pair in recorded.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
+            if questions - answered:
                 training.append(name)
-            elif not own or given.get(name, set()) - own or answered - shown:
+            elif not questions or assigned.get(name, set()) - questions or answered - shown:
                 to_train.append(name)
-        return {"to_train": tuple(to_train), "training": tuple(training)}
+        return facts._replace(to_train=tuple(to_train), training=tuple(training))
 
-    def _judging(self) -> dict[str, Any]:
-        """What has to be sent, and who has what to judge."""
-        hidden = {name: {PairKey(*pair) for pair in own} for name, own in read_hidden(self.session).items()}
+    def _with_judging(self, facts: Facts) -> Facts:
+        """Tasks of judging to send, and open tasks by person."""
+        hidden = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(self.session).items()}
         gold = self._tasks("judge") if hidden else {}
         probed = trials.read_answers(self.session, "hidden-gold") if hidden else ()
-        answered = {(one.record.assessor, one.record.asked) for one in probed if one.record.counts}
+        answered = {(answer.record.assessor, answer.record.asked) for answer in probed if answer.record.counts}
         pending = grouped((*self.outcome.progress.pending, *self.outcome.progress.pending_repeats))
         unsent: dict[str, int] = {}
         to_judge: dict[str, int] = {}
         for name in self.judges:
-            left = {asked for asked in hidden.get(name, ()) if (name, asked) not in answered} | {*pending.get(name, ())}
-            left = {asked for asked in left if asked.pair not in self.waiting}
-            there = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
-            unsent |= {name: len(left - there)} if left - there else {}
-            to_judge |= {name: len(there)} if there else {}
-        # A push leaves out who has not signed up, and what was answered meanwhile: the same again would change nothing.
-        # It sends again what a pull has found deleted since.
+            left = {question for question in hidden.get(name, ()) if (name, question) not in answered} | {
+                *pending.get(name, ())
+            }
+            left = {question for question in left if question.pair not in self.waiting}
+            on_server = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
+            unsent |= {name: len(left - on_server)} if left - on_server else {}
+            to_judge |= {name: len(on_server)} if on_server else {}
+        # A push leaves out people without an account, and pairs that were answered meanwhile: another one would change
+        # nothing. It sends tasks again that a pull has found deleted since.
         pushed = self._current("push")
         signing_up = unsent.keys() & self._without_account("push") if pushed else set()
         restyled = to_judge and not pushed and self._restyled("push")
         waiting = sum(many for name, many in unsent.items() if name not in signing_up)
         waiting += 0 if pushed else self.to_withdraw + self.on_other_texts + (sum(to_judge.values()) if restyled else 0)
-        return {"to_send": waiting, "signing_up": tuple(sorted(signing_up)), "to_judge": to_judge}
+        return facts._replace(to_send=waiting, signing_up=tuple(sorted(signing_up)), to_judge=to_judge)
 
-    def _settling(self) -> dict[str, Any]:
-        """What of the disputes has to be sent, and who has what to settle."""
+    def _with_disputes(self, facts: Facts) -> Facts:
+        """Disputes to send, and open disputes by adjudicator."""
         noted = self._tasks("adjudicate")
-        holders = grouped((asked, name) for name in sorted(self.adjudicators & noted.keys()) for asked in noted[name])
+        holders = grouped(
+            (question, name) for name in sorted(self.adjudicators & noted.keys()) for question in noted[name]
+        )
         to_settle: dict[str, int] = {}
         unsent, stale = 0, 0
         shows = last_opinions(self.session) if noted else {}
-        said = {one.pair: one.judgements for one in self.outcome.settlement.disputed}
+        judgements = {dispute.pair: dispute.judgements for dispute in self.outcome.settlement.disputed}
         for pair in self.outcome.open:
             if pair in self.waiting:
                 continue
-            asked = PairKey(*pair, 1 + self.outcome.reopened.get(pair, 0))
-            person = next((name for name in holders.get(asked, ()) if name in self._may_settle(pair)), None)
+            question = PairKey(*pair, 1 + self.outcome.reopened.get(pair, 0))
+            person = next((name for name in holders.get(question, ()) if name in self._may_settle(pair)), None)
             if person is None:
                 unsent += bool(self._may_settle(pair))
                 continue
             to_settle[person] = to_settle.get(person, 0) + 1
-            now = {(one.assessor, one.grade, one.cannot_judge, one.comment) for one in said[pair]}
+            now = {
+                (judgement.assessor, judgement.grade, judgement.cannot_judge, judgement.comment)
+                for judgement in judgements[pair]
+            }
             stale += now != set(shows.get((person, pair), now))
         disputed = set(self.outcome.open) - self.waiting
-        ended = {(name, asked.pair) for name, own in noted.items() for asked in own if asked.pair not in disputed}
+        ended = {
+            (name, question.pair)
+            for name, questions in noted.items()
+            for question in questions
+            if question.pair not in disputed
+        }
         if ended:
-            ended -= {(one.record.adjudicator, one.record.pair) for one in read_current(self.session)}
+            ended -= {(ruling.record.adjudicator, ruling.record.pair) for ruling in read_current(self.session)}
         pushed = self._current("push adjudication")
         restyled = to_settle and not pushed and self._restyled("push adjudication")
         signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
         waiting = 0 if signing_up else unsent
         waiting += 0 if pushed else stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
-        return {
-            "disputes_to_send": waiting,
-            "adjudicators_signing_up": tuple(sorted(signing_up)),
-            "to_settle": to_settle,
-        }
+        return facts._replace(
+            disputes_to_send=waiting,
+            adjudicators_signing_up=tuple(sorted(signing_up)),
+            to_settle=to_settle,
+        )
 
     def _may_settle(self, pair: Pair) -> set[str]:
         """The present adjudicators who may settle a dispute."""
-        passed_on = {one.adjudicator for one in self.outcome.passed_on.get(pair, ())}
+        passed_on = {ruling.adjudicator for ruling in self.outcome.passed_on.get(pair, ())}
         free = self.adjudicators - {*self.outcome.planned[pair]} - passed_on
         may_assess = self.ws.settings.adjudication.adjudicator_may_assess and not passed_on
         return free or (self.adjudicators if may_assess else set())
 
-    def _without_account(self, what: str) -> set[str]:
+    def _without_account(self, push: str) -> set[str]:
         """People whom the last push left out because the server did not have their accounts."""
-        return set(self.made.get(what, {}).get("without_account", ()))
+        return set(self.made.get(push, {}).get("without_account", ()))
 
-    def _restyled(self, what: str) -> bool:
-        """Whether the screens would not be as this push left them."""
-        return self.made.get(what, {}).get("screens") not in (None, self.states["screens"])
+    def _restyled(self, push: str) -> bool:
+        """True if the screens have changed since this push."""
+        return self.made.get(push, {}).get("screens") not in (None, self.states["screens"])
 
-    def _without_letter(self, found: Facts) -> tuple[str, ...]:
-        own = {(str(one.round), one.assessor): one for one in self.projects}
-        judges = found.training or (*found.to_judge, *found.signing_up)
+    def _without_letter(self, facts: Facts) -> tuple[str, ...]:
+        project_of = {(str(project.round), project.assessor): project for project in self.projects}
+        judges = facts.training or (*facts.to_judge, *facts.signing_up)
         roles = [("judge", name) for name in judges]
-        roles += [("adjudicate", name) for name in (*found.to_settle, *found.adjudicators_signing_up)]
-        # Whoever has answered without a letter of ours knew where to begin.
-        begun = {("judge", one.assessor) for one in self.outcome.judgements}
-        begun |= {("adjudicate", one.adjudicator) for one in self.outcome.adjudications.values()}
+        roles += [("adjudicate", name) for name in (*facts.to_settle, *facts.adjudicators_signing_up)]
+        # A person who has answered without a letter of ours knew where to begin.
+        begun = {("judge", judgement.assessor) for judgement in self.outcome.judgements}
+        begun |= {("adjudicate", ruling.adjudicator) for ruling in self.outcome.adjudications.values()}
         begun -= {tuple(role.split("/")) for role in self.made.get("invite", {})}
-        wanted = {one for one in roles if one not in begun and not has_letter(self.made, *one, own.get(one))}
-        return tuple(sorted({name for _, name in wanted}))
+        lacking = {
+            role for role in roles if role not in begun and not has_letter(self.made, *role, project_of.get(role))
+        }
+        return tuple(sorted({name for _, name in lacking}))
 
-    def _products(self) -> dict[str, Any]:
-        """What is gone, or older than what it is made from."""
+    def _with_products(self, facts: Facts) -> Facts:
+        """Products that are gone, or older than the records that they are made from."""
         release, datasheet = self.made.get("release", {}), self.made.get("datasheet", {})
         folder = str(release.get("folder", ""))
         written = bool(folder) and (self.ws.root / folder).is_dir()
         current = {name: (self.ws.exports / file).is_file() and self._current(name) for name, file in PRODUCTS.items()}
         current |= {"qrels": self._qrels_hold(), "release": written and self._current("release")}
         current |= {"backup": self._current("backup")}
-        current["agreement"] |= max(Counter(one.pair for one in self.outcome.judgements).values()) < 2  # no two people
-        found = self._refusing()
-        current |= {state.product: False for state in found if state.product}
+        judged_by = Counter(judgement.pair for judgement in self.outcome.judgements)
+        current["agreement"] |= max(judged_by.values()) < 2  # no two people
+        states = self._refusing()
+        current |= {state.product: False for state in states if state.product}
         old_runs = tuple(self._old_runs())
-        # A run whose file is gone is made again first; what is wrong with others is named after that.
-        others = [state for state in found if not (state.product or (old_runs and state.untrue == {"runs"}))]
+        # A run whose file is gone is made again first; faults of the others are named after that.
+        others = [state for state in states if not (state.product or (old_runs and state.untrue == {"runs"}))]
         parts = {state.part for state in others}
-        return {
-            "old": frozenset(name for name, is_so in current.items() if not is_so),
-            "untrue": tuple(state.says for state in others),
-            "untrue_part": parts.pop() if len(parts) == 1 else "",
-            "old_runs": old_runs,
-            "runs": any(self.ws.runs.glob("*.run")),
-            "questions": n if isinstance(n := datasheet.get("open"), int) else 0,
-            "release": folder if written else "FOLDER",
-        }
+        return facts._replace(
+            old=frozenset(name for name, is_so in current.items() if not is_so),
+            untrue=tuple(state.says for state in others),
+            untrue_part=parts.pop() if len(parts) == 1 else "",
+            old_runs=old_runs,
+            runs=any(self.ws.runs.glob("*.run")),
+            questions=n if isinstance(n := datasheet.get("open"), int) else 0,
+            release=folder if written else "FOLDER",
+        )
 
     def _refusing(self) -> list[StudyState]:
         """The states that the study is in and in which there is no release."""
-        # Only once there are all grades, as for the qrels.
+        # Imported once all grades are there, as for the qrels.
         from annot.judging.states import remembered_findings
 
         return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
 
     def _qrels_hold(self) -> bool:
-        # Only once there are all grades: until then the next step is known without these modules.
+        # Imported once all grades are there: until then the next step needs none of these modules.
         from annot.formats.trec import topics_file, write_qrels
         from annot.study.snapshot import DECISIONS_FILE
 
@@ -380,14 +413,14 @@ class Stage:
         return self.ws.qrels.read_text(encoding="utf-8") == write_qrels(self.outcome.qrels)
 
     def _old_runs(self) -> Iterator[str]:
-        """The runs of our own systems; those of others are brought in again by whoever has them."""
-        there = {path.name for path in self.ws.runs.glob("*.run")}
+        """Missing or outdated runs of our own systems; runs of others have to be imported again."""
+        files = {path.name for path in self.ws.runs.glob("*.run")}
         for run in runs.read_runs(self.session) if self.documents else ():
-            holds = f"{run.tag}.run" in there and self._current(f"run/{run.tag}")
+            holds = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
             if run.kind == Source.BASELINE and not holds:
                 yield run.tag
 
 
 def _pairs_of(records: Iterable[Assignment | Judgement]) -> dict[str, set[Pair]]:
     """The pairs of each person."""
-    return {name: set(own) for name, own in grouped((one.assessor, one.pair) for one in records).items()}
+    return {name: set(pairs) for name, pairs in grouped((record.assessor, record.pair) for record in records).items()}

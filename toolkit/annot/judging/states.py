@@ -51,13 +51,13 @@ THINGS = {
     "facets": "the facets",
     "sent": "what a push would send",
 }
-"""What a page or a release can rest on, in words. A page names what it rests on by these."""
+"""Things that a page or a release can rest on, in words. A page names them by these keys."""
 
 
 class Examination:
-    """One look at a study, for all finders: what several of them need is read or computed once, when first asked for.
+    """One look at a study for all finders: values that several of them need are read or computed once, when needed.
 
-    advance: hears of work that takes long.
+    advance: called with the progress of long work.
     """
 
     def __init__(self, ws: Workspace, *, advance: Advance = lambda _done, _total: None) -> None:
@@ -97,7 +97,7 @@ class Examination:
         return tuple(paper_id for paper_id in later if paper_id not in used)
 
     def broken(self, *links: str) -> Iterator[str]:
-        """What has changed of these links of the chain of hashes since it was written."""
+        """Changes of these links of the chain of hashes since they were written."""
         with self.ws.reading() as session:
             for link in links:
                 yield from chain.broken(self.ws, session, link)
@@ -109,13 +109,13 @@ class Examination:
 
     @cached_property
     def changes(self) -> tuple[ShownChange, ...]:
-        """What is no longer as people were sent it."""
+        """Changes since the last push."""
         with self.ws.reading() as session:
             return changes_of(self.ws, session)
 
     @cached_property
     def things(self) -> frozenset[str]:
-        """What of `THINGS` the study says anything about: guidelines and a server only if people judged by them."""
+        """Members of `THINGS` that the study has; guidelines and a server only if people judged here."""
         with self.ws.reading() as session:
             judged_here = Source.LABEL_STUDIO in sources_of_judgements(session)
         return frozenset(THINGS if judged_here else THINGS.keys() - {"guidelines", "blindness"})
@@ -127,17 +127,17 @@ class Examination:
 
 
 def uncorrected_texts(study: Examination) -> tuple[str, ...]:
-    """The papers whose text is not the one on record, although no correction says so."""
+    """Papers whose text differs from the record without a correction."""
     with study.ws.reading() as session:
         return uncorrected(study.ws, session, states_of(study.ws, session))
 
 
 def waiting(study: Examination) -> Iterator[str]:
-    """The corrected texts, each with how many pairs wait because of it."""
+    """Corrected texts, each with the number of pairs that wait because of it."""
     with study.ws.reading() as session:
-        pairs = [one for one in texts_of(session).values() if one.state == "waits"]
-    for text_id in sorted({text_id for one in pairs for text_id in one.to_decide}):
-        count = sum(text_id in one.to_decide for one in pairs)
+        pairs = [texts for texts in texts_of(session).values() if texts.state == "waits"]
+    for text_id in sorted({text_id for texts in pairs for text_id in texts.to_decide}):
+        count = sum(text_id in texts.to_decide for texts in pairs)
         yield f"{text_id}: {counted(count, 'pair')} {verb(count, 'waits', 'wait')} for a decision"
 
 
@@ -151,9 +151,9 @@ def waiting(study: Examination) -> Iterator[str]:
 
 
 SHOWN = 10
-"""Of what shows a state, how many lines or names a list has; a datasheet names all papers."""
+"""Number of lines or names that a list shows; a datasheet names all papers."""
 DATABASE = "database"
-"""What a finder reads that is no file below the study."""
+"""Name for the database among the files that a finder reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,29 +161,29 @@ class StudyState:
     """A state in which a study says something that is not true."""
 
     name: str
-    """A noun phrase that names it wherever it is spoken of."""
+    """Noun phrase for the state."""
     part: str
     """The part of the study by which `annot check PART` finds it."""
     says: str
-    """The same as a clause: what is the matter."""
+    """The state as a clause."""
     find: Callable[[Examination], Iterable[str]]
     """Everything that shows it, in words; nothing if the study is not in this state."""
     untrue: frozenset[str]
-    """What of `THINGS` is not true then."""
+    """Members of `THINGS` that are not true in this state."""
     remedy: str
-    """How it is mended, in words."""
+    """Remedy, in words."""
     reads: tuple[str, ...]
     """Files and folders below the study that the finder reads, and `DATABASE`: while they stay, so do its findings."""
     refused: bool = True
-    """Whether there is no release until it is mended. A state that no command can mend is named instead."""
+    """True if there is no release until it is mended. A state that no command can mend is named in the release."""
     lasting: bool = False
-    """Whether nothing mends it, and nothing needs to: `annot check` lists it, and it is no problem."""
+    """True if it needs no remedy: `annot check` lists it, and it is no problem."""
     product: str = ""
     """The product that is simply made again, named by its command: `next:` says so in its place on the way."""
     names: bool = False
-    """Whether the finder gives names alone, which are told in one line."""
+    """True if the finder gives names alone, which are listed in one line."""
     notice: str = "untrue"
-    """The sentence that a page says of it: a block of `templates/report/states.j2`."""
+    """Sentence on pages: a block of `templates/report/states.j2`."""
 
 
 class StateFinding(NamedTuple):
@@ -196,16 +196,16 @@ class StateFinding(NamedTuple):
     @property
     def lines(self) -> tuple[str, ...]:
         """A line for each of the first few, with the state before it and the remedy after it."""
-        more = len(self.words) - SHOWN
-        rest = (f"{more} more; `annot check {self.state.part}` lists all",) if more > 0 else ()
+        rest_count = len(self.words) - SHOWN
+        rest = (f"{rest_count} more; `annot check {self.state.part}` lists all",) if rest_count > 0 else ()
         shown = (*self.words[:SHOWN], *rest)
         shown = (", ".join(shown),) if self.state.names else shown
         return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in shown)
 
 
 def told(state: StudyState, study: Examination) -> tuple[str, ...]:
-    """The lines of `annot check`. Raises MissingInput if the study does not have what is looked at, InputError if that
-    cannot be read."""
+    """The lines of `annot check`. Raises MissingInput if the study lacks the thing to check, InputError if it cannot be
+    read."""
     words = tuple(state.find(study))
     if words and state.lasting:
         return (f"{state.says}: {', '.join(words)}; {state.remedy}",)
@@ -234,8 +234,8 @@ BACKUP = "restore it from a backup with `annot restore`"
 def _of_sent(
     name: str, says: str, part: Part, *, untrue: str = "sent", remedy: str = SEND, fixed: bool = False
 ) -> StudyState:
-    """A state in which something is not as people were sent it; pages have what was sent, so only what counts in
-    annot.toml refuses a release. fixed: of those changes that no reason can send."""
+    """A state in which something differs from the last push. Pages show what was sent, so a release is refused only for
+    settings that count as they are in annot.toml. fixed: changes that no reason can send."""
 
     def find(study: Examination) -> Iterator[str]:
         for change in study.changes:
@@ -462,14 +462,14 @@ STATES: tuple[StudyState, ...] = (
 
 def findings_of(study: Examination, *, on: Collection[str] | None = None) -> tuple[StateFinding, ...]:
     """The states that the study is in. on: only those in which one of these things is untrue; None for all."""
-    found = ((state, words_of(state, study)) for state in STATES if on is None or state.untrue & {*on})
-    return tuple(StateFinding(state, words) for state, words in found if words)
+    findings = ((state, words_of(state, study)) for state in STATES if on is None or state.untrue & {*on})
+    return tuple(StateFinding(state, words) for state, words in findings if words)
 
 
 def words_of(state: StudyState, study: Examination) -> tuple[str, ...]:
     """Everything that shows that the study is in this state; nothing if it is not, or says nothing that is untrue then.
 
-    What a study does not have yet is in no state. If something cannot be read, that is what is found.
+    A thing that the study does not have yet is in no state. If something cannot be read, the faults are returned.
     """
     if not state.untrue & study.things:
         return ()
@@ -493,41 +493,41 @@ MEMORY_FILE = "states.json"
 def remembered_findings(
     ws: Workspace, states: States, *, on: Collection[str] | None = None
 ) -> tuple[StateFinding, ...]:
-    """What `findings_of` finds. A finder runs again only if a file that it reads has another size or date, or a row of
-    a database on a server was written.
+    """The findings of `findings_of`, remembered. A finder runs again only if a file that it reads has another size or
+    date, or a row of a database on a server was written.
 
     on: only states in which one of these things is untrue. states: of the database as it is
     (`annot.study.provenance.states_of`).
     """
     path = ws.cache / MEMORY_FILE
-    known, study = _read(ws), Examination(ws)
+    recorded, study = _read(ws), Examination(ws)
     database = [json.dumps(states, sort_keys=True), *_marks_of_database(ws)]
     looked_at = [state for state in STATES if on is None or state.untrue & {*on}]
-    memory = dict(known)
+    memory = dict(recorded)
     for state in looked_at:
         mark = _mark(ws, state, database)
-        if known.get(state.name, {}).get("of") != mark:
+        if recorded.get(state.name, {}).get("of") != mark:
             memory[state.name] = {"of": mark, "words": list(words_of(state, study))}
-    if memory != known:
+    if memory != recorded:
         with contextlib.suppress(OSError):
             # A study that can only be read is looked at again each time.
             write_file(path, json.dumps(memory, sort_keys=True))
-    found = ((state, tuple(memory[state.name]["words"])) for state in looked_at)
-    return tuple(StateFinding(state, words) for state, words in found if words)
+    findings = ((state, tuple(memory[state.name]["words"])) for state in looked_at)
+    return tuple(StateFinding(state, words) for state, words in findings if words)
 
 
 def _read(ws: Workspace) -> dict[str, dict[str, list[str]]]:
     try:
-        known = json.loads((ws.cache / MEMORY_FILE).read_text(encoding="utf-8"))
-        return {name: {"of": list(found["of"]), "words": list(found["words"])} for name, found in known.items()}
+        recorded = json.loads((ws.cache / MEMORY_FILE).read_text(encoding="utf-8"))
+        return {name: {"of": list(entry["of"]), "words": list(entry["words"])} for name, entry in recorded.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def _mark(ws: Workspace, state: StudyState, database: Sequence[str]) -> list[str]:
-    """What tells whether anything that the finder reads has changed. database: the same of the database."""
+    """Marks that change whenever anything that the finder reads has changed. database: the marks of the database."""
     marks = (database if name == DATABASE else _marks_of_files(_files(ws.root / name)) for name in state.reads)
-    return [__version__, *(mark for several in marks for mark in several)]
+    return [__version__, *(mark for of_file in marks for mark in of_file)]
 
 
 def _marks_of_database(ws: Workspace) -> Iterator[str]:

@@ -34,10 +34,10 @@ HIDDEN: StoredRound = "hidden-gold"
 TOO_LATE = "train-after-feedback"
 """The source of answers that were changed once the gold grade could be seen; kept, and never looked at."""
 AGREED = "the assessors agreed"
-"""The reason that a drawn gold pair has until somebody writes one, unless an assessor wrote a comment."""
+"""Reason of a drawn gold pair until a person writes one, unless an assessor wrote a comment."""
 NO_REASONS = frozenset(("", AGREED, *(cause.value for cause in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES))))
-"""What a drawn gold pair may have that explains no grade: nothing, these words, or a cause that an adjudicator chose
-by its key."""
+"""Reasons of drawn gold pairs that explain no grade: nothing, these words, or a cause that an adjudicator chose by its
+key."""
 GATE = "kappa_quadratic"
 FIGURES = (GATE, *HEADLINE)
 NO_GRADE = "no grade"
@@ -63,11 +63,11 @@ class TrainedAssessor:
     gold: int
     """Gold pairs that are given to this assessor."""
     batches: int
-    """In which they come, each of one facet."""
+    """Number of batches of these pairs, each of one facet."""
     answered: int
     cannot_judge: int
     agreement: AgreementOfGradings
-    """By coefficient; the gate's is the first."""
+    """Agreement by coefficient; the gate's is the first."""
     threshold: float
     gate: str
     verdict: Verdict
@@ -76,7 +76,7 @@ class TrainedAssessor:
     looked_at: int
     """Pairs that were opened again with the gold grade."""
     remarks: tuple[str, ...]
-    """What was written there."""
+    """Comments written there."""
     changed_too_late: int
     """Answers changed when the gold grade could be seen; the earlier ones count."""
     planned_too: tuple[str, ...]
@@ -95,55 +95,55 @@ class HiddenGoldResult:
 
 
 def current_answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
-    """Of each person's answers to a pair the latest that counts; where none counts, the latest."""
+    """Latest answer that counts to each pair by each person, else the latest."""
     return current_judgements(answer.record for answer in trials.read_answers(session, round))
 
 
 @rounding
 def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
     """Everyone in training, by pseudonym."""
-    golden = {one.pair: (one.grade, one.why) for one in trials.read_gold(session)}
+    golden = {gold.pair: (gold.grade, gold.why) for gold in trials.read_gold(session)}
     queries = read_queries(session)
     facet_of = {query.query_id: query.facet for query in queries}
     papers = papers_of(queries)
     answers = by_person(current_answers(session, TRAIN))
     again = by_person(current_answers(session, FEEDBACK))
-    late = by_person(one.record for one in trials.read_answers(session, TOO_LATE))
+    late = by_person(answer.record for answer in trials.read_answers(session, TOO_LATE))
     planned = by_person(people.read_assignments(session))
-    known = trials.read_trials(session)
+    recorded = trials.read_trials(session)
     settings = ws.settings.training
-    found = []
-    for name, asked in by_person(trials.read_assignments(session, TRAIN)).items():
-        mine = {pair: golden[pair] for pair in asked if pair in golden}
-        answered = [one for pair, one in answers.get(name, {}).items() if pair in mine and one.counts]
-        agreement, furthest = _against(ws, grades_of(answered), mine, papers)
-        shown = {tuple(pair) for pair in known.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
-        looked = [one for _, one in sorted(again.get(name, {}).items())]
-        found.append(
+    trained = []
+    for name, assigned in by_person(trials.read_assignments(session, TRAIN)).items():
+        own_gold = {pair: golden[pair] for pair in assigned if pair in golden}
+        answered = [answer for pair, answer in answers.get(name, {}).items() if pair in own_gold and answer.counts]
+        agreement, furthest = _against(ws, grades_of(answered), own_gold, papers)
+        shown = {tuple(pair) for pair in recorded.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
+        looked = [answer for _, answer in sorted(again.get(name, {}).items())]
+        trained.append(
             TrainedAssessor(
                 assessor=name,
-                gold=len(mine),
-                batches=len(batches_of(mine, facet_of)),
+                gold=len(own_gold),
+                batches=len(batches_of(own_gold, facet_of)),
                 answered=len(answered),
-                cannot_judge=sum(one.grade is None for one in answered),
+                cannot_judge=sum(answer.grade is None for answer in answered),
                 agreement=agreement,
                 threshold=settings.threshold,
                 gate=settings.gate,
                 verdict=verdict(
                     agreement.figures[GATE],
                     n_answered=len(answered),
-                    n_gold=len(mine),
+                    n_gold=len(own_gold),
                     threshold=settings.threshold,
                     gate=settings.gate,
                 ),
                 furthest=furthest,
-                looked_at=sum(one.flags == (NO_GRADE,) for one in looked),
-                remarks=tuple(one.comment for one in looked if one.comment),
+                looked_at=sum(answer.flags == (NO_GRADE,) for answer in looked),
+                remarks=tuple(answer.comment for answer in looked if answer.comment),
                 changed_too_late=len(late.get(name, {})),
                 planned_too=tuple(" ".join(pair) for pair in sorted(shown & planned.get(name, {}).keys())),
             )
         )
-    return tuple(found)
+    return tuple(trained)
 
 
 @rounding
@@ -156,25 +156,25 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[HiddenGoldResult, .
         pair: (grade, "the final grade")
         for pair, grade in grades_of(outcome_of(session, ws.settings).decisions).items()
     }
-    given = by_person(current_answers(session, HIDDEN))
+    answers = by_person(current_answers(session, HIDDEN))
     papers = papers_of(read_queries(session))
-    found = []
+    results = []
     for name, pairs in hidden.items():
-        answered = [one for pair, one in given.get(name, {}).items() if pair in pairs and one.counts]
-        found.append(
+        answered = [answer for pair, answer in answers.get(name, {}).items() if pair in pairs and answer.counts]
+        results.append(
             HiddenGoldResult(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers))
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def on_record(trained: TrainedAssessor) -> dict[str, Any]:
-    """What stays on record of one assessor's training, for report and datasheet."""
+    """Record of one assessor's training, for report and datasheet."""
     names = ("gold", "batches", "answered", "threshold", "gate", "verdict")
     return {**_gate_figure(trained.agreement), **{name: getattr(trained, name) for name in names}}
 
 
 def hidden_on_record(probed: HiddenGoldResult) -> dict[str, Any]:
-    """What stays on record of one assessor's answers to hidden gold, for report and datasheet."""
+    """Record of one assessor's answers to hidden gold, for report and datasheet."""
     return {**_gate_figure(probed.agreement), "hidden": probed.hidden, "answered": probed.answered}
 
 
@@ -190,16 +190,16 @@ def figure_on_record(figure: Estimate) -> dict[str, float | None]:
 
 
 def figure_from_record(facts: Mapping[str, Any]) -> Estimate:
-    """What `figure_on_record` noted down; the reason why a figure was undefined is not on record."""
+    """The figure that `figure_on_record` recorded; the reason why a figure was undefined is not on record."""
     none = Undefined("not defined when it was measured")
     interval = none if facts["low"] is None else Interval(facts["low"], facts["high"], facts["level"], "")
     return Estimate(none if facts["value"] is None else facts["value"], interval)
 
 
 def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: StoredRound) -> Iterator[dict[str, Any]]:
-    """What is on record of each assessor in the round who has pairs with both grades: `kappa`, and the counts.
+    """Record of each assessor in the round who has pairs with both grades: `kappa`, and the counts.
 
-    known: what is on record of all trials, by name.
+    known: records of all trials, by name.
     """
     for name, facts in known.items():
         if name.startswith(f"{round}/") and facts.get("pairs"):
@@ -208,7 +208,7 @@ def recorded_against_gold(known: Mapping[str, Mapping[str, Any]], round: StoredR
 
 def grades_of(answers: Iterable[Judgement | Decision]) -> dict[Pair, int]:
     """The grade of each pair that has one."""
-    return {one.pair: one.grade for one in answers if one.grade is not None}
+    return {answer.pair: answer.grade for answer in answers if answer.grade is not None}
 
 
 def papers_of(queries: Iterable[Query]) -> dict[str, str]:
@@ -218,16 +218,16 @@ def papers_of(queries: Iterable[Query]) -> dict[str, str]:
 
 def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
     """Records of pairs by person and pair, in their order."""
-    return nested((one.assessor, one.pair, one) for one in records)
+    return nested((record.assessor, record.pair, record) for record in records)
 
 
 def _against(
-    ws: Workspace, own: Mapping[Pair, int], known: Mapping[Pair, tuple[int, str]], papers: Mapping[str, str]
+    ws: Workspace, given_grades: Mapping[Pair, int], expected: Mapping[Pair, tuple[int, str]], papers: Mapping[str, str]
 ) -> tuple[AgreementOfGradings, tuple[GradeGap, ...]]:
-    """How a person's grades agree with those that are known (grade, why), and the pairs that are furthest from them."""
-    grades = {pair: grade for pair, (grade, _) in known.items()}
+    """Agreement of a person's grades with the given (grade, reason), and the pairs that differ most."""
+    grades = {pair: grade for pair, (grade, _) in expected.items()}
     agreement = agreement_between(
-        own,
+        given_grades,
         grades,
         grades=ws.settings.scale.grades,
         level=ws.settings.agreement.level,
@@ -235,9 +235,11 @@ def _against(
         topics=papers,
     )
     apart = [
-        GradeGap(*pair, grade, *known[pair]) for pair, grade in own.items() if pair in known and grade != grades[pair]
+        GradeGap(*pair, grade, *expected[pair])
+        for pair, grade in given_grades.items()
+        if pair in expected and grade != grades[pair]
     ]
-    apart.sort(key=lambda one: (-abs(one.grade - one.gold), one.query_id, one.doc_id))
+    apart.sort(key=lambda gap: (-abs(gap.grade - gap.gold), gap.query_id, gap.doc_id))
     return agreement, tuple(apart[: ws.settings.training.furthest])
 
 
@@ -283,7 +285,7 @@ class ComparedGradings:
 
 @dataclass(frozen=True, slots=True)
 class SubstudyReport:
-    """What the sub-study found."""
+    """Results of the sub-study."""
 
     assessor: str
     level: float
@@ -297,7 +299,7 @@ class SubstudyReport:
 
 
 def plan_of(session: Session) -> dict[str, Any]:
-    """What is on record of the draw. Raises MissingInput before it."""
+    """Record of the draw. Raises MissingInput before it."""
     facts = trials.read_trial(session, TRIAL)
     if facts is None:
         raise MissingInput("no sub-study is drawn", hint=HINT)
@@ -306,18 +308,21 @@ def plan_of(session: Session) -> dict[str, Any]:
 
 @rounding
 def substudy_of(ws: Workspace, session: Session) -> SubstudyReport:
-    """How far the views agree with each other and with the final grades, and the time a pair takes in each."""
+    """Agreement of the views with each other and with the final grades, and the time for a pair in each."""
     assessor = plan_of(session)["assessor"]
     answers = {view: current_answers(session, round) for view, round in ROUNDS.items()}
     outcome = outcome_of(session, ws.settings)
-    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
+    pairs = {assignment.pair for assignment in trials.read_assignments(session, ROUNDS["abstract"])}
     if not any(answers.values()):
         raise MissingInput("no answers to the sub-study", hint="run `annot pull substudy`")
     level = ws.settings.agreement.level
-    grades = {view: grades_of(one for one in given if not one.flags) for view, given in answers.items()}
+    grades = {
+        view: grades_of(answer for answer in answers_in_view if not answer.flags)
+        for view, answers_in_view in answers.items()
+    }
     final = grades_of(outcome.decisions)
     papers = papers_of(read_queries(session))
-    grades["final"] = {pair: final[pair] for pair in asked if pair in final}
+    grades["final"] = {pair: final[pair] for pair in pairs if pair in final}
     compared = tuple(
         ComparedGradings(
             NAMES[first],
@@ -334,37 +339,39 @@ def substudy_of(ws: Workspace, session: Session) -> SubstudyReport:
         for first, second in (("abstract", "full"), ("abstract", "final"), ("full", "final"))
     )
     changes = [grades["full"][pair] - grades["abstract"][pair] for pair in grades["full"] if pair in grades["abstract"]]
-    judged = {one.pair for one in outcome.judgements if one.assessor == assessor and one.counts}
+    judged = {answer.pair for answer in outcome.judgements if answer.assessor == assessor and answer.counts}
     return SubstudyReport(
         assessor=assessor,
         level=level,
         titles={name: TITLES[name] for name in HEADLINE},
-        views=tuple(_view(view, len(asked), given, papers, level) for view, given in answers.items()),
+        views=tuple(
+            _view(view, len(pairs), answers_in_view, papers, level) for view, answers_in_view in answers.items()
+        ),
         compared=compared,
         changes={change: changes.count(change) for change in sorted(set(changes))},
-        judged_before=len(judged & asked),
+        judged_before=len(judged & pairs),
     )
 
 
-def substudy_on_record(found: SubstudyReport) -> dict[str, Any]:
-    """What stays on record, for report and datasheet."""
+def substudy_on_record(report: SubstudyReport) -> dict[str, Any]:
+    """Record for report and datasheet."""
     return {
-        "assessor": found.assessor,
+        "assessor": report.assessor,
         "compared": [
             {
-                "first": one.first,
-                "second": one.second,
-                "pairs": one.agreement.n_pairs,
-                "figures": {name: figure_on_record(figure) for name, figure in one.agreement.figures.items()},
+                "first": compared.first,
+                "second": compared.second,
+                "pairs": compared.agreement.n_pairs,
+                "figures": {name: figure_on_record(figure) for name, figure in compared.agreement.figures.items()},
             }
-            for one in found.compared
+            for compared in report.compared
         ],
-        "views": [{"view": one.view, "timed": one.timed, **figure_on_record(one.seconds)} for one in found.views],
+        "views": [{"view": view.view, "timed": view.timed, **figure_on_record(view.seconds)} for view in report.views],
     }
 
 
 def recorded_substudy(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
-    """What `on_record` noted down, its figures as estimates; None if no two gradings share a pair."""
+    """Results that `substudy_on_record` recorded, its figures as estimates; None if no two gradings share a pair."""
     facts = known.get(ON_RECORD)
     compared = [
         {**one, "figures": {name: figure_from_record(figure) for name, figure in one["figures"].items()}}
@@ -377,15 +384,15 @@ def recorded_substudy(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] 
     return {**facts, "compared": compared, "views": views}
 
 
-def _view(view: str, pairs: int, given: Sequence[Judgement], papers: Mapping[str, str], level: float) -> View:
-    answered = [one for one in given if one.counts]
-    timed = [one for one in answered if one.lead_time]
-    times = np.array([one.lead_time for one in timed], dtype=np.float64)
-    queries = [one.query_id for one in timed]
+def _view(view: str, pairs: int, answers: Sequence[Judgement], papers: Mapping[str, str], level: float) -> View:
+    answered = [answer for answer in answers if answer.counts]
+    timed = [answer for answer in answered if answer.lead_time]
+    times = np.array([answer.lead_time for answer in timed], dtype=np.float64)
+    queries = [answer.query_id for answer in timed]
     none = Undefined("no answer has a time")
     seconds = Estimate(none, none)
     if timed:
         interval = median_time_interval(times, queries, [papers[name] for name in queries], level)
         seconds = Estimate(float(np.median(times)), interval)
-    graded = sum(one.grade is not None for one in answered)
+    graded = sum(answer.grade is not None for answer in answered)
     return View(NAMES[view], pairs, len(answered), graded, len(answered) - graded, seconds, len(times))

@@ -1,4 +1,4 @@
-"""Which pairs are judged beside the collection, and in which order: training on gold, hidden gold, and the sub-study.
+"""Pairs that are judged besides the collection, in their order: training on gold, hidden gold, and the sub-study.
 
 The sub-study is that of Mysore et al. 2021 (CSFCube), appendix B: three queries of each facet, and five candidates of
 each, at random from all grades: 45 pairs. Theirs were of all types of papers; here the queries are drawn at random.
@@ -42,7 +42,7 @@ def query_by_query(pairs: Iterable[Pair], *key: str, seed: int) -> tuple[Pair, .
 
 
 def assigned(assessor: str, pairs: Iterable[Pair], *, behind: int = 0) -> list[Assignment]:
-    """The pairs as what this person is given, in this order. behind: how many they have before these."""
+    """Assignments of the pairs to this person, in this order. behind: number of pairs that they have before these."""
     return [Assignment(*pair, assessor, position) for position, pair in enumerate(pairs, start=behind + 1)]
 
 
@@ -55,15 +55,19 @@ def draw_gold(
     are spread evenly. Pairs in dispute alone would be too hard to pass on, pairs agreed on alone too easy to learn
     from. By facet in the order of its draw.
     """
-    known = {query.query_id: query for query in queries}
-    settled = [one for one in decisions if one.query_id in known and not _is_itself(known[one.query_id], one.doc_id)]
+    query_of = {query.query_id: query for query in queries}
+    settled = [
+        decision
+        for decision in decisions
+        if decision.query_id in query_of and not _is_itself(query_of[decision.query_id], decision.doc_id)
+    ]
     drawn: list[Decision] = []
-    for facet in sorted({query.facet for query in known.values()}):
-        have = sum(known[query_id].facet == facet for query_id, _ in current if query_id in known)
+    for facet in sorted({query.facet for query in query_of.values()}):
+        have = sum(query_of[query_id].facet == facet for query_id, _ in current if query_id in query_of)
         free = [
-            one
-            for one in sorted(settled, key=lambda one: one.pair)
-            if known[one.query_id].facet == facet and one.pair not in current
+            decision
+            for decision in sorted(settled, key=lambda decision: decision.pair)
+            if query_of[decision.query_id].facet == facet and decision.pair not in current
         ]
         drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - have)
     return tuple(drawn)
@@ -72,14 +76,17 @@ def draw_gold(
 def evenly(free: Sequence[Decision], count: int) -> list[Decision]:
     """At most `count` of them, one grade after the other, in each as evenly over origins and queries as can be."""
     # In the order of the draw, so that no grade always comes first.
-    grades = list(dict.fromkeys(one.grade for one in free))
-    left = {grade: [one for one in free if one.grade == grade] for grade in grades}
+    grades = list(dict.fromkeys(decision.grade for decision in free))
+    left = {grade: [decision for decision in free if decision.grade == grade] for grade in grades}
     used: Counter[tuple[str, object]] = Counter()
 
     def in_turn() -> Iterator[Decision]:
         while any(left.values()):
             for grade in filter(left.get, grades):
-                best = min(left[grade], key=lambda one: (used["origin", one.origin], used["query", one.query_id]))
+                best = min(
+                    left[grade],
+                    key=lambda decision: (used["origin", decision.origin], used["query", decision.query_id]),
+                )
                 left[grade].remove(best)
                 used.update([("origin", best.origin), ("query", best.query_id)])
                 yield best
@@ -109,12 +116,12 @@ def sequence_of(
 
 
 def batches_of(sequence: Iterable[Pair], facet_of: Mapping[str, str]) -> tuple[tuple[Pair, ...], ...]:
-    """The sequence in its batches: pairs of one facet that stand together are one."""
+    """Batches of the sequence: adjacent pairs of one facet are one."""
     return tuple(tuple(batch) for _, batch in groupby(sequence, key=lambda pair: facet_of[pair[0]]))
 
 
 def verdict(figure: Estimate, *, n_answered: int, n_gold: int, threshold: float, gate: str) -> Verdict:
-    """Whether an assessor may judge. gate: what must reach the threshold, the `estimate` or the lower end of its
+    """Verdict on an assessor. gate: value that must reach the threshold, the `estimate` or the lower end of its
     `interval`."""
     if n_answered < n_gold:
         return "not finished"
@@ -136,33 +143,33 @@ def draw_hidden(
     count: int,
     seed: int,
 ) -> tuple[Pair, ...]:
-    """Up to `count` settled pairs for this assessor. taken: pairs that they know. own: the queries of their plan.
+    """Up to `count` settled pairs for this assessor. taken: pairs that they know. own: queries of their plan.
 
-    Pairs of their own queries come first, where they are noticed least; then blocks of other queries. In each query the
-    grades come in turn.
+    Pairs of their own queries come first, because they are noticed least there; then blocks of other queries. In each
+    query the grades come in turn.
     """
-    ordered = sorted(decisions, key=lambda one: one.pair)
-    free = grouped((one.query_id, one) for one in ordered if one.pair not in taken)
+    ordered = sorted(decisions, key=lambda decision: decision.pair)
+    free = grouped((decision.query_id, decision) for decision in ordered if decision.pair not in taken)
     rng = generator(seed, "hidden-gold", assessor)
     order = shuffled(sorted(free), rng)
     drawn: list[Pair] = []
     for query_id in sorted(order, key=lambda query_id: query_id not in own):
         some = evenly(shuffled(free[query_id], rng), min(BLOCK, count - len(drawn)))
-        drawn += [one.pair for one in some]
+        drawn += [decision.pair for decision in some]
     return tuple(drawn)
 
 
 def with_hidden(
     sequence: Sequence[PairKey], hidden: Sequence[Pair], answered: AbstractSet[PairKey], *, assessor: str, seed: int
 ) -> list[PairKey]:
-    """The assessor's sequence with the hidden pairs in it: within their query where it is there, else as a block
+    """The assessor's sequence with the hidden pairs in it: within their query if it is in the sequence, else as a block
     between two queries, never at the very beginning.
 
-    What is `answered` comes first: pairs that were hidden in a study under way are among those still to come.
+    The `answered` part comes first: pairs that were hidden in a study under way are among those still to come.
     """
     if not hidden:
         return list(sequence)
-    blocks = [list(block) for _, block in groupby(sequence, key=lambda asked: asked.query_id)]
+    blocks = [list(block) for _, block in groupby(sequence, key=lambda question: question.query_id)]
     mixed = query_by_query(hidden, "hidden-gold", assessor, seed=seed)
     for query_id, extra in grouped((pair[0], PairKey(*pair)) for pair in mixed).items():
         rng = generator(seed, "hidden-gold-place", assessor, query_id)
@@ -170,18 +177,18 @@ def with_hidden(
         if home is None:
             blocks.insert(int(rng.integers(min(1, len(blocks)), len(blocks) + 1)), extra)
             continue
-        for asked in extra:
-            home.insert(int(rng.integers(1, len(home) + 1)), asked)
-    order = [asked for block in blocks for asked in block]
-    return sorted(order, key=lambda asked: asked not in answered)
+        for question in extra:
+            home.insert(int(rng.integers(1, len(home) + 1)), question)
+    order = [question for block in blocks for question in block]
+    return sorted(order, key=lambda question: question not in answered)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnSubstudy:
-    """The pairs of a sub-study, and what they are of."""
+    """Pairs of a sub-study, with their numbers by facet and grade."""
 
     pairs: tuple[Pair, ...]
-    """By query and document."""
+    """Pairs in the order of query and document."""
     by_facet: dict[str, int]
     """Queries drawn of each facet."""
     by_grade: dict[int, int]
@@ -199,19 +206,21 @@ def draw_substudy(
     Raises InputError if a facet has too few such queries.
     """
     candidates: dict[str, dict[int, list[str]]] = {}
-    known = {query.query_id: query for query in sorted(queries, key=lambda query: query.query_id)}
+    query_of = {query.query_id: query for query in sorted(queries, key=lambda query: query.query_id)}
     for (query_id, doc_id), grade in sorted(final.items()):
-        if query_id in known and not _is_itself(known[query_id], doc_id):
+        if query_id in query_of and not _is_itself(query_of[query_id], doc_id):
             candidates.setdefault(query_id, {}).setdefault(grade, []).append(doc_id)
-    settled = [query for name, query in known.items() if sum(map(len, candidates.get(name, {}).values())) >= per_query]
+    settled = [
+        query for name, query in query_of.items() if sum(map(len, candidates.get(name, {}).values())) >= per_query
+    ]
     by_facet = {
         facet: [query for query in settled if query.facet == facet]
-        for facet in sorted({query.facet for query in known.values()})
+        for facet in sorted({query.facet for query in query_of.values()})
     }
     faults = [
-        f"{facet}: queries with {per_query} or more settled pairs: found {len(own)}, expected {per_facet}"
-        for facet, own in by_facet.items()
-        if len(own) < per_facet
+        f"{facet}: queries with {per_query} or more settled pairs: found {len(eligible)}, expected {per_facet}"
+        for facet, eligible in by_facet.items()
+        if len(eligible) < per_facet
     ]
     if faults or not by_facet:
         raise InputError(
@@ -243,8 +252,8 @@ def _queries(by_facet: Mapping[str, Sequence[Query]], per_facet: int, seed: int)
     """Queries of each facet at random, of papers not chosen yet if there are."""
     rng = generator(seed, "substudy-queries")
     chosen: list[Query] = []
-    for own in by_facet.values():
-        left = shuffled(own, rng)
+    for eligible in by_facet.values():
+        left = shuffled(eligible, rng)
         for _ in range(per_facet):
             papers = {query.topic_id for query in chosen}
             chosen.append(min(left, key=lambda query: query.topic_id in papers))
@@ -262,5 +271,5 @@ def _some(candidates: Mapping[str, Mapping[int, list[str]]], query: Query, count
 
 
 def _is_itself(query: Query, doc_id: str) -> bool:
-    """Whether the document is the query paper. A document may have the id of a topic that is a text."""
+    """True if the document is the query paper. A document may have the id of a topic that is a text."""
     return doc_id == query.topic_id != query.query_id

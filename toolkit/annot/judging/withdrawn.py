@@ -1,18 +1,19 @@
-"""Answers on record that the server no longer has as they were: those that count on, and those that were withdrawn."""
+"""Answers that the server no longer has as they were, still counting or withdrawn, and tasks to withdraw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlmodel import Session
 
 from annot.base.names import without_ids
-from annot.base.records import SUPERSEDED, PairKey, grouped
+from annot.base.records import SUPERSEDED, Assignment, PairKey, grouped
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS
 from annot.store.revisions import AnnotationHistory, Revisions
+from annot.study.outcome import Outcome
 
 Role = Literal["assessor", "adjudicator"]
 TABLES: dict[Role, Revisions[Any]] = {"assessor": JUDGEMENTS, "adjudicator": ADJUDICATIONS}
@@ -20,7 +21,7 @@ TABLES: dict[Role, Revisions[Any]] = {"assessor": JUDGEMENTS, "adjudicator": ADJ
 
 @dataclass(frozen=True, slots=True)
 class WithdrawnAnswer:
-    """One person's last answer to what they were asked, and what speaks against it."""
+    """One person's last answer to a question, and the reason against it."""
 
     query_id: str
     doc_id: str
@@ -30,19 +31,19 @@ class WithdrawnAnswer:
     grade: int | None
     cannot_judge: str | None
     counts: bool
-    """True where it counts on although the server no longer has it; False where it was withdrawn."""
+    """True if it still counts although the server no longer has it; False if it was withdrawn."""
     why: str
     since: str | None
-    """When that was recorded: ISO 8601, UTC."""
+    """Moment of that record: ISO 8601, UTC."""
 
     @property
     def asked(self) -> PairKey:
-        """What the person was asked."""
+        """Question of the answer."""
         return PairKey(self.query_id, self.doc_id, self.occasion)
 
 
 def withdrawn_of(session: Session) -> tuple[WithdrawnAnswer, ...]:
-    """Every such answer of assessors, then of adjudicators; an answer that the same person gave again is not one."""
+    """Every such answer of assessors, then of adjudicators, unless the same person gave the answer again."""
     return tuple(
         WithdrawnAnswer(
             line.record.query_id,
@@ -65,7 +66,7 @@ def withdrawn_of(session: Session) -> tuple[WithdrawnAnswer, ...]:
 def lines_withdrawn(
     session: Session, role: Role, *, person: str | None = None, payload: bool = False
 ) -> Iterator[AnnotationHistory[Any]]:
-    """The lines of these answers; of several of one person to the same question, the one that counts, else the last."""
+    """Histories of these answers; of several by one person to a question, the one that counts, else the last."""
     revisions = TABLES[role]
     answers = (line for line in revisions.lines(session, person=person, payload=payload) if line.answer is not None)
     by_question = grouped(((line.record.asked, revisions.person_of(line.record)), line) for line in answers)
@@ -75,3 +76,13 @@ def lines_withdrawn(
         last = next(reversed(counting or given_up), None)
         if last is not None and last.why and not last.kept:
             yield last
+
+
+def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], plan: Iterable[Assignment], outcome: Outcome) -> int:
+    """Number of unanswered tasks on the server for people who no longer have the pairs.
+
+    sent: the questions that each person was sent, without hidden gold.
+    """
+    theirs = {(planned.assessor, planned.asked) for planned in plan} | outcome.answered
+    theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
+    return sum((name, question) not in theirs for name, tasks in sent.items() for question in tasks)

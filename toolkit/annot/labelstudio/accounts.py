@@ -1,4 +1,4 @@
-"""Accounts of assessors on a server, and what a server shows to strangers."""
+"""Accounts of assessors on a server, and the parts of a server that strangers can see."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _append_password(path: Path, pseudonym: str, email: str, password: str) -> N
 
 
 class LocalSecrets(NamedTuple):
-    """What was found; sets are empty if there is no local server."""
+    """Secrets of a local server; sets are empty if there is none."""
 
     addresses: frozenset[str]
     """E-mail addresses of accounts, the administrator's included."""
@@ -113,16 +113,16 @@ class LocalSecrets(NamedTuple):
     """Tokens and passwords."""
 
     @classmethod
-    def union(cls, found: Iterable[LocalSecrets]) -> LocalSecrets:
-        """What several servers keep."""
-        together = zip(*(cls(frozenset(), frozenset(), frozenset()), *found), strict=True)
+    def union(cls, secrets: Iterable[LocalSecrets]) -> LocalSecrets:
+        """Secrets of several servers."""
+        together = zip(*(cls(frozenset(), frozenset(), frozenset()), *secrets), strict=True)
         return cls(*(frozenset().union(*kind) for kind in together))
 
 
 def local_secrets(folder: Path) -> LocalSecrets:
-    """The secrets in the folder of a server: its own files, its passwords file and database, a token for elsewhere.
+    """Secrets in the folder of a server: its own files, its passwords file and database, a token for elsewhere.
 
-    Raises StudioError when one of the files is there and cannot be read: what cannot be read cannot be kept out.
+    Raises StudioError when one of the files cannot be read: secrets that are unknown cannot be kept out.
     """
     addresses: set[str] = set()
     names: set[str] = set()
@@ -132,14 +132,14 @@ def local_secrets(folder: Path) -> LocalSecrets:
     path = administrator
     try:
         if administrator.is_file():
-            found = json.loads(administrator.read_text(encoding="utf-8"))
-            addresses.add(found["email"])
-            tokens.update((found["password"], found["token"]))
+            account = json.loads(administrator.read_text(encoding="utf-8"))
+            addresses.add(account["email"])
+            tokens.update((account["password"], account["token"]))
         path = passwords
         if passwords.is_file():
-            known = read_passwords(passwords)
-            addresses.update(known)
-            tokens.update(known.values())
+            password_of = read_passwords(passwords)
+            addresses.update(password_of)
+            tokens.update(password_of.values())
         path = elsewhere
         if elsewhere.is_file():
             tokens.add(json.loads(elsewhere.read_text(encoding="utf-8"))["token"])
@@ -172,14 +172,14 @@ FORBIDDEN = 403
 
 
 class Exposure(NamedTuple):
-    """What anyone can see of a server."""
+    """Facts about a server that anyone can see."""
 
     sign_up: bool
-    """Whether an account can be made without an invitation, as the page for logging in has it."""
+    """True if its page for logging in lets people make an account without an invitation."""
     clock: datetime | None
-    """What time it is there, to the second; None if it does not say."""
+    """Time on the server, to the second; None if it does not say."""
     forms: bool = True
-    """Whether it takes a form that it has just given out: else nobody can sign in or sign up in a browser."""
+    """True if it accepts a form that it has just given out; else no person can sign in or sign up in a browser."""
 
 
 def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
@@ -209,9 +209,9 @@ def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
 
 
 def is_older(release: str, than: str) -> bool:
-    """Whether one release came before another; False where one cannot be read."""
-    one, other = _numbers(release), _numbers(than)
-    return one is not None and other is not None and one < other
+    """True if one release came before another; False if one cannot be read."""
+    first, other = _numbers(release), _numbers(than)
+    return first is not None and other is not None and first < other
 
 
 def _numbers(release: str) -> tuple[int, ...] | None:

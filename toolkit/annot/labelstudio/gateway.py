@@ -1,4 +1,4 @@
-"""The gateway to a Label Studio server: a handful of verbs, and tasks delivered exactly once."""
+"""Gateway to a Label Studio server: a handful of verbs, and tasks delivered exactly once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from annot.labelstudio.studio_records import (
 from annot.labelstudio.tasks import is_whole
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The gateway to a Label Studio server: a handful of verbs, our records out. All that the client library sends.
+# The gateway: a handful of verbs that return our records. Every request of the client library is made here.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -35,7 +35,7 @@ WHOLE_EXPORT = 5000
 """Tasks up to which a project is exported in one request: the server sends nothing until it has put all together, and
 proxies give up on it after a minute."""
 EXPORT_SIZE = 200
-"""Tasks of a larger one in one request: their ids stand in its address, which may be about 8,000 characters long."""
+"""Tasks of a larger one in one request: their ids are in its address, which may be about 8,000 characters long."""
 PROJECT_SETTINGS = {
     "sampling": "Sequential sampling",
     "maximum_annotations": 1,
@@ -44,9 +44,9 @@ PROJECT_SETTINGS = {
     # What fills the sentence labels is the task's own prediction; without this it would stay unused.
     "show_collab_predictions": True,
 }
-"""What every project of ours is set to, whoever it is for."""
+"""Settings of every project of ours."""
 WRITTEN = ("label_config", "title", "expert_instruction")
-"""What else of a project people see: its screen, its name, and its instructions."""
+"""Other settings of a project that people see: its screen, its name, and its instructions."""
 
 
 class Gateway(Door):
@@ -57,51 +57,51 @@ class Gateway(Door):
     def project(self, project_id: int) -> StudioProject | None:
         """The project of this id; None if the server has none, and lists none of that id either.
 
-        A server that is just starting, or a proxy, may answer 404 for what is there. Raises StudioError if that
-        happens twice.
+        A server that is just starting, or a proxy, may answer 404 for a project that is there. Raises StudioError if
+        that happens twice.
         """
         for _ in range(2):
-            found = self._found(project_id)
-            if found is not None or project_id not in self._descriptions():
-                return found
+            project = self._found(project_id)
+            if project is not None or project_id not in self._descriptions():
+                return project
         raise StudioError(
             f"{self.url} lists project {project_id}, but answers 404 when asked for it",
             hint="nothing was changed; run the command again when the server works",
         )
 
     def marked_projects(self, marker: str, *, beside: int | None = None) -> tuple[StudioProject, ...]:
-        """Every project that carries `marker`, the oldest first; without the one of the id `beside`.
+        """Every project that carries `marker`, the oldest first, without the one whose id is `beside`.
 
         A creation that was killed may still be finished by a slow server, or repeated by one that found its database
-        locked, beside the one that was made.
+        locked, in addition to the one that was made.
         """
         sign = _sign(marker)
-        found = [number for number, text in self._descriptions().items() if sign in text and number != beside]
-        return tuple(project for project in map(self.project, found) if project is not None)
+        numbers = [number for number, text in self._descriptions().items() if sign in text and number != beside]
+        return tuple(project for project in map(self.project, numbers) if project is not None)
 
     def projects_by_marker(self, begin: str) -> dict[str, int]:
         """The ids of the projects whose marker begins so, by marker; of several with one marker, the oldest."""
         sign = f"[annot:{begin}"
-        found: dict[str, int] = {}
+        projects: dict[str, int] = {}
         for project_id, text in self._descriptions().items():
             if sign in text:
-                found.setdefault(begin + text.partition(sign)[2].partition("]")[0], project_id)
-        return found
+                projects.setdefault(begin + text.partition(sign)[2].partition("]")[0], project_id)
+        return projects
 
     def find_project(self, marker: str) -> StudioProject | None:
         """The project that carries `marker`, or None.
 
         Of several, the one that holds tasks is meant, or else the oldest. Raises StudioError if several hold tasks.
         """
-        found = self.marked_projects(marker)
-        holding = [project for project in found if project.tasks]
+        marked = self.marked_projects(marker)
+        holding = [project for project in marked if project.tasks]
         if len(holding) > 1:
             raise StudioError(
                 f"{self.url}: projects {', '.join(str(project.project_id) for project in holding)} have the same "
                 f"marker {marker} and contain tasks, expected one",
                 hint="in Label Studio, delete all but one of them, and run the command again",
             )
-        return next(iter((*holding, *found)), None)
+        return next(iter((*holding, *marked)), None)
 
     def delete_project(self, project_id: int) -> None:
         """Delete the project with all that is in it; one that is gone already is fine."""
@@ -109,7 +109,7 @@ class Gateway(Door):
             self._client.projects.delete(project_id)
 
     def create_project(self, spec: ProjectSpec) -> int:
-        """Make the project, without looking whether it is there; its id."""
+        """Make the project, even if there is one already; its id."""
         with self._asking(f"creating the project {spec.title!r}"):
             return integer(self._client.projects.create(**_fields(spec)).id)
 
@@ -121,12 +121,12 @@ class Gateway(Door):
             self._client.projects.update(project_id, **fields)
 
     def open_instructions(self, project_id: int, opens: bool) -> None:
-        """Whether the instructions open by themselves whenever the page is loaded; their button stays in any case."""
+        """Set if the instructions open by themselves whenever the page is loaded; their button stays in any case."""
         with self._asking(f"updating project {project_id}"):
             self._client.projects.update(project_id, show_instruction=opens)
 
     def labelling_url(self, project_id: int) -> str:
-        """The link to give to the person whose project it is."""
+        """Address of the project, to give to its person."""
         return labelling_url(self.url, project_id)
 
     def snapshot(self, project_id: int) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Gateway(Door):
             return tuple(self._task(project_id, task) for task in listed.values())
 
     def count_tasks(self, project_id: int) -> int:
-        """How many tasks the project holds."""
+        """Number of tasks of the project."""
         with self._asking(f"counting the tasks of project {project_id}"):
             pager = self._client.tasks.list(project=project_id, include="id", page_size=1, request_options=READ)
             return integer(pager.response.total)
@@ -192,7 +192,7 @@ class Gateway(Door):
             return ()
 
     def update_task(self, task_id: int, data: Payload) -> None:
-        """Make `data` what the task shows; what was answered, drafted and predicted on it stays. Safe to repeat."""
+        """Make the task show `data`; its answers, drafts and predictions stay. Safe to repeat."""
         with self._asking(f"updating task {task_id}"):
             self._client.tasks.update(str(task_id), data=dict(data), request_options=READ)
 
@@ -202,10 +202,10 @@ class Gateway(Door):
             self._client.tasks.delete(str(task_id))
 
     def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> None:
-        """Delete those of these tasks that nobody has answered by the time the server does it; the others stay.
+        """Delete those of these tasks that have no answer by the time the server does it; the others stay.
 
-        The server looks and deletes in one step: an answer given since the tasks were listed is never lost. Nor is one
-        that it has and did not count, as it was ended in between. Safe to repeat.
+        The server looks and deletes in one step, so an answer given since the tasks were listed is never lost. Nor is
+        an answer that it has without counting it, because it was stopped in between. Safe to repeat.
         """
         # The counts leave out drafts, which nobody but their author sees.
         unanswered = [
@@ -239,23 +239,23 @@ class Gateway(Door):
     ) -> tuple[PulledTask, ...]:
         """All tasks, or these, with every annotation on them, cancelled ones included.
 
-        Complete, or StudioError: as many tasks as the server counts, and on each as many annotations as it counts. It
-        may count too few: a server that was ended between an answer and its count has the answer all the same.
+        Raises StudioError if there are fewer tasks, or fewer annotations on one, than the server counts. It may count
+        too few: a server that was stopped between an answer and its count has the answer all the same.
         The server keeps a copy of every export.
         """
-        found: tuple[PulledTask, ...] = ()
+        pulled: tuple[PulledTask, ...] = ()
         if task_ids is None:
             total = self.count_tasks(project_id)
             if total <= WHOLE_EXPORT:
-                found = self._exported(project_id, (), expected=total)
-                advance(len(found))
-                return found
+                pulled = self._exported(project_id, (), expected=total)
+                advance(len(pulled))
+                return pulled
             task_ids = [task.task_id for task in self.tasks_of(project_id)]
         for start in range(0, len(task_ids), EXPORT_SIZE):
             group = task_ids[start : start + EXPORT_SIZE]
-            found += self._exported(project_id, group, expected=len(group))
+            pulled += self._exported(project_id, group, expected=len(group))
             advance(len(group))
-        return found
+        return pulled
 
     def annotate(self, task_id: int, result: Sequence[Payload], *, lead_time: float | None = None) -> int:
         """Annotate the task as this token's account, once, and return the annotation's id.
@@ -263,14 +263,14 @@ class Gateway(Door):
         Raises UncertainWrite if the answer does not settle whether it arrived: look before doing it again.
         """
         with self._asking(f"annotating task {task_id}"):
-            made = self._client.annotations.create(task_id, result=list(result), lead_time=lead_time)
-            return integer(made.id)
+            annotation = self._client.annotations.create(task_id, result=list(result), lead_time=lead_time)
+            return integer(annotation.id)
 
     def predictions(self, project_id: int) -> tuple[Prediction, ...]:
-        """Everything that is filled in on the tasks of the project, whoever did it; all in one answer."""
+        """Everything that is filled in on the tasks of the project, whoever filled it in; all in one answer."""
         with self._asking(f"reading what is filled in on the tasks of project {project_id}"):
             listed = self._client.predictions.list(project=project_id, request_options=READ)
-            return tuple(Prediction(one.task, one.model_version, one.score, tuple(one.result)) for one in listed)
+            return tuple(Prediction(row.task, row.model_version, row.score, tuple(row.result)) for row in listed)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -279,17 +279,17 @@ class Gateway(Door):
         doing = f"exporting project {project_id}"
         with self._asking(doing):
             # The library sends the ids under a name that the server does not read, and would get every task.
-            asked = {"ids[]": [str(task_id) for task_id in task_ids]}
-            tasks = {integer(task["id"]): task for task in self._export(project_id, asked)}
+            parameters = {"ids[]": [str(task_id) for task_id in task_ids]}
+            tasks = {integer(task["id"]): task for task in self._export(project_id, parameters)}
             if len(tasks) < expected:
                 raise http_client.short(url=self.url, doing=doing, expected=expected, found=len(tasks), what="tasks")
             for task in tasks.values():
                 # More than counted is fine: the next pull brings the task again.
                 counted = integer(task["total_annotations"]) + integer(task["cancelled_annotations"])
-                found = len({integer(annotation["id"]) for annotation in task["annotations"]})
-                if found < counted:
+                number = len({integer(annotation["id"]) for annotation in task["annotations"]})
+                if number < counted:
                     raise http_client.short(
-                        url=self.url, doing=doing, expected=counted, found=found, what="annotations"
+                        url=self.url, doing=doing, expected=counted, found=number, what="annotations"
                     )
             return tuple(
                 PulledTask(
@@ -317,15 +317,15 @@ class Gateway(Door):
     def _found(self, project_id: int) -> StudioProject | None:
         with self._asking(f"looking at project {project_id}"):
             try:
-                found = self._client.projects.get(project_id, request_options=READ)
+                project = self._client.projects.get(project_id, request_options=READ)
             except Exception as error:
                 if getattr(error, "status_code", None) == 404:
                     return None
                 raise
-            tasks, annotations = integer(found.task_number), integer(found.total_annotations_number)
-            settings = {name: getattr(found, name) for name in (*PROJECT_SETTINGS, *WRITTEN)}
-            opens = bool(found.show_instruction)
-            return StudioProject(integer(found.id), moment(found.created_at), tasks, annotations, settings, opens)
+            tasks, annotations = integer(project.task_number), integer(project.total_annotations_number)
+            settings = {name: getattr(project, name) for name in (*PROJECT_SETTINGS, *WRITTEN)}
+            opens = bool(project.show_instruction)
+            return StudioProject(integer(project.id), moment(project.created_at), tasks, annotations, settings, opens)
 
     def _descriptions(self) -> dict[int, str]:
         doing = "listing the projects"
@@ -335,9 +335,9 @@ class Gateway(Door):
             listed = self._listed(pager, pager.response.count, doing=doing, what="projects")
             return {project_id: project.description or "" for project_id, project in listed.items()}
 
-    def _export(self, project_id: int, asked: dict[str, Any]) -> list[dict[str, Any]]:
-        """The tasks as the server exports them, those without an answer, too. It keeps a copy of every export."""
-        options = {**READ, "additional_query_parameters": {"download_all_tasks": "true", **asked}}
+    def _export(self, project_id: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+        """The tasks as the server exports them, with or without an answer. It keeps a copy of every export."""
+        options = {**READ, "additional_query_parameters": {"download_all_tasks": "true", **parameters}}
         chunks = self._client.projects.exports.download_sync(id=project_id, export_type="JSON", request_options=options)
         tasks: list[dict[str, Any]] = json.loads(b"".join(chunks))
         return tasks
@@ -361,7 +361,7 @@ def _sign(marker: str) -> str:
 
 
 def _changed_since(moment: str) -> str:
-    """The server's filter for tasks: making, changing and deleting an annotation change its task's moment, too."""
+    """The server's filter for changed tasks: a new, changed or deleted annotation changes its task's moment."""
     late = {"filter": "filter:tasks:updated_at", "operator": "greater_or_equal", "type": "Datetime", "value": moment}
     return json.dumps({"filters": {"conjunction": "and", "items": [late]}})
 
@@ -369,16 +369,15 @@ def _changed_since(moment: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # Tasks onto the server, each exactly once, whatever happens on the way.
 #
-# The server has no key of its own for a task: a repeated import doubles it. So every write is sent once, and where
-# its answer is lost, what is there is read back by our own key before anything is sent again. An import that was
-# killed may still be finished by the server afterwards; the second copies are found at the end and deleted, unless
-# somebody has already annotated them.
+# The server has no key of its own for a task: a repeated import doubles it. So every write is sent once, and if its
+# answer is lost, the tasks are read back by our own key before anything is sent again. An import that was killed may
+# still be finished by the server afterwards; second copies are deleted at the end, unless they are annotated.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 BATCH_SIZE = 1000
 MOST_UPDATES = 50
-"""The server takes a thousand new tasks in the time of so many updates."""
+"""Number of updates that take the server as long as a thousand new tasks."""
 
 _WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds between looks for an import whose answer got lost. One import is one transaction of about a second."""
@@ -400,55 +399,77 @@ def deliver(
 ) -> Delivery:
     """Bring `tasks` (of `annot.labelstudio.tasks`, each with a key of its own) into the project, in their order.
 
-    Safe to repeat after anything. Proves that each is there once: by the server's answers and its count, and where the
-    two differ by reading everything back. `advance` is told how many more tasks are there, for a progress bar.
+    Safe to repeat after anything. Proves that each task is there once: by the server's answers and its count, and if
+    the two differ by reading everything back.
 
-    listed: what the project holds, where that was just looked at.
-    answered: of tasks whose answer is known already, by key, when it was last changed. One that the server lost is not
-    sent again, and one that stands there unanswered because the server fell back behind the answer (it was restored
-    from a backup) is deleted: nobody is asked twice. Where somebody deleted the answer itself, the task stays.
-
-    stale: unanswered tasks that are deleted, and sent again where they are among `tasks`. One of them stays until the
-    others are sent: a server on SQLite gives the number of its last task again, and whoever has a deleted task open
-    would answer another pair with what they see.
+    listed: tasks of the project, if they were just read.
+    answered: moment of the last change of answers on record, by the key of their task. If the server lost such a task,
+    it is not sent again. If it has the task without the answer, because it was restored from an earlier backup, the
+    task is deleted: no person is asked twice. If a person deleted the answer itself, the task stays.
+    stale: unanswered tasks that are deleted, and sent again if they are among `tasks`. One of them stays until the
+    others are sent: a server on SQLite gives the number of its last task again, and a person who has a deleted task
+    open would answer another pair with what they see.
+    advance: called with the number of further tasks that are there, for a progress bar.
 
     Raises StudioError if the server refuses or loses tasks, and if people have annotated two copies of one:
-    nothing is deleted then, a person has to look.
+    nothing is deleted then, because a person has to look.
     """
-    keys = [task["data"][KEY] for task in tasks]
-    known = answered or {}
+    on_record = answered or {}
     present = server.tasks_of(project_id) if listed is None else tuple(listed)
     last = max(stale, key=lambda task: task.task_id, default=None)
     if last is not None:
-        server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
-        present = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
-    again = {task.key for task in stale} - {task.key for task in present}
-    forgotten = [
-        task for task in present if not task.annotations and (task.updated_at or "~") < known.get(task.key or "", "")
-    ]
-    if forgotten:
-        server.delete_unanswered(project_id, [task.task_id for task in forgotten])
-        left = {task.task_id for task in server.tasks_of(project_id)}
-        forgotten = [task for task in forgotten if task.task_id not in left]
-    there = {task.key for task in present} - {task.key for task in forgotten}
-    spared = {key for key in keys if key in known and key not in there}
-    keys = [key for key in keys if key not in spared]
-    missing = [task for task in tasks if task["data"][KEY] not in there | spared]
+        present = _delete_all_but(last, server, project_id, stale)
+    forgotten = _delete_forgotten(server, project_id, present, on_record)
+    keys_there = {task.key for task in present} - {task.key for task in forgotten}
+    keys = [task["data"][KEY] for task in tasks]
+    spared = {key for key in keys if key in on_record and key not in keys_there}
+    missing = [task for task in tasks if task["data"][KEY] not in keys_there | spared]
     staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
-    made: list[StudioTask] = []
-    for start in range(0, len(missing), batch_size):
-        batch = missing[start : start + batch_size]
-        made += _send(server, project_id, batch)
-        advance(len(batch))
+    sent = _send_all(server, project_id, missing, batch_size, advance)
     if last is not None:
         server.delete_unanswered(project_id, [last.task_id])
-    now = [*staying, *made]
+    current = [*staying, *sent]
     changed = missing or forgotten or stale
-    if len(made) < len(missing) or (changed and server.count_tasks(project_id) != len(now)):
-        now = list(server.tasks_of(project_id))
-    copies = _copies_that_stay(server, project_id, set(keys), now)
+    if len(sent) < len(missing) or (changed and server.count_tasks(project_id) != len(current)):
+        current = list(server.tasks_of(project_id))
+    task_ids = _single_tasks(server, project_id, [key for key in keys if key not in spared], current)
+    withdrawn = {task.key for task in stale} - {task.key for task in present}
+    renewed = len(withdrawn.intersection(task["data"][KEY] for task in missing))
+    return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
+
+
+def _delete_all_but(
+    last: StudioTask, server: Gateway, project_id: int, stale: Sequence[StudioTask]
+) -> tuple[StudioTask, ...]:
+    """Delete the unanswered of these tasks but for the last; the tasks of the project then, without the last."""
+    server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
+    return tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
+
+
+def _delete_forgotten(
+    server: Gateway, project_id: int, present: Sequence[StudioTask], answered: Mapping[str, str]
+) -> list[StudioTask]:
+    """Delete the unanswered tasks that are older than their answer on record; those that are gone then."""
+    older = [
+        task for task in present if not task.annotations and (task.updated_at or "~") < answered.get(task.key or "", "")
+    ]
+    if not older:
+        return []
+    server.delete_unanswered(project_id, [task.task_id for task in older])
+    left = {task.task_id for task in server.tasks_of(project_id)}
+    return [task for task in older if task.task_id not in left]
+
+
+def _single_tasks(
+    server: Gateway, project_id: int, keys: Sequence[str], listed: Sequence[StudioTask]
+) -> dict[str, int]:
+    """The server's number of the one task of each key, after surplus copies were deleted.
+
+    Raises StudioError if a task is missing, or two of its copies have an answer.
+    """
+    copies = _copies_that_stay(server, project_id, set(keys), listed)
     lost = [key for key in keys if key not in copies]
     if lost:
         raise StudioError(
@@ -460,62 +481,73 @@ def deliver(
             f"project {project_id}: some tasks exist twice, both with an answer",
             hint=f"delete one of each in Label Studio: {', '.join(doubled[:3])}",
         )
-    task_ids = {key: copies[key][0].task_id for key in keys}
-    renewed = len(again.intersection(task["data"][KEY] for task in missing))
-    return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
+    return {key: copies[key][0].task_id for key in keys}
 
 
 def behind(listed: Sequence[StudioTask], tasks: Sequence[Payload], *, new: Collection[str]) -> list[StudioTask]:
-    """The unanswered tasks that have to be sent again for all to stand in their order, with the text they should.
+    """The unanswered tasks that have to be sent again, so that all come in their order and with their text.
 
-    People meet tasks in the order in which they were sent; so all that come after a new one. The same where more than
-    `MOST_UPDATES` show an earlier text. listed: what is there. new: the keys of tasks that never were.
+    People meet tasks in the order in which they were sent, so these are all that come after a new one; and, if more
+    than `MOST_UPDATES` show an earlier text, all that come after the first of those. listed: tasks of the project.
+    new: keys of tasks that were never sent.
     """
-    place = {task["data"][KEY]: number for number, task in enumerate(tasks)}
-    there = {task.key for task in listed}
-    waiting = {place[task.key]: task for task in listed if task.key in place and not task.annotations}
-    outdated = [at for at, task in waiting.items() if _other_text(task, tasks[at]["data"])]
-    first = [place[key] for key in new if key not in there]
+    positions = {task["data"][KEY]: number for number, task in enumerate(tasks)}
+    keys_there = {task.key for task in listed}
+    waiting = {positions[task.key]: task for task in listed if task.key in positions and not task.annotations}
+    outdated = [position for position, task in waiting.items() if _other_text(task, tasks[position]["data"])]
+    first = [positions[key] for key in new if key not in keys_there]
     first += outdated if len(outdated) > MOST_UPDATES else []
-    return [task for at, task in waiting.items() if at >= min(first, default=len(tasks))]
+    return [task for position, task in waiting.items() if position >= min(first, default=len(tasks))]
 
 
 def _bring_up_to_date(
     server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload], advance: Callable[[int], None]
 ) -> int:
-    """Update unanswered tasks that show another text about the pair than they should; how many.
+    """Update unanswered tasks that show another text about the pair than they should; the number of updates.
 
     Labelled abstracts stay: the regions drawn on them are the task's predictions, which an update leaves as they are.
     """
-    wanted = {task["data"][KEY]: task["data"] for task in tasks}
+    data_of = {task["data"][KEY]: task["data"] for task in tasks}
     updated = 0
     for task in listed:
-        if task.annotations or task.key is None or task.key not in wanted:
+        if task.annotations or task.key is None or task.key not in data_of:
             continue
-        if other := _other_text(task, wanted[task.key]):
+        if other := _other_text(task, data_of[task.key]):
             server.update_task(task.task_id, {**task.data, **other})
             updated += 1
             advance(1)
     return updated
 
 
-def _other_text(task: StudioTask, wanted: Payload) -> Payload:
-    """What the task should show about the pair and does not."""
-    kept = (KEY,) if is_whole(wanted.get(TEXT_FIELD, "")) else (KEY, TEXT_FIELD)
-    return {name: value for name, value in wanted.items() if name not in kept and task.data.get(name) != value}
+def _other_text(task: StudioTask, data: Payload) -> Payload:
+    """Fields about the pair that the task should show and does not."""
+    unchanged = (KEY,) if is_whole(data.get(TEXT_FIELD, "")) else (KEY, TEXT_FIELD)
+    return {name: value for name, value in data.items() if name not in unchanged and task.data.get(name) != value}
+
+
+def _send_all(
+    server: Gateway, project_id: int, tasks: Sequence[Payload], batch_size: int, advance: Callable[[int], None]
+) -> list[StudioTask]:
+    """Send these tasks, batch by batch; those that the server answers with."""
+    sent: list[StudioTask] = []
+    for start in range(0, len(tasks), batch_size):
+        batch = list(tasks[start : start + batch_size])
+        sent += _send(server, project_id, batch)
+        advance(len(batch))
+    return sent
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:
-    """Send one batch and return what the server said that it made of it.
+    """Send one batch; the tasks that the server answers with.
 
-    Where the answer is lost, look for the tasks before sending again those that are not there.
+    If the answer is lost, look for the tasks before sending again those that are not there.
     """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             task_ids = server.send_tasks(project_id, batch)
             return [
-                StudioTask(made, task["data"][KEY], 0, task["data"])
-                for made, task in zip(task_ids, batch, strict=False)
+                StudioTask(task_id, task["data"][KEY], 0, task["data"])
+                for task_id, task in zip(task_ids, batch, strict=False)
             ]
         except UncertainWrite:
             batch = _not_arrived(server, project_id, batch)
@@ -527,10 +559,10 @@ def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[Studio
 
 
 def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list[Payload]:
-    """The tasks of `batch` that do not appear on the server, looked for until the waits are over."""
+    """The tasks of `batch` that have not appeared on the server when the waits are over."""
     for wait in _WAITS:
-        there = {task.key for task in server.tasks_of(project_id)}
-        batch = [task for task in batch if task["data"][KEY] not in there]
+        arrived = {task.key for task in server.tasks_of(project_id)}
+        batch = [task for task in batch if task["data"][KEY] not in arrived]
         if not batch:
             break
         time.sleep(wait)
@@ -540,10 +572,10 @@ def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list
 def _copies_that_stay(
     server: Gateway, project_id: int, keys: Collection[str], listed: Sequence[StudioTask]
 ) -> dict[str, list[StudioTask]]:
-    """The tasks of these keys, oldest first, after surplus copies have been deleted; `listed`: what there is now."""
+    """The tasks of these keys, oldest first, after surplus copies were deleted. listed: the tasks before that."""
     for _ in range(_CLEANING_ROUNDS):
         copies = grouped((task.key, task) for task in listed if task.key is not None and task.key in keys)
-        surplus = [task for found in copies.values() for task in _surplus(found)]
+        surplus = [task for of_key in copies.values() for task in _surplus(of_key)]
         if not surplus:
             return copies
         for task in surplus:
@@ -555,6 +587,6 @@ def _copies_that_stay(
 
 
 def _surplus(copies: list[StudioTask]) -> list[StudioTask]:
-    """All copies without annotations; the oldest stays where none has any."""
+    """All copies without annotations, but for the oldest if none has any."""
     bare = [task for task in copies if task.annotations == 0]
     return bare[1:] if len(bare) == len(copies) else bare

@@ -1,4 +1,4 @@
-"""The HTTP client of a Label Studio server: limits on what is read, and its refusals in plain words."""
+"""HTTP client of a Label Studio server: limits on responses, and refusals in plain words."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TooManyRequests(UncertainWrite):
 
 @contextmanager
 def asking(url: str, doing: str) -> Iterator[None]:
-    """Turn what the client library and the network raise into StudioError; nothing of theirs is chained on."""
+    """Turn errors of the client library and the network into StudioError, without chaining them."""
     import httpx
 
     try:
@@ -96,7 +96,7 @@ def short(*, url: str, doing: str, expected: int, found: int, what: str) -> Stud
 
 
 def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
-    """The error for an HTTP answer that the client library took badly, to what we were `doing` at `url`."""
+    """The error for an HTTP answer with a fault; doing: our action at `url`."""
     detail = _detail(body)
     said = f": {detail}" if detail else ""
     if status == 401:
@@ -185,9 +185,9 @@ def _detail(body: Any) -> str:
 
 
 MOST_BYTES = 500_000_000
-"""Of one body, packed and unpacked. An export of 5,000 tasks, the largest answer that is asked for, has a tenth."""
+"""Bytes of one body, packed and unpacked. The largest answer, an export of 5,000 tasks, has a tenth of it."""
 MOST_SECONDS = 600.0
-"""From the first byte of a body to its last."""
+"""Seconds from the first byte of a body to its last."""
 PIECE = 65_536
 """Bytes that are unpacked at a time."""
 GZIP = 16 + zlib.MAX_WBITS
@@ -272,7 +272,7 @@ def _unusable(answer: httpx.Response, what: str) -> UncertainWrite:
 
 
 SAID_AFTER = 10.0
-"""Seconds without an answer after which it is said."""
+"""Seconds without an answer after which a warning is logged."""
 LONGEST_WAIT = 60.0
 """Seconds for which one request waits, all in all, where the server asks for it."""
 TOO_MANY = 429
@@ -282,17 +282,17 @@ LOGGER = logging.getLogger("annot")
 
 
 class PatientClient(httpx.Client):
-    """Waits as long as its timeout lets it, and after `SAID_AFTER` seconds without an answer logs a warning.
+    """A client that waits as long as its timeout allows, and after `SAID_AFTER` seconds logs a warning.
 
-    Raises TooManyRequests if the server asks for a longer wait than there is, or what was asked is not safe twice, and
-    UncertainWrite for a body beyond the limits of `annot.labelstudio.http_client`.
+    Raises TooManyRequests if the server asks for a longer wait than there is, or the request cannot be repeated safely,
+    and UncertainWrite for a body beyond the limits of `annot.labelstudio.http_client`.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**LIMITED, **options)
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """As httpx does."""
+        """Send a request, as httpx does."""
         place = f"{request.url.scheme}://{request.url.netloc.decode('ascii')}"
         waited = 0.0
         while True:
@@ -308,14 +308,14 @@ class PatientClient(httpx.Client):
             waited += max(seconds, 1.0)
 
     def _send_once(self, request: httpx.Request, place: str, options: dict[str, Any]) -> httpx.Response:
-        told = threading.Timer(
+        warned = threading.Timer(
             SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, SAID_AFTER)
         )
-        told.start()
+        warned.start()
         try:
             return super().send(request, **options)
         finally:
-            told.cancel()
+            warned.cancel()
 
 
 TIMEOUT_SECONDS = 120.0
@@ -324,10 +324,10 @@ READ: dict[str, Any] = {"max_retries": 2}
 
 
 class Door:
-    """One server, seen through one account's token (legacy or personal). `transport` stands in for the network.
+    """One server, through one account's token (legacy or personal). `transport` replaces the network.
 
-    `keys` seals the keys of tasks on their way out and opens them on their way in, looked up when the first task comes
-    by; without it keys stand on the server as they are.
+    `keys` seals the keys of tasks on their way out and opens them on their way in; it is called when the first task is
+    met. Without it keys are on the server as they are.
     """
 
     def __init__(
@@ -376,11 +376,11 @@ class Door:
             return str(self._client.versions.get(request_options=READ).model_dump()["release"])
 
     def identity(self) -> str:
-        """What tells this server's data from another's, whatever its address: its organisation and when it was made."""
+        """Identity of this server's data, whatever its address: its organisation and the moment when that was made."""
         with self._asking("asking which server this is"):
             active = self._client.users.whoami(request_options=READ).active_organization
-            made = {group.id: group.created_at for group in self._client.organizations.list(request_options=READ)}
-            return f"{active} of {made[active].isoformat()}"
+            created = {group.id: group.created_at for group in self._client.organizations.list(request_options=READ)}
+            return f"{active} of {created[active].isoformat()}"
 
     def whoami(self) -> int:
         """The id of the account whose token this is. Raises StudioError on a wrong token, server or address."""
@@ -410,7 +410,7 @@ class Door:
 
     @contextmanager
     def _deleting(self, what: str) -> Iterator[None]:
-        """What is gone already is fine."""
+        """Accept that the thing to delete is gone already."""
         with self._asking(f"deleting {what}"):
             try:
                 yield
@@ -421,14 +421,14 @@ class Door:
     def _listed(self, pager: Any, total: Any, *, doing: str, what: str) -> dict[int, Any]:
         """Everything that the pages hold, by id; StudioError if that is less than the server counts, or more."""
         expected = integer(total)
-        found = {integer(one.id): one for one in islice(pager, expected)}
-        if len(found) != expected:
-            raise short(url=self.url, doing=doing, expected=expected, found=len(found), what=what)
-        return dict(sorted(found.items()))
+        rows = {integer(row.id): row for row in islice(pager, expected)}
+        if len(rows) != expected:
+            raise short(url=self.url, doing=doing, expected=expected, found=len(rows), what=what)
+        return dict(sorted(rows.items()))
 
 
 def moment(value: datetime | None) -> str | None:
-    """As the server writes it in exports, so that moments compare as text."""
+    """Moment as the server writes it in exports, so that moments compare as text."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -440,7 +440,7 @@ def integer(value: Any) -> int:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own."""
+    """True if the address is this machine's own."""
     try:
         host = urlsplit(url).hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

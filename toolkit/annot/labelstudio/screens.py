@@ -107,7 +107,7 @@ def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
 
 
 def _faults(xml: str, *, grades: Sequence[str] | None, labelled: bool) -> list[str]:
-    """What a valid screen lacks to be judged on: the controls that are read back, every grade, keys of their own."""
+    """Faults of a valid screen: missing controls that are read back, missing grades, keys used twice."""
     root = ET.fromstring(xml)
     named = {element.get("name"): element for element in root.iter() if element.get("name")}
     needed = (
@@ -181,25 +181,25 @@ def _in_text(page: str) -> str:
     lists: list[int | None] = []
     depth = 0
 
-    def marked(found: re.Match[str]) -> str:
+    def marked(match: re.Match[str]) -> str:
         nonlocal depth
-        closing, tag, paragraph = found[1], found[2], found[3] or ""
+        closing, tag, paragraph = match[1], match[2], match[3] or ""
         # A paragraph right behind the tag of an item is one of its matches.
         depth += bool(paragraph)
         if tag == "li":
             if closing or not lists:
-                return found[0]
+                return match[0]
             number = lists[-1]
             if number is not None:
                 lists[-1] = number = number + 1
-            return f"{found[0]}{'• ' if number is None else f'{number}. '}"
+            return f"{match[0]}{'• ' if number is None else f'{number}. '}"
         depth += -1 if closing else 1
         if tag in ("ol", "ul"):
             if closing:
                 lists.pop()
             else:
                 lists.append(0 if tag == "ol" else None)
-        return found[0] + (_GAP if closing and depth == 0 else "")
+        return match[0] + (_GAP if closing and depth == 0 else "")
 
     return _BLOCK.sub(marked, page)
 
@@ -214,7 +214,7 @@ def _in_text(page: str) -> str:
 
 
 _OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
-"""The name of a field, and what may stand in it."""
+"""Name of a field, and the pattern of its values."""
 _SIDES = (("query", "Query"), ("cand", "Candidate"))
 _LABELLED = "".join(
     rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{name}</span> [^<>]*</h2>'
@@ -238,9 +238,9 @@ _HTML = (
     r'(?:<div class="a-returned"><p>[^<>]*</p></div>)?'
 )
 _GAVE = '(?:<div class="a-gave(?: a-gave-[0-9][a-j])*"></div>)?'
-"""Which grades were given: on an adjudicator's tasks alone."""
+"""Grades that were given, on an adjudicator's tasks alone."""
 _WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
-"""What a person wrote into the text: why the pair comes again."""
+"""Words that a person wrote into the text: the reason why the pair comes again."""
 _ALONE = (
     '^<div class="a-pair a-alone"><div class="a-side a-query a-fixed"><h2><span>Abstract</span> [^<>]*</h2>'
     r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
@@ -263,9 +263,9 @@ _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
 
 
 def _label_of_study(label: str, info: ValidationInfo) -> str:
-    known = info.context or ()
-    if label not in known:
-        raise ValueError(f"found label {label!r}, expected one of {', '.join(known)}")
+    labels = info.context or ()
+    if label not in labels:
+        raise ValueError(f"found label {label!r}, expected one of {', '.join(labels)}")
     return label
 
 
@@ -354,7 +354,7 @@ class _JudgeTask(_Closed):
     predictions: list[_Prediction] = []
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """What is shown that is neither a paper's text nor a comment; ids are shown to nobody, and hold any word."""
+        """Texts that are neither a paper's text nor a comment; ids, which are never shown, may hold any word."""
         for name, text in self.data:
             if name not in ("pair_id", "pair_html") and not name.startswith("comment_"):
                 yield f"data.{name}", text
@@ -381,7 +381,7 @@ class _FullTextTask(_JudgeTask):
     predictions: list[_Prediction] = Field(default=[], max_length=0)
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """What all tasks show, and the names of files; a link leads to what everybody can find."""
+        """Values that all tasks show, and the names of files; a link leads to public texts."""
         yield from super().texts()
         for where in _FILE.findall(self.data.pair_html):
             yield "the place of a full text", html.unescape(where)
@@ -410,14 +410,14 @@ _TASKS: dict[Screen, type[_JudgeTask]] = {
 
 
 def written_on(task: Payload) -> Iterator[str]:
-    """What the lead wrote that a task shows: the line above the pair, and why the pair comes again."""
+    """Words of the lead that a task shows: the line above the pair, and the reason why the pair comes again."""
     data = task["data"]
     yield data["facet_help"]
     yield from map(html.unescape, _WHY.findall(data["pair_html"]))
 
 
 def is_prediction_of_ours(prediction: Prediction, *, screen: Screen, labels: Sequence[str]) -> bool:
-    """Whether only labels of sentences are filled in on a task, and for an adjudicator that a reason is needed: no
+    """True if only labels of sentences are filled in on a task, and for an adjudicator that a reason is needed: no
     grade, score or other words."""
     if prediction.model_version != LABELS_FROM or prediction.score is not None:
         return False
@@ -430,7 +430,7 @@ def is_prediction_of_ours(prediction: Prediction, *, screen: Screen, labels: Seq
 
 
 def named_in(text: str, words: Collection[str]) -> list[str]:
-    """Those of the words that stand in a text, in capitals or not."""
+    """Words that are in a text, in capitals or not."""
     return [word for word in words if word and _pattern(re.escape(word)).search(text)]
 
 

@@ -43,7 +43,7 @@ ENVIRONMENT_VARIABLE = "ANNOT_STUDIO_VENV"
 _MARKER = "annot-installed"
 _TAIL_LINES = 15
 PACKAGES = 155
-"""What is installed, about."""
+"""Approximate size of the installation."""
 OF_THE_ENVIRONMENT = ("pip", "setuptools")
 """Packages of a new environment."""
 A_LINE_EVERY = 10.0
@@ -74,14 +74,14 @@ def installed(environ: Mapping[str, str]) -> Path | None:
 
 def ensure_installed(environ: Mapping[str, str], *, say: Callable[[str], None]) -> Path:
     """The program of the installation, made if need be (a few minutes, 1 GB). Raises StudioError if that fails."""
-    found = installed(environ)
-    if found is not None:
-        return found
+    program = installed(environ)
+    if program is not None:
+        return program
     home = _home(environ)
     with locked(home.with_suffix(".lock")):
-        found = installed(environ)  # another process may have made it while we waited
-        if found is not None:
-            return found
+        program = installed(environ)  # another process may have made it while we waited
+        if program is not None:
+            return program
         log = home.with_suffix(".log")
         say(f"installing Label Studio {VERSION} into {home}, once: about {PACKAGES} packages and 1 GB; log: {log}")
         shutil.rmtree(home, ignore_errors=True)
@@ -109,7 +109,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def progress(log: str, *, installed: int) -> str:
-    """How far pip is, from its log so far. installed: packages that are in the environment.
+    """Progress of pip in words, from its log so far. installed: packages that are in the environment.
 
     >>> progress("  Downloading numpy-2.4.6-cp311-cp311-manylinux.whl (16.9 MB)", installed=0)
     '1 package downloaded or on the way, 17 MB; now numpy'
@@ -180,24 +180,24 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 SERVER_BYTES = 800_000_000
-"""What is reckoned for one server: 1.23.2 held 0.3 GB after its start and up to 0.6 GB after large imports."""
+"""Memory reckoned for one server: 1.23.2 held 0.3 GB after its start and up to 0.6 GB after large imports."""
 MEMINFO = Path("/proc/meminfo")
 
 
 def free_bytes() -> int | None:
-    """What programs can still take without swapping; None if the system does not say."""
+    """Bytes that programs can still take without swapping; None if the system does not say."""
     if not MEMINFO.is_file():
         return None
     lines = (line.partition(":") for line in MEMINFO.read_text(encoding="ascii").splitlines())
-    found = next((value.split() for name, _, value in lines if name == "MemAvailable"), None)
-    return 1024 * int(found[0]) if found else None
+    amount = next((value.split() for name, _, value in lines if name == "MemAvailable"), None)
+    return 1024 * int(amount[0]) if amount else None
 
 
 HOST = "127.0.0.1"
 FIRST_PORT = 8090
 PORTS_TRIED = 50
 LOOK_SECONDS = 1.0
-"""How long a claim on our own port is waited for."""
+"""Seconds to wait for a claim on our own port."""
 
 
 @contextmanager
@@ -213,19 +213,21 @@ def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
     for sparing in (True, False):
         for candidate in candidates:
             with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a+") as claim:
-                ours = candidate in (port, last)
+                is_ours = candidate in (port, last)
                 # Another that looks for a port holds each claim for the moment that its look takes.
-                if not _comes_true(partial(_claims, claim), within=LOOK_SECONDS if ours else 0):
+                if not _comes_true(partial(_claims, claim), within=LOOK_SECONDS if is_ours else 0):
                     continue
-                if not is_free_port(candidate) or (sparing and not ours and _is_of_another(claim, candidate, folder)):
+                if not is_free_port(candidate) or (
+                    sparing and not is_ours and _is_of_another(claim, candidate, folder)
+                ):
                     continue
                 claim.truncate(0)
                 claim.write(str(folder))
                 claim.flush()
                 yield candidate
                 return
-    what = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
-    raise StudioError(f"{what} taken on {HOST}", hint="choose another port with --port")
+    ports = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
+    raise StudioError(f"{ports} taken on {HOST}", hint="choose another port with --port")
 
 
 def kept_port(folder: Path) -> int | None:
@@ -234,7 +236,7 @@ def kept_port(folder: Path) -> int | None:
 
 
 def is_free_port(port: int) -> bool:
-    """Whether a server could listen there."""
+    """True if a server could listen on this port."""
     try:
         socket.create_server((HOST, port)).close()
     except OSError:
@@ -251,7 +253,7 @@ def number_in(path: Path) -> int | None:
 
 
 def _claims(claim: TextIO) -> bool:
-    """Whether the claim is ours now, until the file is closed."""
+    """True if the claim is ours now, until the file is closed."""
     try:
         fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -260,7 +262,7 @@ def _claims(claim: TextIO) -> bool:
 
 
 def _is_of_another(claim: TextIO, port: int, folder: Path) -> bool:
-    """Whether who claimed the port the last time is the server of another folder that still goes by it."""
+    """True if the last owner of the port is the server of another folder that still uses it."""
     claim.seek(0)
     owner = claim.read()
     return owner not in ("", str(folder)) and kept_port(Path(owner)) == port
@@ -272,9 +274,9 @@ SILENT_SECONDS = 90.0
 """A server says its first word within seconds. One start in some hundreds hangs before that, for ever."""
 
 STOP_SECONDS = 20.0
-"""How long a server may take to end by itself."""
+"""Seconds that a server has to end by itself."""
 GONE_SECONDS = 60.0
-"""How long a machine that is too busy for anything may take to clear away a process that was killed, and its port."""
+"""Seconds that a very busy machine has to clear away a process that was killed, and its port."""
 ANSWER_SECONDS = 60.0
 """A busy server answers late; one that is not there is refused at once."""
 ADMINISTRATOR = "lead@annot.example"
@@ -312,10 +314,12 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
             return _wait_until_healthy(folder)
         with claimed_port(port, folder) as chosen:
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
-            said = _log_size(folder)
-            with reported(say, lambda: f"starting Label Studio: {_log_size(folder) - said:,} bytes of its log written"):
+            log_size = _log_size(folder)
+            with reported(
+                say, lambda: f"starting Label Studio: {_log_size(folder) - log_size:,} bytes of its log written"
+            ):
                 _spawn(program, folder, chosen, environ)
-                if not _speaks(folder, said) and (hung := _process(folder)) is not None:
+                if not _speaks(folder, log_size) and (hung := _process(folder)) is not None:
                     say("it hangs without any output; starting it again")
                     _end(folder, *hung)
                     _spawn(program, folder, chosen, environ)
@@ -328,20 +332,20 @@ def down(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     with locked(folder / "lock"):
-        found = _process(folder)
-        if found is None:
+        running = _process(folder)
+        if running is None:
             return False
-        _end(folder, *found)
+        _end(folder, *running)
         return True
 
 
 def status(folder: Path) -> Server | None:
     """The server of `folder` if its process runs, healthy or not yet; None otherwise."""
     folder = folder.resolve()
-    found = _process(folder)
-    if found is None:
+    running = _process(folder)
+    if running is None:
         return None
-    pid, port = found
+    pid, port = running
     url = f"http://{HOST}:{port}"
     return Server(url, port, pid, _is_healthy(url, credentials(folder).token))
 
@@ -350,11 +354,11 @@ def credentials(folder: Path) -> Credentials:
     """The administrator's credentials, made on the first call and kept in a file that only its owner can read."""
     path = folder / "admin.json"
     if not path.exists():
-        made = {"email": ADMINISTRATOR, "password": secrets.token_urlsafe(18), "token": secrets.token_hex(20)}
+        administrator = {"email": ADMINISTRATOR, "password": secrets.token_urlsafe(18), "token": secrets.token_hex(20)}
         folder.mkdir(parents=True, exist_ok=True)
         # A temporary file is its owner's alone from the beginning.
         with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as file:
-            json.dump(made, file)
+            json.dump(administrator, file)
         Path(file.name).replace(path)
     try:
         return Credentials(**json.loads(path.read_text(encoding="utf-8")))
@@ -419,12 +423,12 @@ def _end(folder: Path, pid: int, port: int) -> None:
     raise StudioError(f"the local Label Studio (process {pid}) does not stop", hint=f"stop it by hand: kill -9 {pid}")
 
 
-def _speaks(folder: Path, said: int) -> bool:
-    """Whether the server adds a word to the `said` bytes of its log, answers, or ends."""
+def _speaks(folder: Path, log_size: int) -> bool:
+    """True if the server adds to its log of so many bytes, answers, or ends."""
 
     def heard() -> bool:
-        found = status(folder)
-        return found is None or found.healthy or _log_size(folder) > said
+        server = status(folder)
+        return server is None or server.healthy or _log_size(folder) > log_size
 
     return _comes_true(heard, within=SILENT_SECONDS)
 
@@ -453,7 +457,7 @@ def _wait_until_healthy(folder: Path) -> Server:
 
 
 def _comes_true(condition: Callable[[], bool], *, within: float) -> bool:
-    """Whether the condition holds before so many seconds are over; looks ten times a second."""
+    """True if the condition holds before so many seconds are over; checks ten times a second."""
     deadline = time.monotonic() + within
     while not (holds := condition()) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -467,7 +471,7 @@ def _log_tail(folder: Path) -> str:
 
 
 def _is_healthy(url: str, token: str) -> bool:
-    """Whether a server answers there, and it is ours: another one would not know the administrator's token."""
+    """True if a server answers there and it is ours: another would not know the administrator's token."""
     headers = {"Authorization": f"Token {token}"}
     try:
         with PatientClient(timeout=ANSWER_SECONDS, trust_env=False) as client:
@@ -484,7 +488,7 @@ def _process(folder: Path) -> tuple[int, int] | None:
 
 
 def _is_ours(pid: int, folder: Path) -> bool:
-    """Whether `pid` runs, and is a Label Studio on our data folder: process ids are used again."""
+    """True if `pid` runs, and is a Label Studio on our data folder: process ids are used again."""
     command = _command_of(pid)
     return str(folder / "data") in command and any("label-studio" in part for part in command)
 
@@ -497,5 +501,5 @@ def _command_of(pid: int) -> list[str]:
             return proc.joinpath("cmdline").read_text(encoding="utf-8", errors="replace").split("\0")
         except OSError:
             return []
-    asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
+    arguments = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False).stdout.split()

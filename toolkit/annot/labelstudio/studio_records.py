@@ -1,4 +1,4 @@
-"""Records of the server, and annotations read into what a judgement needs."""
+"""Records of the server, and readings of its annotations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NEEDED_COMMENT = "needed_comment"
 """The adjudicator's comment where it has to be given: Label Studio requires one box always, or never."""
 
 PUBLISHED = "published without your name"
-"""What the screens say of what is written on them, where it goes into a release."""
+"""Notice on the screens that comments or reasons go into a release."""
 
 CANNOT_JUDGE = "cannot judge"
 """The value of `RATING` that is no grade; it opens the reasons."""
@@ -57,12 +57,12 @@ class KeyedValue(NamedTuple):
 
     @property
     def html(self) -> str:
-        """What the screen shows: the value and its key."""
+        """Label on the screen: the value and its key."""
         return f"{escape(self.value)} <kbd>{escape(self.key)}</kbd>"
 
 
 def reasons(language: str) -> tuple[KeyedValue, ...]:
-    """Why a pair may not be judged; `language` is the collection's (BCP 47)."""
+    """Reasons why a pair cannot be judged; `language` is the collection's (BCP 47)."""
     english = language.replace("_", "-").split("-")[0].lower() == "en"
     return (
         KeyedValue("text missing or broken", "t"),
@@ -73,7 +73,7 @@ def reasons(language: str) -> tuple[KeyedValue, ...]:
 
 
 KNOWN_REASONS = frozenset(reason.value for language in ("en", "") for reason in reasons(language))
-"""Those of every language: what was answered stands when the setting is changed."""
+"""Reasons of every language: an answer is kept when the setting is changed."""
 
 DIFFERENCES = (
     KeyedValue("another aspect of the facet", "k"),
@@ -137,10 +137,10 @@ Payload = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectSpec:
-    """What a project is to be. `marker` is our own key: titles are not unique on the server."""
+    """Specification of a project. `marker` is our own key: titles are not unique on the server."""
 
     marker: str
-    """One word, such as `my-collection/judge/a1`; it stands in brackets at the end of the description."""
+    """One word, such as `my-collection/judge/a1`; it is in brackets at the end of the description."""
     title: str
     """3 to 50 characters."""
     description: str
@@ -149,7 +149,7 @@ class ProjectSpec:
     """HTML, shown on entering the stream and behind a button of the top bar."""
     color: str
     may_be_empty: bool = False
-    """Whether a task may be submitted with nothing chosen, labelled or written."""
+    """True if a task may be submitted with nothing chosen, labelled or written."""
 
 
 class StudioProject(NamedTuple):
@@ -157,18 +157,18 @@ class StudioProject(NamedTuple):
 
     project_id: int
     created: str | None
-    """When the server made it, as the server writes it: a server that was restored gives an id twice."""
+    """Moment of its creation, as the server writes it: a server that was restored gives an id twice."""
     tasks: int
     annotations: int
     """All annotations, cancelled ones included."""
     settings: Mapping[str, Any]
     """Its screen, its title, its instructions and the gateway's `PROJECT_SETTINGS`, as they are now."""
     opens_instructions: bool
-    """Whether the instructions open whenever the page is loaded: they do until the person has answered."""
+    """True if the instructions open whenever the page is loaded, as they do until the person has answered."""
 
 
 IN_WORDS = {"label_config": "the screen", "title": "the title", "expert_instruction": "the instructions"}
-"""What people see of a project, beside its tasks; settings go by the server's own names."""
+"""Parts of a project that people see, besides its tasks; settings go by the server's own names."""
 
 
 class StudioTask(NamedTuple):
@@ -181,7 +181,7 @@ class StudioTask(NamedTuple):
     data: Payload
     """What the task shows."""
     updated_at: str | None = None
-    """When it, or an annotation of it, was last made, changed or deleted, as the server writes it."""
+    """Moment when it or an annotation of it was last made, changed or deleted, as the server writes it."""
 
 
 class PulledTask(NamedTuple):
@@ -190,7 +190,7 @@ class PulledTask(NamedTuple):
     key: str | None
     annotations: tuple[dict[str, Any], ...]
     updated_at: str | None = None
-    """As of `StudioTask`."""
+    """Moment as in `StudioTask`."""
     data: Mapping[str, Any] = {}
     """What the task shows."""
     task_id: int | None = None
@@ -198,7 +198,7 @@ class PulledTask(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What is filled in on a task before anybody has answered."""
+    """A prediction, which fills in a task before any person has answered."""
 
     task_id: int
     model_version: str | None
@@ -207,7 +207,7 @@ class Prediction(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """What an import did. `task_ids` maps every key of the request to its one task on the server."""
+    """Result of an import. `task_ids` maps every key of the request to its one task on the server."""
 
     task_ids: dict[str, int]
     sent: int
@@ -215,7 +215,7 @@ class Delivery(NamedTuple):
     spared: int
     """Tasks that are not there and were not sent, because their answer is known."""
     removed: int
-    """Of these, the ones that stood there unanswered and are deleted now."""
+    """Number of these that were on the server unanswered and are deleted now."""
     updated: int
     """Unanswered tasks that were there and showed something else, such as another place in the person's order."""
     renewed: int
@@ -245,14 +245,14 @@ _DIFFERENCES = {one.value for one in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES)}
 
 SKIPPED = "skipped"
 BY_ANOTHER = "by account"
-"""How the flag begins of an annotation that is not the person's."""
+"""Beginning of the flag of an annotation by another account."""
 EDITED = "last changed by account"
-"""How the flag begins of an annotation that somebody else changed after its author."""
+"""Beginning of the flag of an annotation that another account changed after its author."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAnnotation:
-    """What one annotation says. It counts when `flags` is empty: one grade of the scale, or one reason, not both."""
+    """Reading of one annotation. It counts when `flags` is empty: one grade of the scale, or one reason, not both."""
 
     asked: PairKey
     grade: int | None
@@ -269,7 +269,7 @@ class ReadAnnotation:
     flags: tuple[str, ...]
     payload: Payload
     shown_sha256: str | None = None
-    """Of what stood beside the task when the annotation was last changed; known where its project is."""
+    """Hash of the display when the annotation was last changed; known if its project is."""
 
     @property
     def annotation(self) -> str:
@@ -291,9 +291,11 @@ def read_task(
     their ids as text; they are the person's whatever has become of the account.
     """
     in_order = sorted(annotations, key=lambda payload: (payload["updated_at"], payload["id"]))
-    known = on_record or {}
+    recorded = on_record or {}
     readings = [
-        read_annotation(payload, asked=asked, grades=grades, accounts=accounts, on_record=known.get(str(payload["id"])))
+        read_annotation(
+            payload, asked=asked, grades=grades, accounts=accounts, on_record=recorded.get(str(payload["id"]))
+        )
         for payload in in_order
     ]
     counting = [place for place, reading in enumerate(readings) if not reading.flags]
@@ -311,31 +313,31 @@ def read_annotation(
     accounts: Collection[int],
     on_record: SourcedAnswer[Any] | None = None,
 ) -> ReadAnnotation:
-    """What one annotation says, with everything that keeps it from counting; never raises.
+    """The reading of one annotation, with everything that keeps it from counting; never raises.
 
-    on_record: what counted when it was read the last time. A server that was restored gives the number of an annotation
+    on_record: answer that counted when it was last read. A server that was restored gives the number of an annotation
     twice; the moment at which it was made tells the two apart.
     """
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
     account = account_of(payload)
-    own: set[int | None] = set(accounts)
+    own_accounts: set[int | None] = set(accounts)
     if on_record is not None and on_record.record.judged_at == payload.get("created_at"):
         # The server forgets whose an annotation was when it removes the account.
         account = on_record.account if account is None else account
-        own.add(on_record.account)
+        own_accounts.add(on_record.account)
         if (payload.get("updated_at") or "") < (on_record.changed_at or ""):
             flags.append(OLDER)
     if payload.get("was_cancelled"):
         flags.append(SKIPPED)
-    if account not in own:
+    if account not in own_accounts:
         planned = " or ".join(map(str, sorted(accounts))) or "none that is known"
         flags.append(f"{BY_ANOTHER} {account}, planned for account {planned}")
     changed_by = id_of(payload.get("updated_by"))
-    if changed_by is not None and changed_by not in {account, *own}:
+    if changed_by is not None and changed_by not in {account, *own_accounts}:
         flags.append(f"{EDITED} {changed_by}, not by its author")
     grade, cannot_judge = _judgement(results, grades, flags)
-    differences = [given for given in _given(results, SETTLED_BY, "choices") if given in _DIFFERENCES]
+    differences = [cause for cause in _given(results, SETTLED_BY, "choices") if cause in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return ReadAnnotation(
         asked=asked,
@@ -392,7 +394,7 @@ def _judgement(results: list[dict[str, Any]], grades: Sequence[int], flags: list
             return None, reasons[0]
         flags.append("cannot judge, without one of the reasons" if not reasons else f"unknown reason {reasons!r}")
         return None, None
-    grade = next((known for known in grades if str(known) == rated[0]), None)
+    grade = next((valid for valid in grades if str(valid) == rated[0]), None)
     if grade is None:
         flags.append(f"grade {rated[0]!r} is not on the scale {min(grades)} to {max(grades)}")
     elif reasons:
@@ -407,11 +409,13 @@ def _comment(results: list[dict[str, Any]]) -> str | None:
 
 
 def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
-    """What was chosen or written with one control."""
+    """Values that were chosen or written with one control."""
     values = [item.get("value") for item in results if item.get("from_name") == control]
-    found = [value.get(kind) for value in values if isinstance(value, dict)]
+    chosen = [value.get(kind) for value in values if isinstance(value, dict)]
     # A program may have sent a lone text outside a list; a lone choice is not believed.
-    return [given for one in found for given in ([one] if kind == "text" and isinstance(one, str) else _list(one))]
+    return [
+        text for entry in chosen for text in ([entry] if kind == "text" and isinstance(entry, str) else _list(entry))
+    ]
 
 
 def account_of(payload: Payload) -> int | None:
@@ -420,7 +424,7 @@ def account_of(payload: Payload) -> int | None:
 
 
 def id_of(value: Any) -> int | None:
-    """The id of an account; the server gives it alone or with what else it knows of the person."""
+    """The id of an account; the server gives it alone or with further facts about the person."""
     user_id = value.get("id") if isinstance(value, dict) else value
     return user_id if isinstance(user_id, int) and not isinstance(user_id, bool) else None
 

@@ -89,15 +89,15 @@ def singular(word: str) -> str:
 
 
 NO_TEXT = "No text is on record."
-"""What a column without any says."""
+"""Words of a column without any text."""
 _CRITERIA = f'<details class="a-criteria"><summary accesskey="{COLUMN_KEYS["criteria"]}">Grades</summary></details>'
-"""Where the window is low, the meaning of the grades shows only with this."""
+"""Markup that shows the meaning of the grades in a low window."""
 REST = "The rest of the document"
-"""What stands above the part that is folded, before the number of its words."""
+"""Words above the folded part, before its number of words."""
 
 
 class Words(NamedTuple):
-    """What the two sides of a pair are called."""
+    """Names of the two sides of a pair."""
 
     topic: str
     document: str
@@ -112,14 +112,14 @@ def words_of(topic: Paper | Topic) -> Words:
 
 
 class Layout(NamedTuple):
-    """How a pair is shown."""
+    """Layout of a pair."""
 
     first: bool
-    """Whether it is the first pair of its topic: this is said, and a narrative is unfolded."""
+    """True for the first pair of its topic: the task says so, and a narrative is unfolded."""
     fold_after: int
-    """How many words of a document are shown at once; the rest is folded."""
+    """Number of words of a document that are shown at once; the rest is folded."""
     mark_terms: bool
-    """Whether the topic's words are marked in the document."""
+    """True if the topic's words are marked in the document."""
 
 
 def whole_pair(facet: str, topic: Paper | Topic, document: Paper, layout: Layout) -> str:
@@ -130,38 +130,38 @@ def whole_pair(facet: str, topic: Paper | Topic, document: Paper, layout: Layout
 
 
 def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool) -> str:
-    """Both columns side by side. The screen shows what the grades mean in `facet`, and that the topic is new."""
+    """Both columns side by side. The screen shows the meaning of the grades in `facet`, and marks a new topic."""
     classes = f"a-pair{' a-whole' * whole} a-is-{facet}{' a-first' * first}"
     return f'<div class="{classes}">{"".join(columns)}</div>{_CRITERIA}'
 
 
 def gave(grades: Mapping[str, int]) -> str:
-    """What marks the button of each grade with the letters of the assessors who gave it. grades: by letter."""
+    """Marks on the button of each grade: the letters of the assessors who gave it. grades: by letter."""
     return f'<div class="a-gave{"".join(f" a-gave-{grade}{letter}" for letter, grade in grades.items())}"></div>'
 
 
 def is_whole(pair_html: str) -> bool:
-    """Whether the columns are of a pair that is judged whole: no region is drawn on them."""
+    """True if the columns are of a pair that is judged as a whole: no region is drawn on them."""
     return pair_html.startswith('<div class="a-pair a-whole')
 
 
 _TAG = re.compile(r"<[^<>]*>")
 GAVE = r'<div class="a-gave[^"]*"></div>'
-"""What `gave` writes."""
+"""Pattern of the marks that `gave` writes."""
 _BY_SETTING = re.compile(
     rf"</?mark>|{_CRITERIA}|{GAVE}|"
     rf'<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
 )
-"""What comes and goes with the settings of the screen."""
+"""Markup that depends on the settings of the screen."""
 
 
 def same_texts(shown: str, wanted: str) -> bool:
-    """Whether two pairs read the same, whatever is marked or folded."""
+    """True if two pairs read the same, whatever is marked or folded."""
     return shown == wanted or _texts_in(shown) == _texts_in(wanted)
 
 
 def reads(pair_html: str, side: str, title: str, sentences: Sequence[str]) -> bool:
-    """Whether a side of a pair, `query` or `cand`, shows this title and these sentences, whatever is marked."""
+    """True if a side of a pair, `query` or `cand`, has this title and these sentences, whatever is marked."""
     topic, _, document = pair_html.partition('<div class="a-side a-cand')
     shown = _BY_SETTING.sub("", topic if side == "query" else document)
     heading = re.search(r"<h2><span>[^<]*</span>(.*?)</h2>", shown, re.DOTALL)
@@ -175,7 +175,7 @@ def _texts_in(pair_html: str) -> list[str]:
 
 
 def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
-    """What is asked: of a text its title, description and narrative; of a paper its title and abstract."""
+    """Column of the topic: title, description and narrative of a text, or title and abstract of a paper."""
     if isinstance(topic, Paper):
         return _plain("query", words_of(topic).topic, topic.title, _paragraphs(topic.sentences))
     narrative = _folded("narrative", "Narrative", _written(topic.narrative), opened=opened) if topic.narrative else ""
@@ -183,7 +183,7 @@ def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
 
 
 def document_column(document: Paper, word: str, *, fold_after: int, terms: frozenset[str]) -> str:
-    """A document whose sentences nobody labels: whole up to `fold_after` words, and from the next sentence on folded.
+    """Column of a document without labels: open up to `fold_after` words, and folded from the next sentence on.
 
     terms: the words that are marked.
     """
@@ -197,7 +197,7 @@ def document_column(document: Paper, word: str, *, fold_after: int, terms: froze
 
 
 def _within(sentences: Sequence[str], most: int) -> int:
-    """How many sentences have `most` words together, or fewer; one at least."""
+    """Number of sentences that have `most` words together, or fewer; at least one."""
     words = accumulate(map(_words_in, sentences))
     return max(1, sum(count <= most for count in words))
 
@@ -275,7 +275,7 @@ def full_text_column(side: str, heading: str, paper: Paper, where: str) -> str:
 
 
 def is_link(where: str) -> bool:
-    """Whether a browser can open it from the screen."""
+    """True if a browser can open it from the screen."""
     return re.fullmatch(r"https?://[^\s\"'<>]+", where) is not None
 
 
@@ -310,15 +310,15 @@ SEALED_LETTERS = 24
 """Hexadecimal digits of a sealed key: 96 bits."""
 
 OCCASIONS = range(1, 10)
-"""How often one person may be asked one pair."""
+"""Number of times that one person may be asked one pair."""
 ASKED_AGAIN = "Please judge this pair once more."
-"""What stands before the reason on a pair that was returned."""
+"""Words before the reason on a pair that was returned."""
 LAST_FOR_NOW = ", the last for now"
-"""What the last task of a person says behind `83 of 83`: Label Studio's own words at the end cannot be changed."""
+"""Words of a person's last task after `83 of 83`: Label Studio's own words at the end cannot be changed."""
 PLACE = rf"\d+ of \d+(?:{LAST_FOR_NOW})? · (?:query \d+, candidate|topic \d+, document) \d+ of \d+"
-"""The form in which a task says where it stands."""
+"""Pattern of the place that a task shows."""
 LABELS_SHOWN = "labels"
-"""What stands for the facet on the screen where labels are corrected."""
+"""Name in place of the facet on the screen where labels are corrected."""
 
 HOW_TO_CORRECT = (
     "To correct a label, click its sentence (or press Alt and full stop), then press the right label's key. "
@@ -336,7 +336,7 @@ def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
 
 
 def split_key(key: str) -> PairKey:
-    """What `pair_key` stands for."""
+    """Question of a key that `pair_key` made."""
     query_id, doc_id, *occasion = key.split("/")
     return PairKey(unquote(query_id), unquote(doc_id), *map(int, occasion))
 
@@ -396,7 +396,7 @@ def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequenc
 def adjudicate_task(
     task: dict[str, Any], opinions: Sequence[Judgement], *, scale_names: Sequence[str]
 ) -> dict[str, Any]:
-    """`task` (of `judge_task`) with what the assessors said, unnamed, in the order given: the caller shuffles them.
+    """`task` (of `judge_task`) with the assessors' answers, unnamed, in the order given: the caller shuffles them.
 
     With the policy `hidden` an adjudicator gets the plain task.
     """
@@ -444,7 +444,7 @@ def full_text_task(
 def feedback_task(
     task: dict[str, Any], answer: Judgement, *, gold: int, why: str, scale_names: Sequence[str]
 ) -> dict[str, Any]:
-    """`task` (of `judge_task`) with what the assessor in training said, the gold grade and why it is that."""
+    """`task` (of `judge_task`) with the answer of the assessor in training, the gold grade, and its reason."""
     shown = {
         "rating_own": opinion_text(answer, scale_names),
         "comment_own": comment_text(answer.comment),
@@ -477,7 +477,7 @@ def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
 
 
 def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a task's data show of the assessors: empty if they show nothing."""
+    """Fields of a task's data with answers of assessors; empty if it shows none."""
     return {name: value for name, value in data.items() if name.startswith(("rating_", "comment_"))}
 
 
@@ -534,15 +534,15 @@ def _escape_id(identifier: str) -> str:
 
 
 class TaskKeys:
-    """The keys of a study's tasks on any server, which tell nothing.
+    """Keys of a study's tasks on any server, which reveal nothing.
 
-    Label Studio shows every field of a task in a column of its data manager. A key that names the pair shows an
-    assessor which pairs are asked twice. On the server stands a keyed hash (HMAC-SHA-256) of project and key, so that
-    two people's projects do not show that they hold the same pair either. Inside the program keys stay what `pair_key`
-    makes.
+    Label Studio shows every field of a task in a column of its data manager. A key that names the pair would show an
+    assessor which pairs are asked twice. So the server has a keyed hash (HMAC-SHA-256) of project and key, and two
+    people's projects do not show that they hold the same pair either. Inside the program keys are as `pair_key` makes
+    them.
 
-    secrets: the first seals, all of them open: a study that was put together again has had others before.
-    pairs: (query_id, doc_id) of everything that may stand on a server.
+    secrets: the first seals, all of them open: the study may have had others before it was restored. pairs: every
+    (query_id, doc_id) that may be on a server.
     """
 
     def __init__(self, secrets: Sequence[str], pairs: Iterable[tuple[str, str]]) -> None:
@@ -556,14 +556,15 @@ class TaskKeys:
         return {**task, "data": {**task["data"], KEY: key}}
 
     def opened(self, project_id: int, key: str) -> str:
-        """What `key` stands for in that project. A key that is not ours, or was sent before keys were sealed, stays."""
+        """The key that was sealed as `key` in that project. A key that is not ours, or was sent before keys were
+        sealed, is returned as it is."""
         for occasion in OCCASIONS:
             if found := self._keys_of(project_id, occasion).get(key):
                 return found
         return key
 
     def _keys_of(self, project_id: int, occasion: int) -> Mapping[str, str]:
-        """The keys of all pairs, by what they are sealed as; made when they are first asked for."""
+        """Keys of all pairs, by their sealed form; made when first needed."""
         if (project_id, occasion) not in self._opened:
             self._opened[project_id, occasion] = {
                 _seal(secret, project_id, known): known

@@ -20,7 +20,7 @@ from annot.base.errors import InputError, StoreError, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import read_settings
-from annot.judging.exchange.rounds import PARTS
+from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.servers import on_servers
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links

@@ -62,8 +62,8 @@ from annot.store import papers
 from annot.store.pools import read_pools, read_sample
 from annot.store.runs import StoredRun
 from annot.study.provenance import note
-from annot.study.snapshot import Snapshot, exported_qrels, read_entered, read_snapshot, refuse_unfinished
-from annot.study.workspace import Workspace, given_text, write_file
+from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
+from annot.study.workspace import Workspace, given_text, read_entered, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach.

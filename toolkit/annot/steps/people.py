@@ -17,7 +17,7 @@ from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
-from annot.judging.exchange.rounds import PARTS
+from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.servers import (
     connect,
     is_elsewhere,

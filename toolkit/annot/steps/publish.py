@@ -70,13 +70,12 @@ from annot.study.provenance import ANSWERS_FILE, note
 from annot.study.snapshot import (
     Snapshot,
     read_for_release,
-    read_kinds,
     read_snapshot,
     refuse_qrels_of_models,
     snapshot_of,
     unfinished,
 )
-from annot.study.workspace import Workspace, remove_dead_stages, sha256_of
+from annot.study.workspace import Workspace, read_kinds, remove_dead_stages, sha256_of
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The report: everything that was measured, on one page, from the records.

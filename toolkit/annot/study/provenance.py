@@ -13,7 +13,7 @@ from sqlmodel import Session
 from annot.base.errors import AnnotError
 from annot.store.projects import Project
 from annot.store.revisions import read_states, state
-from annot.study.workspace import Workspace, sha256_of, write_file
+from annot.study.workspace import Workspace, read_kinds, sha256_of, write_file
 
 MADE_FILE = "made.json"
 ANSWERS_FILE = "datasheet.toml"
@@ -172,8 +172,6 @@ def _errors(ws: Workspace) -> str:
     """The kinds that were entered in the sheet of errors."""
     if not (ws.root / "errors.csv").is_file():
         return ""
-    from annot.study.snapshot import read_kinds
-
     try:
         return state(sorted(map(list, read_kinds(ws).items())))
     except AnnotError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, counted, without_ids
 from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
-from annot.formats.input_files import SHEET, json_lines, read_error_sheet
+from annot.formats.input_files import json_lines
 from annot.formats.judgements_file import decided, judgement_record
 from annot.formats.trec import (
     TOPIC_COLUMNS,
@@ -37,7 +37,7 @@ from annot.study.outcome import Outcome, Pair, outcome_from, texts_of
 from annot.study.provenance import States, states_of
 from annot.study.rushed import NONE_RUSHED, Rushed, rushed_pairs
 from annot.study.shown_versions import VersionNumbers, Versions, by_part, numbers_of_answers
-from annot.study.workspace import Workspace, given_bytes, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
@@ -404,18 +404,3 @@ def too_few(outcome: Outcome) -> list[str]:
     """The pairs that have fewer judgements than planned and that no present assessor will complete."""
     counts = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
     return [f"{' '.join(pair)}: {counts[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]
-
-
-def read_entered(ws: Workspace) -> Mapping[Pair, tuple[str, str]]:
-    """Kind and note of each pair for which either was entered; none if there is no sheet."""
-    path = ws.root / SHEET
-    if not path.is_file():
-        return {}
-    return read_error_sheet(
-        given_bytes(path, expected="a sheet of errors"), name=str(path), kinds=ws.settings.evaluation.error_kinds
-    )
-
-
-def read_kinds(ws: Workspace) -> dict[Pair, str]:
-    """The kind of each pair that has one."""
-    return {pair: kind for pair, (kind, _) in read_entered(ws).items() if kind}

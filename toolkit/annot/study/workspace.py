@@ -466,6 +466,23 @@ def given_bytes(path: Path, *, expected: str) -> bytes:
     return content_of(path, expected=expected)
 
 
+def read_entered(ws: Workspace) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Kind and note of each pair for which the sheet of errors has either; none if there is no sheet."""
+    from annot.formats.input_files import SHEET, read_error_sheet
+
+    path = ws.root / SHEET
+    if not path.is_file():
+        return {}
+    return read_error_sheet(
+        given_bytes(path, expected="a sheet of errors"), name=str(path), kinds=ws.settings.evaluation.error_kinds
+    )
+
+
+def read_kinds(ws: Workspace) -> dict[tuple[str, str], str]:
+    """The kind of each pair that has one in the sheet of errors."""
+    return {pair: kind for pair, (kind, _) in read_entered(ws).items() if kind}
+
+
 def given_text(path: Path, *, expected: str) -> str:
     """The text of the file, in UTF-8 or the encoding of its byte order mark, which is left out.
 

@@ -1,1 +1,1 @@
-"""What goes to Label Studio and what comes back."""
+"""Tasks out to Label Studio, and answers back. Begin with `rounds`."""

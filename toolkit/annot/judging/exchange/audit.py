@@ -1,4 +1,4 @@
-"""Whether the study on the server was judged blind and as planned: signs, and the whole audit."""
+"""Audit of the servers: signs that a study was not judged blind and as planned."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from annot.base.names import counted
 from annot.base.records import Advance, PairKey, grouped
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.displayed_content import changed_tasks
-from annot.judging.exchange.rounds import ANSWERS as ROUND_ANSWERS
-from annot.judging.exchange.rounds import PARTS, own_tasks
+from annot.judging.exchange.round_parts import ANSWERS as ROUND_ANSWERS
+from annot.judging.exchange.round_parts import PARTS, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.servers import changed_by_hand, isolated, on_servers
 from annot.labelstudio.gateway import Gateway
@@ -41,7 +41,7 @@ from annot.study.workspace import Workspace, write_file
 
 
 FAST_ANSWERS = 3
-"""So many answers of one person that came too fast are no slip any more."""
+"""Answers of one person that came too fast from which they are more than a slip."""
 SHOWN = 3
 """Pairs that a finding names."""
 
@@ -51,12 +51,12 @@ class Kind(NamedTuple):
 
     what: str
     do: str
-    """What the lead can do. `{push}` is the command that sends the tasks of the project."""
+    """Advice for the lead. `{push}` is the command that sends the tasks of the project."""
     noun: str = ""
-    """What is counted, in the singular."""
+    """Noun of the counted things, in the singular."""
 
     def of(self, person: str, count: int, more: str = "") -> str:
-        """The problem in words. more: what follows."""
+        """The problem in words. more: words to add."""
         return f"{person}: {counted(count, self.noun)} {self.what}{more}"
 
 
@@ -75,7 +75,7 @@ ANSWERS: dict[str, Kind] = {
         "given or changed after the pair was settled", "look at the pairs with `annot trace`", "answer"
     ),
 }
-"""What the answers to a task may show."""
+"""Findings about the answers to a task."""
 BY_OTHERS = {"other account": "completed_by", "edited by another": "updated_by"}
 """The field of an annotation that holds the account; these findings name its owner."""
 TASKS: dict[str, Kind] = {
@@ -117,20 +117,20 @@ NOT_LOOKED_AT = Kind("their server could not be reached", "run `annot check serv
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """Something that needs a person. `what` begins with the pseudonym where it is about one."""
+    """A finding that needs a person. `what` begins with the pseudonym if it is about one."""
 
     kind: str
     what: str
     count: int
     do: str
     pairs: tuple[str, ...] = ()
-    """All of them, as `query document`."""
+    """All pairs, as `query document`."""
     last: str | None = None
     """The day of the last answer that shows it; for the lead alone, since a release carries no dates."""
 
     def __str__(self) -> str:
-        more = f", and {len(self.pairs) - SHOWN} more" if len(self.pairs) > SHOWN else ""
-        shown = f": {'; '.join(self.pairs[:SHOWN])}{more}" if self.pairs else ""
+        rest = f", and {len(self.pairs) - SHOWN} more" if len(self.pairs) > SHOWN else ""
+        shown = f": {'; '.join(self.pairs[:SHOWN])}{rest}" if self.pairs else ""
         return f"{self.what}{shown}{f' (last on {self.last})' if self.last else ''}"
 
 
@@ -138,9 +138,9 @@ def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
     """Everyone's answers and decisions that came too fast, by pseudonym."""
     limit, projects = rushed_pairs(session, outcome)
     fast = grouped((name, " ".join(pair)) for (name, _), pairs in projects.items() for pair in pairs)
-    more = f" (under {limit:.1f} s; they count)"
+    limit_in_words = f" (under {limit:.1f} s; they count)"
     return tuple(
-        AuditFinding("too fast", TOO_FAST.of(name, len(pairs), more), len(pairs), TOO_FAST.do, tuple(pairs))
+        AuditFinding("too fast", TOO_FAST.of(name, len(pairs), limit_in_words), len(pairs), TOO_FAST.do, tuple(pairs))
         for name, pairs in fast.items()
     )
 
@@ -148,11 +148,11 @@ def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
 def of_accounts(
     person: str, there: Mapping[str, int], *, own: Collection[int], people: Mapping[str, str]
 ) -> Iterator[AuditFinding]:
-    """Who can sign in to a person's own server beside that person and the lead.
+    """Accounts on a person's own server besides those of that person and the lead.
 
-    there: the server's id of each account, by address. own: the ids that may be. people: whose an address is.
+    there: the server's id of each account, by address. own: ids that may be there. people: person of an address.
     """
-    for address, number in sorted(there.items(), key=lambda one: one[1]):
+    for address, number in sorted(there.items(), key=lambda item: item[1]):
         if number not in own:
             # An address is an identity: the finding goes into a file.
             whose = (
@@ -165,48 +165,49 @@ def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
     """Projects of others on a person's own server. markers: those of all projects of this program there."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
-        what = f"{person}: {counted(count, 'project')} of {name} {STRANGE_PROJECT.what}"
-        yield AuditFinding("strange project", what, count, STRANGE_PROJECT.do)
+        finding = f"{person}: {counted(count, 'project')} of {name} {STRANGE_PROJECT.what}"
+        yield AuditFinding("strange project", finding, count, STRANGE_PROJECT.do)
 
 
 class AuditedProject(NamedTuple):
-    """One person's project as it was found."""
+    """One person's project as it is on the server."""
 
     person: str
-    """With what the project is for, where that is neither judging nor adjudication: `a1 (training)`."""
+    """Pseudonym, with the purpose of a project that is neither judging nor adjudication: `a1 (training)`."""
     push: str
     """The command that sends its tasks."""
     accounts: Collection[int]
     """The server's ids of the accounts that are the person's, now or when they answered."""
     counted: Mapping[str, frozenset[str]]
-    """By key, the ids of the annotations whose answers count: the server forgets whose they were when it removes an
-    account."""
+    """Ids of the annotations whose answers count, by key: the server forgets the author when it removes an account."""
     kept: frozenset[str]
-    """The keys whose answers the lead has kept although they are gone."""
+    """Keys of answers that are gone and that the lead has kept."""
     tasks: Sequence[PulledTask]
     own: Mapping[str, PairKey]
-    """What may stand in the project, by key."""
+    """Questions that may be in the project, by key."""
     planned: frozenset[str]
-    """The keys of what was sent."""
+    """Keys of the tasks that were sent."""
     changed: Collection[str | None]
-    """The keys of the tasks that show something else than they were sent with."""
+    """Keys of the tasks that show something else than they were sent with."""
     settings: Collection[str] = ()
-    """What was changed of the project itself, in words."""
+    """Changed settings of the project, in words."""
     set_back: Mapping[str, str] = {}
-    """By what was changed of it and set back by a push, in words, the day of the last time."""
+    """Day of the last change of each setting that a push has set back, by its words."""
     people: Mapping[int, str] = {}
-    """Whose each account of the server is, in words, as far as it is known."""
+    """Owner of each account of the server, in words, if known."""
 
 
 def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[AuditFinding]:
-    """What is wrong with one project. adjudicated: the moment at which a pair was settled (ISO 8601, the server's)."""
+    """Findings of one project. adjudicated: the moment at which a pair was settled (ISO 8601, the server's)."""
     if audited.settings:
-        what = f"{audited.person}: {PROJECT_CHANGED.what}: {', '.join(audited.settings)}"
-        yield AuditFinding("project changed", what, len(audited.settings), PROJECT_CHANGED.do.format(push=audited.push))
-    if audited.set_back:
-        what = f"{audited.person}: {SET_BACK.what}: {', '.join(audited.set_back)}"
+        finding = f"{audited.person}: {PROJECT_CHANGED.what}: {', '.join(audited.settings)}"
         yield AuditFinding(
-            "project set back", what, len(audited.set_back), SET_BACK.do, last=max(audited.set_back.values())
+            "project changed", finding, len(audited.settings), PROJECT_CHANGED.do.format(push=audited.push)
+        )
+    if audited.set_back:
+        finding = f"{audited.person}: {SET_BACK.what}: {', '.join(audited.set_back)}"
+        yield AuditFinding(
+            "project set back", finding, len(audited.set_back), SET_BACK.do, last=max(audited.set_back.values())
         )
     copies = grouped((task.key, task) for task in audited.tasks)
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.own)
@@ -220,9 +221,9 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
     answers: dict[str, dict[str | None, str]] = {}
     for key, of_key in copies.items():
         if key is not None and key in audited.own:
-            asked = audited.own[key]
+            question = audited.own[key]
             # A hidden repeat settles nothing, and may come after its pair was settled.
-            settled = adjudicated.get(asked.pair) if asked.occasion == 1 else None
+            settled = adjudicated.get(question.pair) if question.occasion == 1 else None
             for kind, day in _of_copies(key, of_key, audited, settled).items():
                 answers.setdefault(kind, {})[key] = day
     for kind, of_kind in ANSWERS.items():
@@ -234,7 +235,7 @@ def _given(task: PulledTask) -> list[Payload]:
 
 
 def _which(copies: Sequence[PulledTask]) -> str:
-    """Which of the tasks of one pair to delete: an answer stays, and where there is none, the task that was first."""
+    """Advice on the tasks of one pair to delete: an answered task stays, and without any answer the first task."""
     in_order = sorted(copies, key=lambda task: task.task_id or 0)
     answered = [task for task in in_order if _given(task)]
     if len(answered) > 1:
@@ -246,16 +247,16 @@ def _which(copies: Sequence[PulledTask]) -> str:
 
 
 def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, settled: str | None) -> dict[str, str]:
-    """Which of `ANSWERS` the tasks of one pair show, and the day of the last answer that shows it."""
+    """Findings of `ANSWERS` that the tasks of one pair show, with the day of the last such answer."""
     kinds: dict[str, str] = {}
     counted = audited.counted.get(key, frozenset())
-    given = [_given(task) for task in copies]
-    if counted and not any(given) and key not in audited.kept:
+    answers = [_given(task) for task in copies]
+    if counted and not any(answers) and key not in audited.kept:
         kinds["answer gone"] = ""
-    for of_task in given:
+    for of_task in answers:
         if len(of_task) > 1:
             kinds["answered twice"] = max(map(_day, of_task))
-    for annotation in (one for of_task in given for one in of_task):
+    for annotation in (annotation for of_task in answers for annotation in of_task):
         shows = []
         if kind := _by_another(annotation, audited, counted):
             shows.append(kind)
@@ -267,7 +268,7 @@ def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, 
 
 
 def _by_another(annotation: Payload, audited: AuditedProject, counted: Collection[str]) -> str | None:
-    """Whether somebody else gave the answer, or changed it last."""
+    """The finding if another account gave the answer, or changed it last."""
     author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
     if author not in audited.accounts and not (author is None and str(annotation["id"]) in counted):
         return "other account"
@@ -275,7 +276,7 @@ def _by_another(annotation: Payload, audited: AuditedProject, counted: Collectio
 
 
 def _others(kind: str, audited: AuditedProject) -> str:
-    """Who gave these answers, or changed them last, in words."""
+    """Owners of the accounts that gave these answers, or changed them last, in words."""
     field = BY_OTHERS[kind]
     accounts = {
         id_of(annotation.get(field))
@@ -284,7 +285,10 @@ def _others(kind: str, audited: AuditedProject) -> str:
         for annotation in _given(task)
         if _by_another(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
     }
-    whose = {audited.people.get(one or 0, f"account {one}" if one else "a deleted account") for one in accounts}
+    whose = {
+        audited.people.get(account or 0, f"account {account}" if account else "a deleted account")
+        for account in accounts
+    }
     return f" (by {', '.join(sorted(whose))})"
 
 
@@ -295,24 +299,24 @@ def _day(annotation: Payload) -> str:
 def _findings(
     kind: str, of_kind: Kind, audited: AuditedProject, days: Mapping[str | None, str], *, which: str = ""
 ) -> Iterator[AuditFinding]:
-    """days: by key, the day of what shows it; empty if none is known."""
-    known = {key: day for key, day in days.items() if key is not None and key in audited.own}
-    pairs = tuple(sorted(" ".join(audited.own[key].pair) for key in known))
+    """Findings of one kind. days: day of the last answer that shows it, by key; empty if none is known."""
+    own_days = {key: day for key, day in days.items() if key is not None and key in audited.own}
+    pairs = tuple(sorted(" ".join(audited.own[key].pair) for key in own_days))
     if pairs:
         whose = _others(kind, audited) if kind in BY_OTHERS else ""
-        what = of_kind.of(audited.person, len(pairs), whose)
+        finding = of_kind.of(audited.person, len(pairs), whose)
         do = of_kind.do.format(push=audited.push, which=which)
-        yield AuditFinding(kind, what, len(pairs), do, pairs, max(known.values()) or None)
+        yield AuditFinding(kind, finding, len(pairs), do, pairs, max(own_days.values()) or None)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Whether the study on the server is what was planned and sent, and was judged blind, as far as that can be seen.
+# The audit: is the study on the server as it was planned and sent, and was it judged blind, if that can be seen?
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was looked at, and what was found."""
+    """Numbers of the checked projects, tasks and answers, and the findings."""
 
     judgements_sha256: str
     """The hash of `exports/judgements.jsonl`, so that a check of other judgements is recognised."""
@@ -321,7 +325,7 @@ class Audit:
     answers: int
     findings: tuple[AuditFinding, ...]
     fast: tuple[AuditFinding, ...]
-    """By person, the answers that came faster than anyone can read, as far as they were pulled."""
+    """Answers that came faster than anyone can read, by person, if they were pulled."""
 
 
 def audit(ws: Workspace, *, advance: Advance) -> Audit:
@@ -340,37 +344,37 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
         fast = rushed_of(session, outcome_of(session, ws.settings))
         sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
         total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
-    more = counting(advance, total=total)
+    counter = counting(advance, total=total)
 
     def look(gateway: Gateway, names: Sequence[str]) -> None:
         nonlocal looked, tasks, answers
         server, version = gateway.identity(), gateway.version()
-        here = [project for project in sent if project.server == server]
-        if not here:
+        projects_here = [project for project in sent if project.server == server]
+        if not projects_here:
             raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
-        if others := sorted({project.version for project in here} - {version}):
+        if others := sorted({project.version for project in projects_here} - {version}):
             here_is = f"{names[0]}: their" if isolated(ws) else "the"
-            what = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
-            findings.append(AuditFinding("version", what, len(others), VERSION.do.format(push="annot push")))
-        accounts = accounts_at(ws, here)
+            problem = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
+            findings.append(AuditFinding("version", problem, len(others), VERSION.do.format(push="annot push")))
+        accounts = accounts_at(ws, projects_here)
         if isolated(ws):
             findings.extend(_of_own_server(ws, gateway, names[0], accounts[names[0]]))
         whose = whose_accounts(ws, gateway, accounts)
-        for project in here:
+        for project in projects_here:
             audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
             looked += 1
             if audited is None:
-                what = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
+                problem = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
                 if lost := lost_with(ws, project):
-                    what += f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
+                    problem += f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
                 do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
-                findings.append(AuditFinding("project gone", what, 1, do))
+                findings.append(AuditFinding("project gone", problem, 1, do))
                 continue
             tasks += len(audited.tasks)
             answers += sum(len(task.annotations) for task in audited.tasks)
             findings.extend(of_project(audited, _settled(ws, project)))
             findings.extend(_of_guidelines(ws, project, audited))
-            more(len(audited.planned))
+            counter(len(audited.planned))
 
     everyone = sorted({project.assessor for project in sent})
     if not everyone and isolated(ws):
@@ -378,24 +382,24 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     away = on_servers(ws, everyone, look)
     findings += [finding for finding in fast if finding.count >= FAST_ANSWERS]
     kind = NOT_LOOKED_AT
-    findings += [AuditFinding("not looked at", f"{one.assessor}: {kind.what}", 1, kind.do) for one in away]
-    found = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), fast)
-    write_file(ws.exports / AUDIT_FILE, as_text(found))
-    return found
+    findings += [AuditFinding("not looked at", f"{server.assessor}: {kind.what}", 1, kind.do) for server in away]
+    result = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), fast)
+    write_file(ws.exports / AUDIT_FILE, as_text(result))
+    return result
 
 
 def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[AuditFinding]:
-    """What a server of one person has that is another's."""
+    """Findings of one person's server that belong to another person."""
     with ws.reading() as session:
-        known = {one.account.lower(): one.assessor for one in people.read_assessors(session) if one.account}
-    there = gateway.user_ids()
-    mine = {number for address, number in there.items() if known.get(address) == person}
-    yield from of_accounts(person, there, own={*mine, *accounts, gateway.whoami()}, people=known)
+        person_of = {row.account.lower(): row.assessor for row in people.read_assessors(session) if row.account}
+    ids = gateway.user_ids()
+    person_ids = {number for address, number in ids.items() if person_of.get(address) == person}
+    yield from of_accounts(person, ids, own={*person_ids, *accounts, gateway.whoami()}, people=person_of)
     yield from of_markers(person, gateway.projects_by_marker(""))
 
 
 def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
-    """Answers by guidelines that nobody sent, and open tasks beside which earlier ones stand than were sent last."""
+    """Answers by guidelines that were never sent, and open tasks with older guidelines than were sent last."""
     if project.round != "judge":
         return
     lines = [line for line in lines_of(ws, project).values() if line.counts]
@@ -403,13 +407,13 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
     with ws.reading() as session:
         sources = read_sources(session)
         shown = read_shown(session, project.project, sources)
-        now_shown = {asked: history[-1][1] for asked, history in shown.by_task.items() if history}
+        now_shown = {question: history[-1][1] for question, history in shown.by_task.items() if history}
         displays = display_parts(session, {*now_shown.values(), *(line.current.shown_sha256 for line in lines)})
-    known = {key: {sha256 for _, sha256 in history} for key, history in sources.histories.items()}
+    sent_versions = {key: {sha256 for _, sha256 in history} for key, history in sources.histories.items()}
     last = {key: history[-1][1] for key, history in sources.histories.items()}
 
-    def guidelines_key(asked: PairKey) -> tuple[str, str]:
-        return "guidelines", sources.queries[asked.query_id][1]
+    def guidelines_key(question: PairKey) -> tuple[str, str]:
+        return "guidelines", sources.queries[question.query_id][1]
 
     def guidelines_in(sha256: str | None) -> str | None:
         return displays.get(sha256 or "", {}).get("guidelines")
@@ -417,79 +421,83 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
     unknown = [
         line.record.asked
         for line in lines
-        if (key := guidelines_key(line.record.asked)) in known
-        and guidelines_in(line.current.shown_sha256) not in known[key]
+        if (key := guidelines_key(line.record.asked)) in sent_versions
+        and guidelines_in(line.current.shown_sha256) not in sent_versions[key]
     ]
     earlier = [
-        asked
-        for asked, sha256 in now_shown.items()
-        if pair_key(*asked) in waiting and guidelines_in(sha256) != last.get(guidelines_key(asked))
+        question
+        for question, sha256 in now_shown.items()
+        if pair_key(*question) in waiting and guidelines_in(sha256) != last.get(guidelines_key(question))
     ]
-    for name, kind, found in (
+    for name, kind, questions in (
         ("unknown guidelines", UNKNOWN_GUIDELINES, unknown),
         ("earlier guidelines", EARLIER_GUIDELINES, earlier),
     ):
-        if found:
-            pairs = tuple(sorted(" ".join(asked.pair) for asked in found))
+        if questions:
+            pairs = tuple(sorted(" ".join(question.pair) for question in questions))
             yield AuditFinding(name, kind.of(audited.person, len(pairs)), len(pairs), kind.do, pairs)
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
-    """When each adjudicated pair was settled, where the server says so; hidden gold is settled before it is asked."""
+    """Moments at which pairs were settled, if on record; hidden gold is settled before it is asked."""
     if project.round != "judge":
         return {}
     with ws.reading() as session:
         settled = outcome_of(session, ws.settings).adjudications
         hidden = read_hidden(session).get(project.assessor, ())
     return {
-        pair: found.judged_at for pair, found in settled.items() if found.judged_at is not None and pair not in hidden
+        pair: ruling.judged_at
+        for pair, ruling in settled.items()
+        if ruling.judged_at is not None and pair not in hidden
     }
 
 
-def described(found: Audit) -> str:
-    """What was looked at and found, in words."""
-    tasks, answers = counted(found.tasks, "task"), counted(found.answers, "answer")
-    lines = [f"checked: {counted(found.projects, 'project')}, {tasks} and {answers}"]
-    lines += [str(finding) for finding in found.fast if finding.count < FAST_ANSWERS]
-    for one in found.findings:
-        lines += (str(one), f"    to do: {one.do}")
-    return "\n".join(lines if found.findings else [*lines, "no problems found"])
+def described(result: Audit) -> str:
+    """The audit in words."""
+    tasks, answers = counted(result.tasks, "task"), counted(result.answers, "answer")
+    lines = [f"checked: {counted(result.projects, 'project')}, {tasks} and {answers}"]
+    lines += [str(finding) for finding in result.fast if finding.count < FAST_ANSWERS]
+    for finding in result.findings:
+        lines += (str(finding), f"    to do: {finding.do}")
+    return "\n".join(lines if result.findings else [*lines, "no problems found"])
 
 
 Lines = Mapping[tuple[PairKey, str], AnnotationHistory[Any]]
-"""What is on record, by what was asked and the annotation's id."""
+"""Annotations on record, by question and the annotation's id."""
 
 
-def accounts_at(ws: Workspace, here: Sequence[Project]) -> dict[str, list[int]]:
+def accounts_at(ws: Workspace, projects_here: Sequence[Project]) -> dict[str, list[int]]:
     """The accounts that are each person's on one server: the present one, and those they had when they answered.
 
     here: every project there. The rounds are taken together, since not each of them has answers that count.
     """
-    present = {(project.assessor, project.account_id) for project in here}
+    present = {(project.assessor, project.account_id) for project in projects_here}
     lines: defaultdict[str, dict[Any, AnnotationHistory[Any]]] = defaultdict(dict)
-    for project in here:
+    for project in projects_here:
         lines[project.assessor] |= {(project.round, *key): line for key, line in _lines(ws, project).items()}
-    found = {}
+    by_person = {}
     for name in lines:
         others = {account for other, account in present if other != name}
-        mine = [accounts_of(lines[name], account, others) for other, account in present if other == name]
-        found[name] = sorted({account for accounts in mine for account in accounts})
-    return found
+        own_accounts = [accounts_of(lines[name], account, others) for other, account in present if other == name]
+        by_person[name] = sorted({account for ids in own_accounts for account in ids})
+    return by_person
 
 
 def whose_accounts(ws: Workspace, gateway: Gateway, accounts: Mapping[str, Sequence[int]]) -> dict[int, str]:
     """Whose the accounts on a server are, in words: a person's pseudonym, or the lead's own. accounts: by person."""
     with ws.reading() as session:
-        known = {one.account.lower(): one.assessor for one in people.read_assessors(session) if one.account}
-    found = {number: known[address] for address, number in gateway.user_ids().items() if address in known}
-    found |= {number: name for name, numbers in accounts.items() for number in numbers}
-    return {gateway.whoami(): "the lead's account"} | found
+        person_of = {
+            person.account.lower(): person.assessor for person in people.read_assessors(session) if person.account
+        }
+    owners = {number: person_of[address] for address, number in gateway.user_ids().items() if address in person_of}
+    owners |= {number: name for name, numbers in accounts.items() for number in numbers}
+    return {gateway.whoami(): "the lead's account"} | owners
 
 
 def lost_with(ws: Workspace, project: Project) -> int:
-    """How many answers on record that count went with a project that is gone."""
+    """Number of counting answers on record that went with a project that is gone."""
     lines = _lines(ws, project)
-    return len({asked for (asked, _), line in lines.items() if line.counts and not line.kept})
+    return len({question for (question, _), line in lines.items() if line.counts and not line.kept})
 
 
 def audited_project(
@@ -502,20 +510,20 @@ def audited_project(
 ) -> AuditedProject | None:
     """The project as it is on the server; None if it is gone, or another one has its number now."""
     assert project.remote_id is not None
-    there = gateway.project(project.remote_id)
-    if there is None or (None not in (there.created, project.created) and there.created != project.created):
+    current = gateway.project(project.remote_id)
+    if current is None or (None not in (current.created, project.created) and current.created != project.created):
         return None
     with ws.reading() as session:
-        own = own_tasks(session, project.round, project.assessor)
-        known = {pair_key(*asked): asked for asked in projects.read_tasks(session, project.project)}
+        own_questions = own_tasks(session, project.round, project.assessor)
+        sent = {pair_key(*question): question for question in projects.read_tasks(session, project.project)}
     counted: defaultdict[str, set[str]] = defaultdict(set)
-    kept = set()
-    for (asked, annotation), line in _lines(ws, project).items():
+    kept_keys = set()
+    for (question, annotation), line in _lines(ws, project).items():
         if line.counts:
-            counted[pair_key(*asked)].add(annotation)
+            counted[pair_key(*question)].add(annotation)
             if line.kept:
-                kept.add(pair_key(*asked))
-    tasks, may_stand = gateway.pull(project.remote_id), {**own, **known}
+                kept_keys.add(pair_key(*question))
+    tasks, may_stand = gateway.pull(project.remote_id), {**own_questions, **sent}
     filled_in = _filled_in(ws, gateway, project)
     beside = "" if project.round in ROUND_ANSWERS else f" ({PARTS[project.round].title})"
     return AuditedProject(
@@ -523,17 +531,17 @@ def audited_project(
         push=PARTS[project.round].push,
         accounts=accounts,
         counted={key: frozenset(ids) for key, ids in counted.items()},
-        kept=frozenset(kept),
+        kept=frozenset(kept_keys),
         tasks=tasks,
         own=may_stand,
-        planned=frozenset(known),
+        planned=frozenset(sent),
         changed={
             *changed_tasks(ws, project, tasks, may_stand),
             *(task.key for task in tasks if task.key in may_stand and task.task_id in filled_in),
         },
-        settings=_in_words(changed_by_hand(there, project)),
+        settings=_in_words(changed_by_hand(current, project)),
         people=people,
-        set_back={name: at[:10] for at, found in project.set_back for name in _in_words(found)},
+        set_back={name: moment[:10] for moment, names in project.set_back for name in _in_words(names)},
     )
 
 
@@ -553,11 +561,11 @@ def _filled_in(ws: Workspace, gateway: Gateway, project: Project) -> set[int]:
 
 
 def _lines(ws: Workspace, project: Project) -> Lines:
-    """What is on record of the answers in this project."""
-    found = dict(lines_of(ws, project))
+    """Annotations of this project on record, those that never count included."""
+    lines = dict(lines_of(ws, project))
     source = "hidden-gold" if project.round == "judge" else project.round
     with ws.reading() as session:
         for line in trials.read_lines(session, source, project.assessor):
             if line.current.server == project.server:
-                found[line.record.asked, line.current.annotation] = line
-    return found
+                lines[line.record.asked, line.current.annotation] = line
+    return lines

@@ -16,20 +16,25 @@ from annot.base.errors import FindingError, MissingInput
 from annot.base.names import counted, moment_now, without_ids
 from annot.base.records import OLDER, SUPERSEDED, Advance, Judgement, PairKey
 from annot.judging.exchange.displayed_content import with_texts_on_server
-from annot.judging.exchange.rounds import ANSWERS, PARTS, Round, RoundOptions, own_tasks
+from annot.judging.exchange.round_parts import ANSWERS, PARTS, RoundPart, own_tasks
 from annot.judging.exchange.sending import counting
 from annot.judging.exchange.servers import (
     Unreachable,
-    isolated,
     locate,
     marker_of,
-    on_servers,
     unreachable_finding,
-    unreachable_notes,
 )
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import EDITED, SKIPPED, TEXT_FIELD, PulledTask, ReadAnnotation, read_task
+from annot.labelstudio.studio_records import (
+    EDITED,
+    SKIPPED,
+    TEXT_FIELD,
+    PulledTask,
+    ReadAnnotation,
+    StudioProject,
+    read_task,
+)
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects, trials
 from annot.store.projects import Project
@@ -38,7 +43,7 @@ from annot.store.shown import NOTHING_SHOWN, ShownTasks, keep_composed, read_sho
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What all rounds share on the way back: every annotation of every task read and checked, and what is gone.
+# The way back that all rounds share: every annotation of every task, read and compared with the record.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -48,7 +53,7 @@ TASK_GONE = "its task was deleted"
 ANNOTATION_GONE = "its annotation was deleted"
 FORGOTTEN = "the server has an earlier state, as after a restore from a backup"
 LAG = timedelta(seconds=10)
-"""A change with an earlier moment may be seen later, by less than this."""
+"""Longest time by which a change becomes visible later than its moment."""
 
 
 class MissingAnnotation(NamedTuple):
@@ -59,135 +64,169 @@ class MissingAnnotation(NamedTuple):
 
 
 class CollectedProject(NamedTuple):
-    """Everything on one project."""
+    """All annotations of one person's project, compared with the record."""
 
     project: Project
     tasks: int
-    """Of ours that were looked at."""
+    """Number of our tasks that were read."""
     accounts: Sequence[int]
-    """The server's ids of the accounts that are the person's."""
+    """The server's ids of the person's accounts."""
     found: tuple[ReadAnnotation, ...]
     gone: tuple[MissingAnnotation, ...]
-    """Annotations that were found before and are no longer, whether they counted or not."""
+    """Annotations on record that the server no longer has, whether they counted or not."""
     lost: tuple[MissingAnnotation, ...]
-    """Answers that count on record, and that the server no longer has or no longer counts."""
+    """Answers on record that count, and that the server no longer has or no longer counts."""
     edited: int
-    """Answers that somebody else changed; the person's own answer stands."""
+    """Number of answers that another account changed; the person's own answers count."""
     notes: tuple[str, ...]
     shown: ShownTasks = NOTHING_SHOWN
-    """What its tasks showed, and when."""
+    """Displays of its tasks, with the moments from which they were shown."""
     texts: Mapping[PairKey, str] = MappingProxyType({})
-    """The HTML of the texts that its tasks show on the server."""
+    """HTML of the texts that its tasks show on the server, by question."""
 
     @property
     def not_counting(self) -> int:
-        """Annotations that do not count."""
-        return sum(bool(found.flags) for found in self.found)
+        """Number of annotations that do not count."""
+        return sum(bool(annotation.flags) for annotation in self.found)
 
-    def flagged(self, what: str) -> list[str]:
-        """Why answers do not count, each reason with how often. what: what an answer is called."""
+    def flagged(self, noun: str) -> list[str]:
+        """Reasons why answers do not count, each with their number. noun: the word for an answer."""
         reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.flags)
         person = self.project.assessor
-        return [f"{person}: {counted(count, what)} not counted: {reason}" for reason, count in sorted(reasons.items())]
+        return [f"{person}: {counted(count, noun)} not counted: {reason}" for reason, count in sorted(reasons.items())]
 
 
 class PullCursor(NamedTuple):
-    """What a project held when it was pulled the last time."""
+    """The state of a project when it was last pulled."""
 
     tasks: int
     since: str
-    """Before the latest change, by as much as another may come late; as the server writes it."""
+    """Moment before the latest change, earlier by `LAG`, as the server writes it."""
     late: frozenset[tuple[str | None, str | None]]
-    """The tasks that were changed since then: key and moment."""
+    """Key and moment of the tasks that were changed since then."""
 
 
 def collect(
     ws: Workspace,
     gateway: Gateway,
-    round: Round,
+    parts: Sequence[RoundPart],
     *,
+    hint: str,
     advance: Advance,
     seen: dict[int, PullCursor] | None = None,
     keep: bool,
 ) -> Iterator[CollectedProject]:
-    """The annotations of each project of the round on this server, one at a time, complete or not at all.
+    """The annotations of each project of these parts on this server, one at a time, complete or not at all.
 
-    seen: by our number of the project, for those who collect again and again; it is kept up to date. Of a project that
-    was seen only the tasks are collected that have changed since, and a project without any is left out.
-    keep: what is collected is recorded, and not only looked at.
+    hint: advice if nothing was sent there.
+    seen: cursors by our number of the project, kept up to date for a caller who collects again and again. Only the
+    tasks that have changed since are collected, and a project without any is left out.
+    keep: True if the caller records the annotations, and does not only look at them.
     """
-    server = gateway.identity()
-    with ws.reading() as session:
-        every = [project for part in round.parts for project in projects.read_projects(session, round=part.stored)]
-        pushed = [project for project in every if project.server == server and project.remote_id is not None]
-        tasks = {project.project: projects.read_tasks(session, project.project) for project in pushed}
-        own = {project.project: own_tasks(session, project.round, project.assessor) for project in pushed}
-        sources = read_sources(session)
-        shown = {project.project: read_shown(session, project.project, sources) for project in pushed}
-        addresses = {person.assessor: person.account for person in people.read_assessors(session)}
-    if not pushed:
-        raise MissingInput(f"nothing was sent to {gateway.url}", hint=round.hint)
-    present = {project.assessor: project.account_id for project in pushed}
-    if None in present.values():
-        ids = gateway.user_ids()
-        found = {name: ids.get((addresses.get(name) or "").lower()) for name in present}
-        present = {name: account if account is not None else found[name] for name, account in present.items()}
-    more = counting(advance, total=sum(len(tasks[project.project]) for project in pushed))
-    for project in pushed:
-        # Before the server is asked: what another pull records meanwhile is not missed here.
+    records = list(_records(ws, gateway.identity(), parts))
+    if not records:
+        raise MissingInput(f"nothing was sent to {gateway.url}", hint=hint)
+    present = _present_accounts(ws, gateway, [record.project for record in records])
+    counter = counting(advance, total=sum(len(record.sent) for record in records))
+    for record in records:
+        project = record.project
+        # Read before the server is asked: an answer that another pull records meanwhile is not missed here.
         lines = lines_of(ws, project)
         others = {account for name, account in present.items() if name != project.assessor}
         accounts = accounts_of(lines, present[project.assessor], others)
-        # A push that was killed has sent tasks that it did not note down: they are of the plan all the same.
-        asked_before = (*tasks[project.project], *(asked for asked, _ in lines))
-        noted = {pair_key(*asked): asked for asked in asked_before}
-        planned = own[project.project]
-        ours = {**noted, **planned} if project.round == "adjudicate" else {**planned, **noted}
+        questions = record.questions(question for question, _ in lines)
         marker = marker_of(ws.settings.collection.name, project.round, project.assessor)
-        there = locate(gateway, project, marker=marker, own=ours)
-        before = None if seen is None or there is None else seen.get(project.project)
-        if there is None:
-            pulled: tuple[PulledTask, ...] = ()
-        elif before is None or before.tasks != there.tasks:
-            before, pulled = None, gateway.pull(there.project_id, advance=more)
-        else:
-            pulled = _changed(gateway, there.project_id, before)
-            if not pulled:
-                continue
-        why_all = None if pulled else PROJECT_GONE if there is None else PROJECT_EMPTY
-        sent: Set[PairKey] = {ours[pair_key(*asked)] for asked in tasks[project.project]}
-        if before is not None:
-            asked = {ours[task.key] for task in pulled if task.key in ours}
-            sent, lines = sent & asked, {at: line for at, line in lines.items() if at[0] in asked}
-        collected = _collected(ws, project, pulled, ours, sent, shown[project.project], lines, accounts, why_all)
+        current = locate(gateway, project, marker=marker, own=questions)
+        pulled, cursor = _pulled(gateway, current, (seen or {}).get(project.project), counter)
+        if cursor is not None and not pulled:
+            continue
+        collected = _collected(ws, record, pulled, questions, lines, accounts, current, changed_only=cursor is not None)
         yield collected
-        if there is not None and there.opens_instructions and collected.found and keep:
+        if current is not None and current.opens_instructions and collected.found and keep:
             # From now on F5 leads straight on to the next open task.
-            gateway.open_instructions(there.project_id, False)
-        # It is recorded now. A pair that stands there twice is read from all its tasks, so always from the whole.
-        single = before is not None or len({task.key for task in pulled}) == len(pulled)
-        if seen is not None and there is not None and pulled and single:
-            seen[project.project] = _seen(before, pulled)
+            gateway.open_instructions(current.project_id, False)
+        # It is recorded now. A pair with two tasks is read from both, so always from the complete project.
+        single = cursor is not None or len({task.key for task in pulled}) == len(pulled)
+        if seen is not None and pulled and single:
+            seen[project.project] = _moved_on(cursor, pulled)
 
 
-def _changed(gateway: Gateway, project_id: int, before: PullCursor) -> tuple[PulledTask, ...]:
-    listed = gateway.tasks_of(project_id, since=before.since)
-    new = [task.task_id for task in listed if (task.key, task.updated_at) not in before.late]
-    return gateway.pull(project_id, task_ids=new)
+class ProjectRecord(NamedTuple):
+    """One project and its tasks on record, before the server is asked."""
+
+    project: Project
+    sent: Mapping[PairKey, Any]
+    """Questions of the tasks that pushes have noted down."""
+    own: Mapping[str, PairKey]
+    """Questions that the person may be asked, by key."""
+    shown: ShownTasks
+
+    def questions(self, answered: Iterable[PairKey]) -> dict[str, PairKey]:
+        """Questions that the tasks of the project may ask, by key. answered: those with an answer on record.
+
+        A push that was killed has sent tasks that it did not note down; they are part of the plan all the same.
+        """
+        noted = {pair_key(*question): question for question in (*self.sent, *answered)}
+        return {**noted, **self.own} if self.project.round == "adjudicate" else {**self.own, **noted}
 
 
-def _seen(before: PullCursor | None, pulled: Sequence[PulledTask]) -> PullCursor:
-    moments = {(task.key, task.updated_at) for task in pulled} | (before.late if before else frozenset())
+def _records(ws: Workspace, server: str, parts: Sequence[RoundPart]) -> Iterator[ProjectRecord]:
+    """The projects of these parts that were sent to a server."""
+    with ws.reading() as session:
+        sources = read_sources(session)
+        for project in (row for part in parts for row in projects.read_projects(session, round=part.stored)):
+            if project.server == server and project.remote_id is not None:
+                yield ProjectRecord(
+                    project,
+                    projects.read_tasks(session, project.project),
+                    own_tasks(session, project.round, project.assessor),
+                    read_shown(session, project.project, sources),
+                )
+
+
+def _present_accounts(ws: Workspace, gateway: Gateway, pushed: Sequence[Project]) -> dict[str, int | None]:
+    """The server's id of each person's present account; None if the person has none there."""
+    present = {project.assessor: project.account_id for project in pushed}
+    if None not in present.values():
+        return present
+    with ws.reading() as session:
+        addresses = {person.assessor: person.account for person in people.read_assessors(session)}
+    ids = gateway.user_ids()
+    return {
+        name: ids.get((addresses.get(name) or "").lower()) if account is None else account
+        for name, account in present.items()
+    }
+
+
+def _pulled(
+    gateway: Gateway, current: StudioProject | None, cursor: PullCursor | None, advance: Callable[[int], None]
+) -> tuple[tuple[PulledTask, ...], PullCursor | None]:
+    """The tasks of a project that have changed since the cursor, and the cursor; or all tasks, and None.
+
+    current: the project on the server; None if it is gone.
+    """
+    if current is None:
+        return (), None
+    if cursor is None or cursor.tasks != current.tasks:
+        return gateway.pull(current.project_id, advance=advance), None
+    listed = gateway.tasks_of(current.project_id, since=cursor.since)
+    changed = [task.task_id for task in listed if (task.key, task.updated_at) not in cursor.late]
+    return gateway.pull(current.project_id, task_ids=changed), cursor
+
+
+def _moved_on(cursor: PullCursor | None, pulled: Sequence[PulledTask]) -> PullCursor:
+    """The cursor after these tasks were recorded. cursor: the one before; None if these are all tasks."""
+    moments = {(task.key, task.updated_at) for task in pulled} | (cursor.late if cursor else frozenset())
     latest = datetime.fromisoformat(max(moment or "" for _, moment in moments))
     since = (latest - LAG).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     late = frozenset((key, moment) for key, moment in moments if (moment or "") >= since)
-    return PullCursor(before.tasks if before else len(pulled), since, late)
+    return PullCursor(cursor.tasks if cursor else len(pulled), since, late)
 
 
 def lines_of(ws: Workspace, project: Project) -> dict[tuple[PairKey, str], AnnotationHistory[Any]]:
-    """What is on record of this person on this server, by what was asked and the annotation's id.
+    """Annotations of this person on this server that are on record, by question and the annotation's id.
 
-    Nothing of a round that never counts: what is gone of it from the server is lost to nobody.
+    Empty for a round that never counts: an answer of it that is gone from the server is no loss.
     """
     if project.round not in ANSWERS:
         return {}
@@ -198,66 +237,85 @@ def lines_of(ws: Workspace, project: Project) -> dict[tuple[PairKey, str], Annot
 
 
 def accounts_of(lines: Mapping[Any, AnnotationHistory[Any]], present: int | None, others: set[int | None]) -> list[int]:
-    """The accounts that are the person's: the present one, and those of their answers that nobody else has now."""
+    """The person's accounts: the present one, and those of their answers unless another person has them now."""
     former = {line.current.account for line in lines.values() if line.counts} - others
     return sorted({account for account in (present, *former) if account is not None})
 
 
 def _collected(
     ws: Workspace,
-    project: Project,
+    record: ProjectRecord,
     pulled: Sequence[PulledTask],
-    ours: Mapping[str, PairKey],
-    sent: Set[PairKey],
-    shown: ShownTasks,
+    questions: Mapping[str, PairKey],
     lines: Mapping[tuple[PairKey, str], AnnotationHistory[Any]],
     accounts: Sequence[int],
-    why_all: str | None,
+    current: StudioProject | None,
+    *,
+    changed_only: bool,
 ) -> CollectedProject:
-    known = [(ours[task.key], task) for task in pulled if task.key is not None and task.key in ours]
-    by_asked = dict(known)
+    """The annotations of the pulled tasks, compared with the record. changed_only: if these are not all tasks."""
+    project, shown = record.project, record.shown
+    tasks = [(questions[task.key], task) for task in pulled if task.key is not None and task.key in questions]
+    by_question = dict(tasks)
+    sent: Set[PairKey] = {questions[pair_key(*question)] for question in record.sent}
+    if changed_only:
+        sent &= by_question.keys()
+        lines = {key: line for key, line in lines.items() if key[0] in by_question}
     counting_lines: defaultdict[PairKey, dict[str, AnnotationHistory[Any]]] = defaultdict(dict)
-    for (asked, annotation), line in lines.items():
+    for (question, annotation), line in lines.items():
         if line.counts:
-            counting_lines[asked][annotation] = line
-    found = []
-    for asked, task in known:
-        known_of_task = {annotation: line.current for annotation, line in counting_lines[asked].items()}
-        readings = read_task(
-            task.annotations, asked=asked, grades=ws.settings.scale.grades, accounts=accounts, on_record=known_of_task
+            counting_lines[question][annotation] = line
+    readings: list[ReadAnnotation] = []
+    for question, task in tasks:
+        on_record = {annotation: line.current for annotation, line in counting_lines[question].items()}
+        readings += (
+            replace(reading, shown_sha256=shown.at(question, reading.changed_at))
+            for reading in read_task(
+                task.annotations,
+                asked=question,
+                grades=ws.settings.scale.grades,
+                accounts=accounts,
+                on_record=on_record,
+            )
         )
-        found += [replace(one, shown_sha256=shown.at(asked, one.changed_at)) for one in readings]
     if project.round in ANSWERS:
         with ws.reading() as session:
-            counting = {(asked, annotation) for asked, of in counting_lines.items() for annotation in of}
-            found = with_texts_on_server(session, shown, found, by_asked, counting)
-    gone, lost, edited = _compare(found, lines, by_asked, why_all)
-    notes = _notes(project, accounts, why_all, len(sent - by_asked.keys()), len(pulled) - len(known))
-    texts = {asked: str(task.data.get(TEXT_FIELD, "")) for asked, task in known}
+            counting = {
+                (question, annotation) for question in counting_lines for annotation in counting_lines[question]
+            }
+            readings = with_texts_on_server(session, shown, readings, by_question, counting)
+    why_all = None if pulled else PROJECT_GONE if current is None else PROJECT_EMPTY
+    gone, lost, edited = _compare(readings, lines, by_question, why_all)
     return CollectedProject(
-        *(project, len(known), accounts, tuple(found), tuple(gone), tuple(lost), edited, tuple(notes), shown, texts)
+        project=project,
+        tasks=len(tasks),
+        accounts=accounts,
+        found=tuple(readings),
+        gone=tuple(gone),
+        lost=tuple(lost),
+        edited=edited,
+        notes=tuple(_notes(project, accounts, why_all, len(sent - by_question.keys()), len(pulled) - len(tasks))),
+        shown=shown,
+        texts={question: str(task.data.get(TEXT_FIELD, "")) for question, task in tasks},
     )
 
 
 def _compare(
-    found: Sequence[ReadAnnotation],
+    readings: Sequence[ReadAnnotation],
     lines: Mapping[tuple[PairKey, str], AnnotationHistory[Any]],
-    by_asked: Mapping[PairKey, PulledTask],
+    by_question: Mapping[PairKey, PulledTask],
     why_all: str | None,
 ) -> tuple[list[MissingAnnotation], list[MissingAnnotation], int]:
-    """The annotations on record that were not found, the answers that are lost, and how many others have edited."""
-    readings = {(one.asked, one.annotation): one for one in found}
-    later: dict[PairKey, str] = {}
-    for one in found:
-        if not one.flags:
-            later[one.asked] = one.changed_at or ""
+    """Annotations on record that are gone, answers that are lost, and the number that other accounts have edited."""
+    by_annotation = {(reading.asked, reading.annotation): reading for reading in readings}
+    later = {reading.asked: reading.changed_at or "" for reading in readings if not reading.flags}
     gone, lost, edited = [], [], 0
-    for (asked, annotation), line in lines.items():
-        reading = readings.get((asked, annotation))
+    for (question, annotation), line in lines.items():
+        reading = by_annotation.get((question, annotation))
         current = line.current
         if reading is None or (line.counts and reading.created_at != current.record.judged_at):
             missing = MissingAnnotation(
-                line, _why_known(line) or why_all or _why_gone(by_asked.get(asked), line.current.changed_at)
+                line, _why_known(line) or why_all or _why_gone(by_question.get(question), line.current.changed_at)
             )
             if reading is None and not _known_as_gone(line):
                 gone.append(missing)
@@ -268,19 +326,19 @@ def _compare(
             continue
         else:
             missing = MissingAnnotation(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = later.get(asked, "") > (line.current.changed_at or "")
+        answered_again = later.get(question, "") > (line.current.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
     return gone, lost, edited
 
 
 def _known_as_gone(line: AnnotationHistory[Any]) -> bool:
-    """Whether nothing new can be said of an annotation that is not found."""
+    """True if the record already has the loss of an annotation."""
     return line.latest.ruling is not None or line.why.startswith(GONE)
 
 
 def _why_known(line: AnnotationHistory[Any]) -> str:
-    """The reason that was found the first time: what was done since hides it."""
+    """The reason on record for the loss of an annotation; later changes on the server would hide it."""
     return line.why.removeprefix(f"{GONE}: ") if line.why.startswith(GONE) else ""
 
 
@@ -304,7 +362,7 @@ def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What was collected into the store: nothing that counted stops counting unless the lead says so.
+# Collected annotations into the store. An answer that counts stops counting only if the lead accepts it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -313,7 +371,7 @@ SHOWN_PAIRS = 3
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """An answer that counted and that the server no longer has, or no longer counts."""
+    """A counting answer that the server no longer has, or no longer counts."""
 
     assessor: str
     query_id: str
@@ -321,7 +379,7 @@ class Lost:
     occasion: int
     why: str
     push: str = "annot push"
-    """The command that sends what is missing and unanswered."""
+    """The command that sends missing tasks without an answer again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,29 +398,29 @@ class PulledProject:
     lost: int
     """Answers that counted and that the server no longer has, or no longer counts."""
     part: str = ""
-    """What the project is for, in words."""
+    """Purpose of the project, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """Everyone's project after a pull, and what a person should know."""
+    """Everyone's project after a pull, and notes for the lead."""
 
     assessors: tuple[PulledProject, ...]
     notes: tuple[str, ...]
     lost: tuple[Lost, ...] = ()
-    """They count on, unless `withdrawn`."""
+    """Lost answers; they still count, unless `withdrawn`."""
     withdrawn: bool = False
     unreachable: tuple[Unreachable, ...] = ()
     open: int | None = None
-    """Planned judgements that have no answer yet; None if that was not looked at."""
+    """Planned judgements that have no answer yet; None if they were not counted."""
 
     def finding(self, command: str) -> FindingError | None:
-        """What the lead has to decide on or do, if there is anything. command: `annot pull`, or that of a round."""
+        """A finding that needs the lead, or None. command: `annot pull`, or that of a round."""
         unreachable = unreachable_finding(self.unreachable, command)
         if not self.lost or self.withdrawn:
             return unreachable
-        pushes = sorted({one.push for one in self.lost})
-        push = " and ".join(f"`{one}`" for one in pushes) + (" sends" if len(pushes) == 1 else " send")
+        pushes = sorted({answer.push for answer in self.lost})
+        push = " and ".join(f"`{command}`" for command in pushes) + (" sends" if len(pushes) == 1 else " send")
         lost = FindingError(
             f"{counted(len(self.lost), 'answer')} changed or missing on the server; what is on record still counts",
             faults=list(_faults(self.lost)),
@@ -376,50 +434,26 @@ class PullResult:
 
 
 class RecordedProject(NamedTuple):
-    """What became of one project."""
+    """One project after its answers were recorded."""
 
     row: PulledProject
     notes: Sequence[str]
     lost: Sequence[Lost] = ()
 
 
-def pull_round(
-    ws: Workspace, round: Round, wishes: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
-) -> PullResult:
-    """Record each project of the round, server by server."""
-    wanted = {part.stored for part in round.parts}
-    with ws.reading() as session:
-        sent = [project for project in projects.read_projects(session) if project.round in wanted]
-    names = sorted({project.assessor for project in sent if project.remote_id is not None})
-    if not names and isolated(ws):
-        raise MissingInput("nothing was sent", hint=round.hint)
-    recorded: list[RecordedProject] = []
-    keep = not wishes.dry_run
-
-    def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for collected in collect(ws, gateway, round, advance=advance, seen=seen, keep=keep):
-            done = round.record(ws, collected, wishes)
-            if PARTS[collected.project.round].graded:
-                recorded.append(done)
-
-    unreachable = on_servers(ws, names, record_each)
-    notes = (*(note for one in recorded for note in one.notes), *unreachable_notes(unreachable))
-    lost = tuple(answer for one in recorded for answer in one.lost)
-    return PullResult(tuple(one.row for one in recorded), notes, lost, wishes.accept_deletions, unreachable)
-
-
 def record_counting(
-    round: Round,
     ws: Workspace,
     collected: CollectedProject,
-    wishes: RoundOptions,
     sourced: Callable[[ReadAnnotation, Project], SourcedAnswer[Any]],
     *,
+    answer: str,
     assigned: int,
+    accept_deletions: bool,
 ) -> RecordedProject:
-    """Append what one project of a round that makes the collection brought.
+    """Record the annotations of one project of a round that makes the collection.
 
-    If deletions are accepted, the answers that are lost are withdrawn; otherwise they count on.
+    sourced: makes the record of an annotation. answer: the word for one. assigned: number of tasks.
+    accept_deletions: withdraw the answers that are lost; otherwise they still count.
     """
     part = PARTS[collected.project.round]
     revisions: Any = ANSWERS[part.stored]
@@ -428,21 +462,23 @@ def record_counting(
     with ws.writing() as session:
         _keep_displays(session, collected)
         read = revisions.record(
-            session, [sourced(found, collected.project) for found in collected.found], recorded_at=recorded_at
+            session, [sourced(annotation, collected.project) for annotation in collected.found], recorded_at=recorded_at
         )
         missing = [(gone.line.current, gone.why) for gone in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
         withdrawn = 0
-        if wishes.accept_deletions:
+        if accept_deletions:
             given_up = [(lost.line.current, lost.why) for lost in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
     answered = {line.record.asked for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
-    flagged, changed = collected.flagged(round.answer), read.revised + gone.revised + withdrawn
+    flagged, changed = collected.flagged(answer), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
     answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
-    lost = [Lost(person, asked.query_id, asked.doc_id, asked.occasion, why, part.push) for asked, why in answers]
+    lost = [
+        Lost(person, question.query_id, question.doc_id, question.occasion, why, part.push) for question, why in answers
+    ]
     remaining = _what_remains(collected, older, lost if withdrawn else [])
     return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *remaining], lost)
 
@@ -452,9 +488,9 @@ def record_beside(
     collected: CollectedProject,
     source_of: Callable[[Session], Callable[[ReadAnnotation], str]] | None = None,
 ) -> RecordedProject:
-    """Append what one project of a round that never counts brought. What is gone stays on record, and counts there.
+    """Record the annotations of one project of a round that never counts. Answers that are gone still count there.
 
-    source_of: under which source each answer is kept, where that is not the round.
+    source_of: makes the function that names the source of each answer; None takes the name of the part.
     """
     part, person = PARTS[collected.project.round], collected.project.assessor
     with ws.writing() as session:
@@ -462,23 +498,30 @@ def record_beside(
         source = (lambda _: part.stored) if source_of is None else source_of(session)
         recorded = trials.record_answers(
             session,
-            [sourced_judgement(found, collected.project, source=source(found)) for found in collected.found],
+            [
+                sourced_judgement(annotation, collected.project, source=source(annotation))
+                for annotation in collected.found
+            ],
             recorded_at=moment_now(),
         )
         assigned = len(trials.read_assignments(session, part.stored, person))
-        current = [one for one in current_answers(session, part.stored) if one.counts and one.assessor == person]
+        current = [
+            judgement
+            for judgement in current_answers(session, part.stored)
+            if judgement.counts and judgement.assessor == person
+        ]
     counts = (assigned, len(current), recorded.added, recorded.revised, collected.not_counting, 0)
     notes = [*collected.notes, *collected.flagged("answer")]
     return RecordedProject(PulledProject(person, *counts, part.title), notes)
 
 
 def _keep_displays(session: Session, collected: CollectedProject) -> None:
-    """Keep what tasks displayed that a killed push did not note down."""
+    """Put displays on record that a killed push did not note down."""
     keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
 
 
 def sourced_judgement(reading: ReadAnnotation, project: Project, *, source: str) -> SourcedAnswer[Judgement]:
-    """What was read, as the assessor's judgement."""
+    """The assessor's judgement in an annotation."""
     judgement = Judgement(
         *reading.asked.pair,
         project.assessor,
@@ -494,7 +537,7 @@ def sourced_judgement(reading: ReadAnnotation, project: Project, *, source: str)
 
 
 def sourced(record: R, reading: ReadAnnotation, project: Project, *, source: str) -> SourcedAnswer[R]:
-    """A record of what was read, with where it comes from."""
+    """A record made of an annotation, with its source."""
     return SourcedAnswer(
         record,
         source,
@@ -519,13 +562,13 @@ def _what_remains(collected: CollectedProject, older: int, withdrawn: list[Lost]
 
 
 def _faults(lost: Iterable[Lost]) -> Iterable[str]:
-    """A line for each person and reason: how many, and the first pairs."""
+    """A line for each person and reason: the number of answers, and the first pairs."""
 
-    def group(one: Lost) -> tuple[str, str]:
-        return one.assessor, one.why
+    def group(answer: Lost) -> tuple[str, str]:
+        return answer.assessor, answer.why
 
     for (person, why), members in groupby(sorted(lost, key=group), key=group):
         answers = list(members)
-        pairs = ", ".join(f"{one.query_id} {one.doc_id}" for one in answers[:SHOWN_PAIRS])
-        more = ", ..." if len(answers) > SHOWN_PAIRS else ""
-        yield f"{person}: {counted(len(answers), 'answer')}, {why}: {pairs}{more}"
+        pairs = ", ".join(f"{answer.query_id} {answer.doc_id}" for answer in answers[:SHOWN_PAIRS])
+        rest = ", ..." if len(answers) > SHOWN_PAIRS else ""
+        yield f"{person}: {counted(len(answers), 'answer')}, {why}: {pairs}{rest}"

@@ -47,7 +47,17 @@ from annot.store.judgements import (
 )
 from annot.store.pools import read_queries
 from annot.store.projects import Project
-from annot.store.shown import Display, ShownTasks, content, display_parts, read_shown, read_versions, texts_in
+from annot.store.shown import (
+    Display,
+    Part,
+    ShownTasks,
+    ShownVersion,
+    content,
+    display_parts,
+    read_shown,
+    read_versions,
+    texts_in,
+)
 from annot.study.guidelines import definition_of
 from annot.study.judged_texts import (
     JudgedTexts,
@@ -61,12 +71,12 @@ from annot.study.shown_versions import with_text
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The lead's decisions on answered pairs of which a text was corrected, and what follows from them.
+# The lead's decisions on answered pairs of which a text was corrected, and the pairs that go back to assessors.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 WHY_AGAIN = "The text of this pair was corrected after you judged it."
-"""What the assessor reads above a pair that goes back."""
+"""Sentence that the assessor reads above a pair that goes back."""
 
 
 class CorrectedText(NamedTuple):
@@ -92,21 +102,21 @@ def corrected_texts(session: Session) -> tuple[CorrectedText, ...]:
 def decide(
     session: Session, pairs: Collection[Pair], ruling: Ruling, *, why: str, now: str
 ) -> tuple[tuple[JudgedTexts, ...], tuple[PairReturn, ...]]:
-    """Note down the decision on these pairs; those that were decided so before stay as they are.
+    """Put the decision on these pairs on record; pairs with the same decision already stay as they are.
 
-    Returns the pairs that are new, and the answers that go back. Raises InputError, with every pair that cannot be
+    Returns the newly decided pairs, and the answers that go back. Raises InputError with every pair that cannot be
     decided so: one that does not wait, that was decided otherwise, or whose answers cannot be asked for again.
     """
-    before = judged_texts(session)
+    texts_of = judged_texts(session)
     new, faults = [], []
     for pair in pairs:
-        known = before.get(pair)
-        if known is not None and known.state == "waits":
-            new.append(known)
-        elif known is None or known.state == "newest":
+        judged = texts_of.get(pair)
+        if judged is not None and judged.state == "waits":
+            new.append(judged)
+        elif judged is None or judged.state == "newest":
             faults.append(f"{' '.join(pair)}: does not wait for a decision")
-        elif known.state != ruling:
-            faults.append(f"{' '.join(pair)}: already decided, {known.state}")
+        elif judged.state != ruling:
+            faults.append(f"{' '.join(pair)}: already decided, {judged.state}")
     if ruling == "again":
         faults += _not_to_return(session, new)
     if faults:
@@ -115,14 +125,16 @@ def decide(
             faults=faults,
             hint="nothing was changed; `annot corpus corrected` lists the pairs",
         )
-    newest = {one.text_id: one for one in corrected_texts(session)}
+    newest = {judged_pair.text_id: judged_pair for judged_pair in corrected_texts(session)}
     add_rulings(
         session,
         (
             # Whatever the machine's clock says, the decision comes after the correction.
-            TextRuling(*one.pair, text_id, text.sha256, ruling, why, max(now, text.since, key=datetime.fromisoformat))
-            for one in new
-            for text_id in one.to_decide
+            TextRuling(
+                *judged_pair.pair, text_id, text.sha256, ruling, why, max(now, text.since, key=datetime.fromisoformat)
+            )
+            for judged_pair in new
+            for text_id in judged_pair.to_decide
             for text in (newest[text_id],)
         ),
     )
@@ -130,35 +142,37 @@ def decide(
 
 
 def _not_to_return(session: Session, pairs: Sequence[JudgedTexts]) -> Iterator[str]:
-    """The pairs with answers that nobody can be asked for again."""
+    """Faults of pairs with answers that no person can be asked for again."""
     left = people.who_left(session)
     for pair in pairs:
-        for one in pair.answers:
-            if not one.is_ours:
+        for answer in pair.answers:
+            if not answer.is_ours:
                 yield f"{' '.join(pair.pair)}: was judged with another tool, so it can only stay"
-            elif one.person in left:
-                yield f"{' '.join(pair.pair)}: {one.person} has left the study, so it can only stay"
+            elif answer.person in left:
+                yield f"{' '.join(pair.pair)}: {answer.person} has left the study, so it can only stay"
 
 
 def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
-    """Put every pair before its assessor again whose answer is on another version than was decided.
+    """Return each pair to its assessor whose answer is on another version than was decided.
 
     Answers may come in after the decision, to tasks that were open when it was made.
     """
     left = people.who_left(session)
     returned = list(read_returned(session))
-    taken = {(*one.pair, one.assessor, one.occasion) for one in returned}
-    taken |= {(*one.pair, one.assessor, one.occasion) for one in read_judgements(session)}
-    taken |= {(*one.pair, one.assessor, one.occasion) for one in people.read_assignments(session)}
+    taken = {(*answer.pair, answer.assessor, answer.occasion) for answer in returned}
+    taken |= {(*answer.pair, answer.assessor, answer.occasion) for answer in read_judgements(session)}
+    taken |= {(*answer.pair, answer.assessor, answer.occasion) for answer in people.read_assignments(session)}
     new = []
     for pair in judged_texts(session).values():
-        for one in pair.to_return:
-            mine = [back for back in returned if (back.pair, back.assessor) == (pair.pair, one.person)]
-            waiting = any(back.withdrawn_at is None and back.occasion > one.asked.occasion for back in mine)
-            if one.person in left or not one.is_ours or waiting:
+        for answer in pair.to_return:
+            earlier_returns = [back for back in returned if (back.pair, back.assessor) == (pair.pair, answer.person)]
+            waiting = any(
+                back.withdrawn_at is None and back.occasion > answer.asked.occasion for back in earlier_returns
+            )
+            if answer.person in left or not answer.is_ours or waiting:
                 continue
-            occasion = 1 + max(key[-1] for key in taken if key[:-1] == (*pair.pair, one.person))
-            new.append(PairReturn(*pair.pair, one.person, occasion, WHY_AGAIN, now))
+            occasion = 1 + max(key[-1] for key in taken if key[:-1] == (*pair.pair, answer.person))
+            new.append(PairReturn(*pair.pair, answer.person, occasion, WHY_AGAIN, now))
     for back in new:
         add_returned(session, back)
     return tuple(new)
@@ -166,11 +180,11 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
 
 def waiting_pairs(session: Session) -> frozenset[Pair]:
     """The pairs that wait for the lead's decision on a corrected text."""
-    return frozenset(pair for pair, one in judged_texts(session).items() if one.state == "waits")
+    return frozenset(pair for pair, texts in judged_texts(session).items() if texts.state == "waits")
 
 
 def waiting_in_words(session: Session) -> tuple[str, ...]:
-    """How many wait, in a sentence; none if there are none."""
+    """A sentence with the number of pairs that wait; none if no pair waits."""
     if waiting := waiting_pairs(session):
         pairs = f"{counted(len(waiting), 'pair')} {verb(len(waiting), 'waits', 'wait')}"
         return (f"{pairs} for your decision: a text was corrected; see `annot corpus corrected`",)
@@ -178,20 +192,20 @@ def waiting_in_words(session: Session) -> tuple[str, ...]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Open tasks with a text that was corrected since: taken back from everyone, before anyone gets the corrected text.
+# Open tasks with an earlier text: withdrawn from everyone before any person gets the corrected text.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def has_earlier_text(task: StudioTask, wanted: Payload) -> bool:
-    """Whether a task on the server shows other texts than it is to show. wanted: the task as it is sent."""
-    return not same_texts(str(task.data.get(TEXT_FIELD, "")), wanted["data"].get(TEXT_FIELD, ""))
+def has_earlier_text(task: StudioTask, expected: Payload) -> bool:
+    """True if a task on the server shows other texts than it should. expected: the task as it is sent now."""
+    return not same_texts(str(task.data.get(TEXT_FIELD, "")), expected["data"].get(TEXT_FIELD, ""))
 
 
 def withdraw_earlier_texts(ws: Workspace, gateway: Gateway, outgoing: Sequence[OutgoingProject]) -> set[Pair]:
     """Delete, on this server, the unanswered tasks of the round whose texts are not those that are to be sent.
 
-    Nobody is sent a corrected text while another can still answer the pair on the earlier one. Returns the pairs that
-    were answered on it meanwhile: these answers are not on record yet.
+    No person is sent a corrected text while another can still answer the pair on the earlier one. Returns the pairs
+    that were answered on it meanwhile: these answers are not on record yet.
     """
     if not outgoing:
         return set()
@@ -199,38 +213,50 @@ def withdraw_earlier_texts(ws: Workspace, gateway: Gateway, outgoing: Sequence[O
     with ws.reading() as session:
         if not corrected_texts(session):
             return set()
-        known = projects.read_projects(session, round=outgoing[0].part.stored)
-        recorded = {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
+        rows = projects.read_projects(session, round=outgoing[0].part.stored)
+        recorded = {(answer.assessor, answer.asked) for answer in read_judgements(session) if answer.counts}
     answered: set[Pair] = set()
-    wanted = {one.assessor: {pair_key(*asked): (asked, task) for asked, task in one.tasks.items()} for one in outgoing}
-    for project in known:
-        own = wanted.get(project.assessor, {})
-        if project.server != server or project.remote_id is None or not own:
+    by_person = {project.assessor: project.tasks for project in outgoing if project.tasks}
+    for project in rows:
+        if project.server != server or project.remote_id is None or project.assessor not in by_person:
             continue
-        listed = [task for task in gateway.tasks_of(project.remote_id) if task.key in own]
-        earlier = [task for task in listed if has_earlier_text(task, own[task.key or ""][1])]
-        # The last stays until others are sent: a server on SQLite gives its number again.
-        last = max((task.task_id for task in earlier), default=0)
-        bare = [task.task_id for task in earlier if not task.annotations and task.task_id != last]
-        gateway.delete_unanswered(project.remote_id, bare)
-        there = {task.task_id: task for task in gateway.tasks_of(project.remote_id)} if earlier else {}
-        for task in earlier:
-            asked = own[task.key or ""][0]
-            found = there.get(task.task_id)
-            if found is not None and found.annotations and (project.assessor, asked) not in recorded:
-                answered.add(asked.pair)
+        late = _withdraw_earlier(gateway, project.remote_id, by_person[project.assessor])
+        answered |= {question.pair for question in late if (project.assessor, question) not in recorded}
     return answered
 
 
+def _withdraw_earlier(gateway: Gateway, project_id: int, tasks: Mapping[PairKey, Payload]) -> list[PairKey]:
+    """Delete the unanswered tasks of a project with other texts than these; the questions of those with an answer."""
+    questions = {pair_key(*question): question for question in tasks}
+    listed = [task for task in gateway.tasks_of(project_id) if task.key in questions]
+    earlier = {
+        task.task_id: question
+        for task in listed
+        if has_earlier_text(task, tasks[question := questions[task.key or ""]])
+    }
+    if not earlier:
+        return []
+    # The last stays until others are sent: a server on SQLite gives its number again.
+    last = max(earlier)
+    bare = [task.task_id for task in listed if task.task_id in earlier and not task.annotations]
+    gateway.delete_unanswered(project_id, [task_id for task_id in bare if task_id != last])
+    current = gateway.tasks_of(project_id)
+    return [earlier[task.task_id] for task in current if task.task_id in earlier and task.annotations]
+
+
 def open_elsewhere(ws: Workspace, people: Collection[str]) -> set[Pair]:
-    """The pairs that these people may still answer on a text before its correction: their server cannot be asked."""
+    """Pairs that these people, whose server cannot be reached, may still answer on a text before its correction."""
     if not people:
         return set()
     with ws.reading() as session:
         tasks = tasks_on_other_texts(session, "judge", judged_texts(session))
-        recorded = {(one.assessor, one.asked) for one in read_judgements(session) if one.counts}
+        recorded = {(answer.assessor, answer.asked) for answer in read_judgements(session) if answer.counts}
     return {
-        asked.pair for name, own in tasks.items() if name in people for asked in own if (name, asked) not in recorded
+        question.pair
+        for name, questions in tasks.items()
+        if name in people
+        for question in questions
+        if (name, question) not in recorded
     }
 
 
@@ -249,22 +275,25 @@ def as_displayed(
     tasks: Mapping[PairKey, Payload],
     untouched: Iterable[StudioTask],
 ) -> dict[PairKey, Display]:
-    """The displays of tasks after a push, with the texts and marks that those have that a push left as they were.
+    """The displays of tasks after a push; tasks that the push left as they were keep their texts and marks.
 
     displays, tasks: as they are sent. untouched: tasks that were on the server before and stayed there.
     """
-    found = dict(displays)
-    keys = {pair_key(*asked): asked for asked in displays}
-    noted = {asked: history[-1][1] for asked, history in read_shown(session, project).by_task.items() if history}
+    displayed = dict(displays)
+    keys = {pair_key(*question): question for question in displays}
+    noted = {question: history[-1][1] for question, history in read_shown(session, project).by_task.items() if history}
     earlier = display_parts(session, noted.values())
     for task in untouched:
-        asked = keys.get(task.key or "")
-        if asked is None or (before := earlier.get(noted.get(asked, ""))) is None:
+        question = keys.get(task.key or "")
+        if question is None or (noted_parts := earlier.get(noted.get(question, ""))) is None:
             continue
         # Marks are predictions, which stay; a text stays on what was answered.
-        parts = (*TEXTS, *MARKS) if has_earlier_text(task, tasks[asked]) else MARKS
-        found[asked] = {**displays[asked], **{name: before[name] for name in parts if name in before}}
-    return found
+        parts = (*TEXTS, *MARKS) if has_earlier_text(task, tasks[question]) else MARKS
+        displayed[question] = {
+            **displays[question],
+            **{name: noted_parts[name] for name in parts if name in noted_parts},
+        }
+    return displayed
 
 
 def with_texts_on_server(
@@ -274,51 +303,57 @@ def with_texts_on_server(
     tasks: Mapping[PairKey, PulledTask],
     counting: Collection[tuple[PairKey, str]],
 ) -> list[ReadAnnotation]:
-    """The readings with the versions of the texts that their tasks show on the server, as far as they are on record.
+    """The readings with the versions of the texts that their tasks show on the server, if these are on record.
 
-    An answered task is never changed, so this tells more than what was noted: a push may have been killed before it
+    An answered task is never changed, so it is surer than the notes of a push: a push may have been killed before it
     noted anything, a backup may be older than the push, and the clocks of two machines differ. An answer on a text that
-    is not on record does not count. counting: the answers on record that count, by what was asked and the annotation.
+    is not on record does not count. counting: question and annotation of the answers on record that count.
     """
     corrected = corrected_versions(session) if count_corrected_texts(session) else {}
-    looked_at = [one for one in readings if corrected or (one.asked, one.annotation) not in counting]
+    looked_at = [reading for reading in readings if corrected or (reading.asked, reading.annotation) not in counting]
     if not looked_at:
         return list(readings)
     topics = paper_topics(session)
-    displays = shown.displays(session, [one.shown_sha256 for one in looked_at])
+    displays = shown.displays(session, [reading.shown_sha256 for reading in looked_at])
     bodies = content(session, {sha256 for display in displays.values() for sha256 in texts_in(display) if sha256})
 
-    def of_server(one: ReadAnnotation) -> ReadAnnotation:
-        display = displays.get(one.shown_sha256 or "", {})
-        pair_html = str(tasks[one.asked].data.get(TEXT_FIELD, ""))
-        sides = (("topic", "query", topics.get(one.asked.query_id)), ("document", "cand", one.asked.doc_id))
-        found, unknown = dict[str, str](), False
+    def of_server(reading: ReadAnnotation) -> ReadAnnotation:
+        display = displays.get(reading.shown_sha256 or "", {})
+        pair_html = str(tasks[reading.asked].data.get(TEXT_FIELD, ""))
+        sides = (("topic", "query", topics.get(reading.asked.query_id)), ("document", "cand", reading.asked.doc_id))
+        matched, unknown = dict[str, str](), False
         for part, side, text_id in sides:
             versions = {version.sha256: version.body for version in corrected.get(text_id or "", ())}
             if text_id is not None and display.get(part) in bodies:
                 versions[display[part]] = bodies[display[part]]
             matches = [sha256 for sha256, body in versions.items() if reads(pair_html, side, **json.loads(body))]
             if matches:
-                found[part] = display[part] if display.get(part) in matches else matches[-1]
+                matched[part] = display[part] if display.get(part) in matches else matches[-1]
             elif versions:
                 unknown = True
-        changed = {part: sha256 for part, sha256 in found.items() if display.get(part) != sha256}
+        changed = {part: sha256 for part, sha256 in matched.items() if display.get(part) != sha256}
         if changed:
-            one = replace(one, shown_sha256=shown.add({**display, **changed}))
-        is_new = (one.asked, one.annotation) not in counting
-        return replace(one, flags=(*one.flags, UNKNOWN_TEXT)) if unknown and is_new and not one.flags else one
+            reading = replace(reading, shown_sha256=shown.add({**display, **changed}))
+        is_new = (reading.asked, reading.annotation) not in counting
+        return (
+            replace(reading, flags=(*reading.flags, UNKNOWN_TEXT))
+            if unknown and is_new and not reading.flags
+            else reading
+        )
 
-    wanted = {(one.asked, one.annotation) for one in looked_at}
-    return [of_server(one) if (one.asked, one.annotation) in wanted else one for one in readings]
+    to_read = {(reading.asked, reading.annotation) for reading in looked_at}
+    return [of_server(reading) if (reading.asked, reading.annotation) in to_read else reading for reading in readings]
 
 
 def without_pairs(outgoing: OutgoingProject, pairs: Collection[Pair]) -> OutgoingProject:
-    """The same without the tasks of these pairs."""
-    return replace(outgoing, tasks={asked: task for asked, task in outgoing.tasks.items() if asked.pair not in pairs})
+    """The project without the tasks of these pairs."""
+    return replace(
+        outgoing, tasks={question: task for question, task in outgoing.tasks.items() if question.pair not in pairs}
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the tasks of a project show, compared with what was sent: made again from what is on record.
+# Tasks on the server compared with the tasks that were sent, which are made again from the record.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -332,28 +367,28 @@ _KNOWN_TAG = re.compile(
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
 
 FOLD_AFTER = 1_000_000
-"""Words: nothing is folded; what the settings fold is compared without the fold."""
+"""Words of a narrative that is folded: none is, so that texts are compared without folds."""
 
 Shown = tuple[str, str]
 """A grade in words, and the comment with it."""
 
 
 class OnRecord(NamedTuple):
-    """What a project's tasks may show, each thing in every version that was ever on record."""
+    """Everything that a project's tasks may show, in every version that was ever on record."""
 
     displays: Mapping[PairKey, Sequence[Display]]
-    """What each task showed, by its parts; nothing if its texts are not on record."""
+    """Displays of each task, by part; none if its texts are not on record."""
     contents: Mapping[str, str]
-    """The parts, by hash."""
+    """Contents of the parts, by hash."""
     queries: Mapping[str, Query]
     help: Mapping[str, Collection[str]] | None
-    """The line above the pair, by facet; None if any may have been sent."""
+    """Lines above the pair, by facet; None if any may have been sent."""
     opinions: Mapping[tuple[str, str], Mapping[str, Sequence[Shown]]]
-    """What each assessor said, by pair."""
+    """Answers of each assessor, by pair."""
     gold: Mapping[tuple[str, str], Collection[str]]
-    """The gold grade in words, by pair."""
+    """Gold grades in words, by pair."""
     per_pair: int
-    """How many opinions an adjudicator sees, where they see any."""
+    """Number of opinions that an adjudicator sees, if they see any."""
 
     def part(self, display: Display, name: str) -> Any:
         """The content of a part of a display, read from JSON; None if it is not on record."""
@@ -365,42 +400,44 @@ DISPLAYED_TEXTS = {"topic", "document"}
 
 
 def changed_tasks(
-    ws: Workspace, project: Project, tasks: Iterable[PulledTask], own: Mapping[str, PairKey]
+    ws: Workspace, project: Project, tasks: Iterable[PulledTask], questions_by_key: Mapping[str, PairKey]
 ) -> tuple[str, ...]:
-    """The keys of the tasks that show something that was never sent with them.
+    """Keys of the tasks that show something that was never sent with them.
 
-    Tasks are compared with the record, whatever corpus, guidelines and annot.toml say by now. Anything that a task ever
-    showed may still be there, and so may another place in the order and other marks, as labels may have been corrected.
+    Tasks are compared with the record, whatever corpus, guidelines and annot.toml say by now. A task may still show
+    any of its earlier displays, another place in the order, and other marks, as labels may have been corrected.
     """
-    known = {task.key: own[task.key] for task in tasks if task.key is not None and task.key in own}
-    if not known:
+    questions = {
+        task.key: questions_by_key[task.key] for task in tasks if task.key is not None and task.key in questions_by_key
+    }
+    if not questions:
         return ()
     if project.round == "labels":
-        return _changed_labels(ws, tasks, known)
+        return _changed_labels(ws, tasks, questions)
     with ws.reading() as session:
         why = {
             back.asked: back.why
             for back in read_returned(session)
             if project.round == "judge" and back.assessor == project.assessor
         }
-        record = _on_record(ws, session, project, {*known.values()})
+        record = _on_record(ws, session, project, {*questions.values()})
     # Training may come before the first push that puts texts on record.
-    unrecorded = [asked for asked, displays in record.displays.items() if not displays]
-    today = tasks_of(ws, material_of(ws, {asked.pair for asked in unrecorded}), unrecorded)
+    unrecorded = [question for question, displays in record.displays.items() if not displays]
+    today = tasks_of(ws, material_of(ws, {question.pair for question in unrecorded}), unrecorded)
 
-    def expected(asked: PairKey) -> list[dict[str, Any]]:
-        sent = [_as_recorded(record, asked, display) for display in record.displays[asked]] or [today[asked]]
-        return [returned_task(task, why[asked]) for task in sent] if asked in why else sent
+    def expected(question: PairKey) -> list[dict[str, Any]]:
+        sent = [_as_recorded(record, question, display) for display in record.displays[question]] or [today[question]]
+        return [returned_task(task, why[question]) for task in sent] if question in why else sent
 
-    def is_as_sent(task: PulledTask, asked: PairKey) -> bool:
-        return any(_as_sent(project, task.data, asked, sent, record) for sent in expected(asked))
+    def is_as_sent(task: PulledTask, question: PairKey) -> bool:
+        return any(_as_sent(project, task.data, question, sent, record) for sent in expected(question))
 
-    return tuple(task.key for task in tasks if task.key in known and not is_as_sent(task, known[task.key]))
+    return tuple(task.key for task in tasks if task.key in questions and not is_as_sent(task, questions[task.key]))
 
 
-def _as_recorded(record: OnRecord, asked: PairKey, display: Display) -> dict[str, Any]:
-    """The task of judging made of what is on record of its display."""
-    query, topic = record.queries[asked.query_id], record.contents[display["topic"]]
+def _as_recorded(record: OnRecord, question: PairKey, display: Display) -> dict[str, Any]:
+    """The task of judging, made from a display on record."""
+    query, topic = record.queries[question.query_id], record.contents[display["topic"]]
 
     def paper(paper_id: str, side: str) -> Paper:
         text = with_text(Paper(paper_id, "", ()), record.contents[display[side]])
@@ -408,10 +445,10 @@ def _as_recorded(record: OnRecord, asked: PairKey, display: Display) -> dict[str
 
     fields = json.loads(topic)
     return judge_task(
-        asked=asked,
+        asked=question,
         query=query,
         topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
-        document=paper(asked.doc_id, "document"),
+        document=paper(question.doc_id, "document"),
         facet_help=definition_of(record.contents.get(display.get("guidelines", ""), "")),
         facet_labels=record.part(display, "facet") or (),
         progress="",
@@ -419,9 +456,9 @@ def _as_recorded(record: OnRecord, asked: PairKey, display: Display) -> dict[str
     )
 
 
-def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], known: Mapping[str, PairKey]) -> tuple[str, ...]:
-    """As `changed_tasks`, where people correct labels: of a corrected paper any version may have been sent."""
-    papers = papers_of(ws, {asked.query_id for asked in known.values()})
+def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], questions: Mapping[str, PairKey]) -> tuple[str, ...]:
+    """Keys of the changed tasks of labels; any version of a corrected paper may have been sent."""
+    papers = papers_of(ws, {question.query_id for question in questions.values()})
     with ws.reading() as session:
         versions = corrected_versions(session)
 
@@ -432,89 +469,110 @@ def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], known: Mapping[s
         shown, progress = {**task.data, "pair_id": task.key}, str(task.data.get("progress"))
         return any(facets_task(task.key or "", text, progress=progress)["data"] == shown for text in unlabelled)
 
-    ours = ((task, task.key) for task in tasks if task.key in known)
-    return tuple(key for task, key in ours if key is not None and not is_as_sent(task, papers[known[key].query_id]))
+    keyed = ((task, task.key) for task in tasks if task.key in questions)
+    return tuple(
+        key for task, key in keyed if key is not None and not is_as_sent(task, papers[questions[key].query_id])
+    )
 
 
-def _on_record(ws: Workspace, session: Session, project: Project, asked: Collection[PairKey]) -> OnRecord:
+def _on_record(ws: Workspace, session: Session, project: Project, questions: Collection[PairKey]) -> OnRecord:
     shown = read_shown(session, project.project)
-    histories = {one: shown.by_task.get(one) or shown.composed(one) for one in asked}
-    keep = {sha256 for history in histories.values() for _, sha256 in history}
-    bodies = shown.displays(session, keep)
+    histories = {question: shown.by_task.get(question) or shown.composed(question) for question in questions}
+    bodies = shown.displays(session, {sha256 for history in histories.values() for _, sha256 in history})
     displays = {
-        one: [bodies[sha256] for _, sha256 in history if bodies.get(sha256, {}).keys() >= DISPLAYED_TEXTS]
-        for one, history in histories.items()
+        question: [bodies[sha256] for _, sha256 in history if bodies.get(sha256, {}).keys() >= DISPLAYED_TEXTS]
+        for question, history in histories.items()
     }
-    every = (part for several in displays.values() for display in several for part in display.values())
-    parts = {part for part in every if isinstance(part, str)}
+    values = (value for several in displays.values() for display in several for value in display.values())
     versions = read_versions(session, "scale", "guidelines")
-    scales = [json.loads(one.body) for one in versions.get(("scale", ""), ())] or [list(ws.settings.scale.names)]
-    opinions: dict[tuple[str, str], dict[str, list[Shown]]] = {}
+    scales = [json.loads(scale.body) for scale in versions.get(("scale", ""), ())] or [list(ws.settings.scale.names)]
     gold: dict[tuple[str, str], set[str]] = {}
+    if project.round == "train-feedback":
+        gold = {row.pair: {f"{row.grade} {names[row.grade]}" for names in scales} for row in trials.read_gold(session)}
+    return OnRecord(
+        displays=displays,
+        contents=content(session, {value for value in values if isinstance(value, str)}),
+        queries={query.query_id: query for query in read_queries(session)},
+        # Training may come before the first push that puts the guidelines on record.
+        help=_help_on_record(versions) if project.round in ("judge", "adjudicate") else None,
+        opinions=_opinions_on_record(session, project, scales),
+        gold=gold,
+        per_pair=ws.settings.judging.per_pair,
+    )
+
+
+def _help_on_record(versions: Mapping[tuple[Part, str], Sequence[ShownVersion]]) -> dict[str, set[str]]:
+    """Definitions of each facet in every version of its guidelines."""
+    return {
+        facet: {definition_of(version.body) for version in history}
+        for (part, facet), history in versions.items()
+        if part == "guidelines"
+    }
+
+
+def _opinions_on_record(
+    session: Session, project: Project, scales: Sequence[Sequence[str]]
+) -> dict[tuple[str, str], dict[str, list[Shown]]]:
+    """Answers that tasks of the project may show, by pair and person. scales: all versions of the grades' names."""
     answers: Iterable[Judgement] = ()
     if project.round == "adjudicate":
         answers = (revision.record for revision in JUDGEMENTS.answers(session))
     elif project.round == "train-feedback":
         answers = (revision.record for revision in trials.read_given(session, project.assessor))
-        gold = {one.pair: {f"{one.grade} {names[one.grade]}" for names in scales} for one in trials.read_gold(session)}
-    for one in answers:
-        said = opinions.setdefault(one.pair, {}).setdefault(one.assessor, [])
-        said += dict.fromkeys((opinion_text(one, names), comment_text(one.comment)) for names in scales)
-    help = {
-        facet: {definition_of(one.body) for one in several}
-        for (part, facet), several in versions.items()
-        if part == "guidelines"
-    }
-    # Training may come before the first push that puts the guidelines on record.
-    known = help if project.round in ("judge", "adjudicate") else None
-    queries = {query.query_id: query for query in read_queries(session)}
-    per_pair = ws.settings.judging.per_pair
-    return OnRecord(displays, content(session, parts), queries, known, opinions, gold, per_pair)
+    opinions: dict[tuple[str, str], dict[str, list[Shown]]] = {}
+    for answer in answers:
+        shown = opinions.setdefault(answer.pair, {}).setdefault(answer.assessor, [])
+        shown += dict.fromkeys((opinion_text(answer, names), comment_text(answer.comment)) for names in scales)
+    return opinions
 
 
-def _as_sent(project: Project, shown: Payload, asked: PairKey, expected: Payload, record: OnRecord) -> bool:
-    wanted = expected["data"]
+def _as_sent(project: Project, shown: Payload, question: PairKey, expected: Payload, record: OnRecord) -> bool:
+    data = expected["data"]
     extra = opinions_in(shown)
     # Keys are sealed on the server, and were opened on the way here.
     plain = {name: value for name, value in shown.items() if name not in extra}
-    if plain.keys() != wanted.keys() or not all(isinstance(value, str) for value in shown.values()):
+    if plain.keys() != data.keys() or not all(isinstance(value, str) for value in shown.values()):
         return False
-    helps = None if record.help is None else {wanted["facet_help"], *record.help.get(wanted["facet"], ())}
+    helps = None if record.help is None else {data["facet_help"], *record.help.get(data["facet"], ())}
     return (
-        plain["facet"] == wanted["facet"]
+        plain["facet"] == data["facet"]
         and (helps is None or plain["facet_help"] in helps)
         and PROGRESS.fullmatch(plain["progress"]) is not None
-        and _same_text(plain[TEXT_FIELD], wanted[TEXT_FIELD], headings=project.round == "substudy-full")
+        and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], headings=project.round == "substudy-full")
         and {*re.findall(GAVE, plain[TEXT_FIELD])} <= {gave(_grades_in(extra))}
-        and _said(project, extra, asked, record)
+        and _opinions_match(project, extra, question, record)
     )
 
 
 def _grades_in(opinions: Mapping[str, str]) -> dict[str, int]:
-    """The grades that an adjudicator is shown, by letter: the marks on the buttons have to be those."""
+    """Grades that an adjudicator is shown, by letter; the marks on the buttons have to be the same."""
     texts = {name.removeprefix("rating_"): text for name, text in opinions.items() if name.startswith("rating_")}
     return {letter: int(text[0]) for letter, text in sorted(texts.items()) if text[:1].isdecimal()}
 
 
-def _same_text(shown: str, wanted: str, *, headings: bool) -> bool:
-    """Whether topic and document read the same; where full texts are linked, only their titles are compared."""
-    if shown == wanted:
+def _same_text(shown: str, expected: str, *, headings: bool) -> bool:
+    """True if topic and document read the same. headings: compare only titles, since full texts are linked."""
+    if shown == expected:
         return True
     if not all(_KNOWN_TAG.fullmatch(tag) for tag in _TAG.findall(shown)):
         return False
     if headings:
-        return _HEADING.findall(shown) == _HEADING.findall(wanted)
-    return same_texts(shown, wanted)
+        return _HEADING.findall(shown) == _HEADING.findall(expected)
+    return same_texts(shown, expected)
 
 
-def _said(project: Project, shown: Mapping[str, Any], asked: PairKey, record: OnRecord) -> bool:
-    """Whether the grades and comments in a task are those that people gave, at one time or another."""
-    by_person = record.opinions.get(asked.pair, {})
+def _opinions_match(project: Project, shown: Mapping[str, Any], question: PairKey, record: OnRecord) -> bool:
+    """True if the grades and comments in a task are on record, from one time or another."""
+    by_person = record.opinions.get(question.pair, {})
     if project.round == "train-feedback":
-        own = (shown.get("rating_own"), shown.get("comment_own"))
+        repeated = (shown.get("rating_own"), shown.get("comment_own"))
         fields = {"rating_own", "comment_own", "rating_gold", "comment_gold"}
-        known = by_person.get(project.assessor, ())
-        return shown.keys() == fields and own in known and shown["rating_gold"] in record.gold.get(asked.pair, ())
+        answers = by_person.get(project.assessor, ())
+        return (
+            shown.keys() == fields
+            and repeated in answers
+            and shown["rating_gold"] in record.gold.get(question.pair, ())
+        )
     if project.round != "adjudicate":
         return not shown
     letters = sorted(name.removeprefix("rating_") for name in shown if name.startswith("rating_"))
@@ -522,9 +580,9 @@ def _said(project: Project, shown: Mapping[str, Any], asked: PairKey, record: On
         return False
     if len(letters) not in (0, min(record.per_pair, len(by_person))):
         return False
-    found = sorted((shown[f"rating_{letter}"], shown[f"comment_{letter}"]) for letter in letters)
+    opinions = sorted((shown[f"rating_{letter}"], shown[f"comment_{letter}"]) for letter in letters)
     return any(
-        found == sorted(said)
+        opinions == sorted(answers_then)
         for people in combinations(sorted(by_person), len(letters))
-        for said in product(*(by_person[name] for name in people))
+        for answers_then in product(*(by_person[name] for name in people))
     )

@@ -1,4 +1,4 @@
-"""What a person finds in their project, and the proof that it tells nothing else."""
+"""Tasks, screen and instructions of each person, and the proof that they reveal nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annot.base.errors import FindingError, InputError, LeakError
 from annot.base.names import counted, verb
 from annot.base.records import MANUAL, Judgement, PairKey, Paper, Query, Topic, grouped
 from annot.corpus.corpus_facts import UNCORRECTED, corrections, differing_texts, labels_of, papers_of
-from annot.judging.exchange.rounds import RoundPart
+from annot.judging.exchange.round_parts import RoundPart
 from annot.judging.exchange.servers import marker_of
 from annot.judging.planning import follows
 from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
@@ -57,12 +57,12 @@ from annot.study.shown_versions import (
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the tasks of a pair show that stays with an earlier version of its topic or its document.
+# Pairs that stay with an earlier version of their topic or document.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 class ShownPair(NamedTuple):
-    """The two sides of a pair as a task shows them, and the sentences that are asked."""
+    """Query, topic and document of a pair as a task shows them."""
 
     query: Query
     topic: Paper | Topic
@@ -72,24 +72,24 @@ class ShownPair(NamedTuple):
 def earlier_texts(
     session: Session, newest: Mapping[Pair, ShownPair], *, labelled: Collection[Pair]
 ) -> dict[Pair, ShownPair]:
-    """The pairs among these that people judge on an earlier version, as they are to see them.
+    """Pairs that people judge on an earlier version of a text, with that version.
 
     newest: the same with the newest texts. labelled: the pairs whose sentences have labels. Raises InputError if the
     labels of an earlier text are on record nowhere.
     """
-    pairs = [one for pair, one in judged_texts(session).items() if one.kept and pair in newest]
-    bodies = content(session, {one.required[text_id] for one in pairs for text_id in one.kept})
+    pairs = [judged for pair, judged in judged_texts(session).items() if judged.kept and pair in newest]
+    bodies = content(session, {judged.required[text_id] for judged in pairs for text_id in judged.kept})
     marks = _Marks(session)
-    found, faults = {}, []
-    for one in pairs:
-        query, topic, document = newest[one.pair]
-        if isinstance(topic, Paper) and topic.paper_id in one.kept:
-            topic = _text(topic, one, bodies, marks.labels(topic.paper_id, one, "topic"))
-            query = replace(query, sentences=marks.sentences(query, one))
-        if document.paper_id in one.kept:
-            document = _text(document, one, bodies, marks.labels(document.paper_id, one, "document"))
-        found[one.pair] = ShownPair(query, topic, document)
-        if one.pair in labelled:
+    shown, faults = {}, []
+    for judged in pairs:
+        query, topic, document = newest[judged.pair]
+        if isinstance(topic, Paper) and topic.paper_id in judged.kept:
+            topic = _text(topic, judged, bodies, marks.labels(topic.paper_id, judged, "topic"))
+            query = replace(query, sentences=marks.sentences(query, judged))
+        if document.paper_id in judged.kept:
+            document = _text(document, judged, bodies, marks.labels(document.paper_id, judged, "document"))
+        shown[judged.pair] = ShownPair(query, topic, document)
+        if judged.pair in labelled:
             sides = (side for side in (topic, document) if isinstance(side, Paper))
             faults += [side.paper_id for side in sides if len(side.labels or ()) != len(side.sentences)]
     if faults:
@@ -98,7 +98,7 @@ def earlier_texts(
             faults=[f"{paper_id}: the text before its correction has no labels" for paper_id in sorted({*faults})],
             hint='have these pairs judged again: `annot corpus corrected --of ID --again "WHY"`',
         )
-    return found
+    return shown
 
 
 def _text(paper: Paper, pair: JudgedTexts, bodies: Mapping[str, str], labels: Sequence[str] | None) -> Paper:
@@ -118,31 +118,30 @@ class _Marks:
                 self._sentences |= {(query_id, sha256): places for query_id, places in past.sentences.items()}
 
     def labels(self, text_id: str, pair: JudgedTexts, part: str) -> Sequence[str] | None:
-        """As the task of an answer had them; else as they were when the text was corrected."""
+        """Labels on the task of an answer; else the labels when the text was corrected."""
         shown: Display = pair.kept[text_id]
         return shown.get(f"{part}_labels") or self._labels.get((text_id, pair.required[text_id]))
 
     def sentences(self, query: Query, pair: JudgedTexts) -> tuple[int, ...]:
-        """The same of the sentences that are asked."""
+        """Sentences of the query in the same way."""
         shown = pair.kept[query.topic_id].get("query_sentences")
-        known = self._sentences.get((query.query_id, pair.required[query.topic_id]), query.sentences)
-        return known if shown is None else tuple(shown)
+        recorded = self._sentences.get((query.query_id, pair.required[query.topic_id]), query.sentences)
+        return recorded if shown is None else tuple(shown)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What the tasks of a push show: the content of each part, what of it is new since the last push, and each task's
-# display.
+# Contents that the tasks of a push show, the contents that are new since the last push, and each task's display.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 Contents = Mapping[tuple[Part, str], str]
-"""What is shown, by part and subject."""
+"""Contents that are shown, by part and subject."""
 Hashes = Mapping[tuple[str, str], str]
 """The SHA-256 of each content, by part and subject."""
 
 
 def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
-    """All that is shown of these pairs, on a screen or in a prompt, as it is now."""
+    """Contents that screens and prompts show of these pairs now."""
     contents: dict[tuple[Part, str], str] = {("scale", ""): scale_content(ws)}
     for facet in material.guidelines:
         contents["facet", facet] = facet_content(ws, facet)
@@ -157,42 +156,41 @@ def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
 def with_sent_screens(
     ws: Workspace, outgoing: Sequence[OutgoingProject], versions: ShownChanges, *, new: bool
 ) -> list[OutgoingProject]:
-    """The same with the screen that was sent last, where no setting and no template of the study has changed since.
+    """The projects with the screen that was sent last, unless a setting or a template of the study has changed since.
 
-    A screen of another version of the program is none that the lead has asked for. new: it is.
+    A new version of the program alone does not change the screen. new: take the new screens all the same.
     """
     if new:
         return list(outgoing)
-    kept: dict[Screen, tuple[str, str]] = {}
-    for kind in {one.part.screen for one in outgoing}:
+    sent_screens: dict[Screen, tuple[str, str]] = {}
+    for kind in {project.part.screen for project in outgoing}:
         sent = versions.get(("screen", kind))
         if sent and (recorded := json.loads(sent[-1].body))["inputs"] == guidelines.screen_inputs(ws, kind):
-            kept[kind] = (recorded["config"], sent[-1].body)
+            sent_screens[kind] = (recorded["config"], sent[-1].body)
 
     def form_with(form: TaskForm) -> TaskForm:
-        if form.part.screen not in kept:
+        if form.part.screen not in sent_screens:
             return form
-        config, body = kept[form.part.screen]
+        config, body = sent_screens[form.part.screen]
         return form._replace(label_config=config, contents={**form.contents, ("screen", form.part.screen): body})
 
-    forms = {id(one.form): form_with(one.form) for one in outgoing}
-    return [replace(one, form=forms[id(one.form)]) for one in outgoing]
+    forms = {id(project.form): form_with(project.form) for project in outgoing}
+    return [replace(project, form=forms[id(project.form)]) for project in outgoing]
 
 
 def next_versions(
     ws: Workspace, session: Session, outgoing: Sequence[OutgoingProject], *, why: str | None, new_screen: bool
 ) -> tuple[list[OutgoingProject], list[ShownVersion], list[str]]:
-    """What a push sends with the screens that it keeps, the versions that it puts on record, and notes.
+    """Projects with the screens that a push keeps, the versions that it puts on record, and notes.
 
-    A change is put on record whole, also where these tasks do not show it: the lead gives a reason once.
-    Texts are not compared here (`annot.judging.exchange.outgoing.check_outgoing`). why: the reason for all that has
-    changed.
+    A change is put on record completely, even if these tasks do not show it: the lead gives a reason once. Texts are
+    compared elsewhere (`check_outgoing`). why: the reason for all changes.
     """
     why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
     # A facet that was removed is on record as such, although the tasks that were planned go on.
     gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
-    contents = {key: body for one in kept for key, body in one.form.contents.items() if key not in gone}
+    contents = {key: body for project in kept for key, body in project.form.contents.items() if key not in gone}
     contents |= {(change.part, change.subject): _content_now(ws, change) for change in changes}
     histories = read_histories(session)
     new = {
@@ -203,7 +201,7 @@ def next_versions(
     since = datetime.now(UTC).isoformat(timespec="milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
     notes += _notes_on_screens(outgoing, kept, new, asked_for=new_screen)
-    if why and not changes and why not in {one.why for several in versions.values() for one in several}:
+    if why and not changes and why not in {version.why for history in versions.values() for version in history}:
         notes = ["nothing has changed since it was sent: the reason is not on record"]
     return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
 
@@ -215,16 +213,17 @@ def _notes_on_screens(
     *,
     asked_for: bool,
 ) -> Iterator[str]:
-    """What becomes of the screens of this version of the program. outgoing: with these; kept: with those sent.
+    """Notes on the screens of this version of the program. outgoing: projects with these screens; kept: with the
+    screens that were sent.
 
-    new: what is put on record. asked_for: whether the lead wants the program's own.
+    new: contents to put on record. asked_for: True if the lead wants the program's own screens.
     """
     differing = {
         current.part.screen
         for current, sent in zip(outgoing, kept, strict=True)
         if current.form.label_config != sent.form.label_config
     }
-    for kind, push in sorted({(one.part.screen, one.part.push) for one in outgoing}):
+    for kind, push in sorted({(project.part.screen, project.part.push) for project in outgoing}):
         name = SCREENS.get(kind, kind)
         if asked_for and ("screen", kind) in new:
             yield f"put on record: {name}, as annot {__version__} makes it"
@@ -235,7 +234,7 @@ def _notes_on_screens(
 
 
 def _content_now(ws: Workspace, change: ShownChange) -> str:
-    """What is to be in force after a change; of a facet that was removed, null."""
+    """The content in force after a change; null for a facet that was removed."""
     if change.part == "scale":
         return scale_content(ws)
     if change.part == "guidelines":
@@ -247,7 +246,7 @@ def _content_now(ws: Workspace, change: ShownChange) -> str:
 
 
 def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
-    """The names of the grades, if none are on record as sent: of rounds that do not make the collection."""
+    """The version of the names of grades, if none is on record; for rounds that do not make the collection."""
     if ("scale", "") in read_versions(session, "scale"):
         return []
     return [version("scale", "", scale_content(ws), since=datetime.now(UTC).isoformat(timespec="milliseconds"))]
@@ -259,24 +258,24 @@ def _version(key: tuple[Part, str], body: str, versions: ShownChanges, *, since:
         return version(part, subject, body, since=since, why=why if key in versions else None)
     reason = None
     if key in versions:
-        before, now = json.loads(versions[key][-1].body), json.loads(body)
-        reason = f"the screen of annot {__version__}" if before["inputs"] == now["inputs"] else why
+        earlier, now = json.loads(versions[key][-1].body), json.loads(body)
+        reason = f"the screen of annot {__version__}" if earlier["inputs"] == now["inputs"] else why
     return version(part, subject, body, since=since, why=reason, program=__version__)
 
 
 def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, Display]:
-    """What each of these tasks shows; nothing if no pair is asked."""
+    """The display of each task; empty if the tasks ask about no pair."""
     form, material = outgoing.form, outgoing.form.material
     if material is None:
         return {}
     sha256s = hashes_of(form.contents)
     return {
-        asked: {
-            **shown_around(material.queries[asked.query_id].facet, sha256s),
+        question: {
+            **shown_around(material.queries[question.query_id].facet, sha256s),
             "screen": sha256s["screen", form.part.screen],
-            **shown_of_pair(ws, material, asked.pair, sha256s),
+            **shown_of_pair(ws, material, question.pair, sha256s),
         }
-        for asked in outgoing.tasks
+        for question in outgoing.tasks
     }
 
 
@@ -291,7 +290,7 @@ def shown_around(facet: str, sha256s: Hashes) -> dict[str, str]:
 
 
 def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
-    """The parts of a display that are the pair's own: its two texts and their marks."""
+    """The parts of a display that belong to the pair: its two texts and their marks."""
     query, topic, document = material.shown(pair)
 
     def hash_of(text: Paper | Topic) -> str:
@@ -308,7 +307,7 @@ def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], 
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What a person is to find in their project, and the proof that it tells nothing else, before anything is sent.
+# Each person's project, and the proof that it reveals nothing else, before anything is sent.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -323,41 +322,41 @@ FIRST: dict[Screen, str] = {
 
 
 class TaskForm(NamedTuple):
-    """What everyone of one part finds around their tasks."""
+    """Screen and instructions of everyone in one part."""
 
     part: RoundPart
     label_config: str
     instructions: str
-    """What they read first, as HTML."""
+    """Instructions that they read first, as HTML."""
     material: TaskMaterial | None = None
-    """What the tasks are made of; None if no pair is judged."""
+    """Material of the tasks; None if no pair is judged."""
     contents: Contents = MappingProxyType({})
-    """All that the tasks show, by part and subject."""
+    """Contents that the tasks show, by part and subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingProject:
-    """What one person is to find in their project, in their order."""
+    """The project that one person is to have, with its tasks in their order."""
 
     form: TaskForm
     assessor: str
     tasks: Mapping[PairKey, dict[str, Any]]
-    """By what each task asks."""
+    """Tasks by question."""
     whole: Sequence[PairKey] = ()
-    """The whole order, where these tasks are only the first of it."""
+    """The complete order, if these tasks are only the first of it."""
     opinions: Mapping[PairKey, Sequence[Judgement]] = field(default_factory=dict)
-    """What an adjudicator's tasks show of the assessors' answers, in the order shown."""
+    """Answers of assessors that an adjudicator's tasks show, in the order shown."""
     ended: Mapping[PairKey, str] = field(default_factory=dict)
-    """Why tasks that the person was sent before are none of theirs any more."""
+    """Reasons why tasks that were sent before are withdrawn from the person."""
 
     @property
     def part(self) -> RoundPart:
-        """The part that it is of."""
+        """Part of the round."""
         return self.form.part
 
 
 def spec_of(ws: Workspace, outgoing: OutgoingProject) -> ProjectSpec:
-    """The project that it goes to."""
+    """Specification of the project on the server."""
     name, part, person = ws.settings.collection.name, outgoing.part, outgoing.assessor
     title = f"{name} · {part.title} · {person}"
     if len(title) > TITLE_LONGEST:
@@ -375,30 +374,34 @@ def spec_of(ws: Workspace, outgoing: OutgoingProject) -> ProjectSpec:
 
 
 def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None:
-    """Prove, before anything is sent, that no task carries what it must not and that predictions fit the screen."""
+    """Check, before anything is sent, that no task shows anything it must not, and that predictions fit the screen."""
     everything = list(everything)
     papers: dict[str, Paper] = {}
     for material in (outgoing.form.material for outgoing in everything):
         papers |= {} if material is None else material.papers
     refuse_uncorrected(ws, papers.values())
-    for part, several in grouped((outgoing.part, outgoing) for outgoing in everything).items():
+    for part, projects_out in grouped((outgoing.part, outgoing) for outgoing in everything).items():
         with ws.reading() as session:
             private = private_words(ws, session)
-            told, what = _not_to_be_known(ws, session, part)
+            secrets, phrase = _not_to_be_known(ws, session, part)
             sent = set(projects.read_asked(session, round="judge"))
             reasons = read_reasons(session)
-        for outgoing in several:
+        for outgoing in projects_out:
             tasks = list(outgoing.tasks.values())
             lint_tasks(tasks, screen=part.screen, labels=ws.settings.labels.names, private=private)
             _refuse_reasons(tasks, reasons)
             check_spec(spec_of(ws, outgoing), outgoing.assessor, private)
             # A plan that grew has deeper papers further back: only what is sent together is mixed.
             order = outgoing.whole or tuple(outgoing.tasks)
-            new = [asked for asked in order if part.stored != "judge" or (outgoing.assessor, asked) not in sent]
-            values = grouped(told[asked.pair] for asked in new if asked.occasion == 1 and asked.pair in told)
+            new = [
+                question for question in order if part.stored != "judge" or (outgoing.assessor, question) not in sent
+            ]
+            values = grouped(
+                secrets[question.pair] for question in new if question.occasion == 1 and question.pair in secrets
+            )
             if follows(values.values()):
                 raise LeakError(
-                    f"the order of the tasks of {outgoing.assessor} reveals {what}; nothing was sent",
+                    f"the order of the tasks of {outgoing.assessor} reveals {phrase}; nothing was sent",
                     hint="draw the plan with another seed: `annot plan --withdraw`, then `annot plan --seed NUMBER`"
                     if part.stored == "judge"
                     else "set another seed in annot.toml and draw again",
@@ -407,7 +410,7 @@ def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None
 
 
 def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
-    """Raise FindingError if a text is another one than on record, and no correction says so."""
+    """Raise FindingError if a text differs from the record without a correction."""
     with ws.reading() as session:
         faults = differing_texts(session, papers)
     if faults:
@@ -420,17 +423,19 @@ def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
 
 
 def _refuse_reasons(tasks: Iterable[Mapping[str, Any]], reasons: Collection[str]) -> None:
-    """Raise LeakError if what was written for a task repeats what a model said of a pair."""
+    """Raise LeakError if a text that was written for a task repeats a model's words about a pair."""
     written = {cleaned(text) for task in tasks for text in written_on(task)} if reasons else set()
-    faults = [f"{text[:60]!r}: a model's words" for text in sorted(written) if any(one in text for one in reasons)]
+    faults = [
+        f"{text[:60]!r}: a model's words" for text in sorted(written) if any(reason in text for reason in reasons)
+    ]
     if faults:
         raise LeakError("tasks would show a model's opinion; nothing was sent", faults=faults)
 
 
 def private_words(ws: Workspace, session: Session) -> set[str]:
-    """Methods, pseudonyms, accounts and models: what no person may read of.
+    """Methods, pseudonyms, accounts and models, which no task may name.
 
-    Not among them are the plain word for what a hand found, and a model whose name is a plain word.
+    The word for documents added by hand is not among them, nor is a model whose name is a plain word.
     """
     everyone = people.read_assessors(session)
     drawn = {method for pool in pools.read_pools(session).values() for method in pool.methods} - {MANUAL}
@@ -440,9 +445,9 @@ def private_words(ws: Workspace, session: Session) -> set[str]:
 
 
 def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None:
-    """Raise LeakError if title or description of a person's project names somebody else, an account or a method.
+    """Raise LeakError if title or description of a person's project names another person, an account or a method.
 
-    A method whose name is a plain word may stand there: a collection may be called after it.
+    A method whose name is a plain word may be there: a collection may be called after it.
     """
     words = [word for word in private if word != person and ("@" in word or not word.isalpha())]
     shown = {"title": spec.title, "description": spec.description}
@@ -462,9 +467,9 @@ def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None
 def _not_to_be_known(
     ws: Workspace, session: Session, part: RoundPart
 ) -> tuple[Mapping[tuple[str, str], tuple[str, float]], str]:
-    """What the order of a round must not follow: of each pair its group and its value, and what that is in words.
+    """Group and value of each pair that the order of a round must not follow, and a phrase for the values.
 
-    Disputes come query by query, and pairs that are looked at again with their grade have nothing to hide.
+    Disputes come query by query, and pairs that are shown again with their grade have nothing to hide.
     """
     if part.stored == "judge":
         drawn = pools.documents_by_query(session)
@@ -475,22 +480,22 @@ def _not_to_be_known(
         }, "the order in which the pool was drawn"
     if part.stored == "train":
         facets = {query.query_id: query.facet for query in read_queries(session)}
-        return {one.pair: (facets[one.query_id], one.grade) for one in trials.read_gold(session)}, "the gold grades"
+        return {row.pair: (facets[row.query_id], row.grade) for row in trials.read_gold(session)}, "the gold grades"
     if part.round == "substudy":
         decisions = outcome_of(session, ws.settings).decisions
-        return {one.pair: (one.query_id, one.grade) for one in decisions}, "the final grades"
+        return {row.pair: (row.query_id, row.grade) for row in decisions}, "the final grades"
     return {}, ""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskMaterial:
-    """What tasks are made of: queries, texts and papers of the planned pairs, and the guidelines of their facets."""
+    """Material of tasks: queries, texts and papers of the planned pairs, and the guidelines of their facets."""
 
     queries: Mapping[str, Query]
     texts: Mapping[str, Topic]
     """The topics that are texts."""
     papers: Mapping[str, Paper]
-    """All others and the documents, with the labels of their sentences where a facet is judged."""
+    """Other topics and all documents, with the labels of their sentences if a facet is judged."""
     guidelines: Mapping[str, guidelines.Guidelines]
     asked: frozenset[str]
     """The queries that are asked."""
@@ -498,13 +503,13 @@ class TaskMaterial:
     """The pairs that stay with an earlier version of a text."""
 
     def shown(self, pair: tuple[str, str]) -> ShownPair:
-        """What the tasks of a pair show."""
+        """Query, topic and document that the tasks of a pair show."""
         query_id, doc_id = pair
         newest = ShownPair(self.queries[query_id], self.topic_of(query_id), self.papers[doc_id])
         return self.earlier.get(pair, newest)
 
     def topic_of(self, query_id: str) -> Paper | Topic:
-        """What the query asks."""
+        """Topic of a query."""
         topic_id = self.queries[query_id].topic_id
         return self.texts[topic_id] if topic_id in self.texts else self.papers[topic_id]
 
@@ -517,10 +522,10 @@ def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
         texts = read_topics(session)
         of_papers = [pair for pair in pairs if queries[pair[0]].topic_id not in texts]
         labelled = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
-        found = papers_of(ws, _ids(queries, of_papers) | {doc_id for _, doc_id in pairs})
+        texts_of_papers = papers_of(ws, _ids(queries, of_papers) | {doc_id for _, doc_id in pairs})
         labels = labels_of(session, _ids(queries, labelled))
     check_labels(ws, labels)
-    papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in found.items()}
+    papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in texts_of_papers.items()}
     facets = sorted({queries[query_id].facet for query_id, _ in pairs})
     by_facet = {facet: guidelines.read(ws, facet) for facet in facets}
     material = TaskMaterial(queries, texts, papers, by_facet, frozenset(query_id for query_id, _ in pairs))
@@ -536,7 +541,7 @@ def _ids(queries: Mapping[str, Query], pairs: Iterable[tuple[str, str]]) -> set[
 
 def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
     """Raise InputError when sentences have labels that are not those of the study. labels: by paper."""
-    if others := sorted({label for own in labels.values() for label in own}.difference(ws.settings.labels.names)):
+    if others := sorted({label for used in labels.values() for label in used}.difference(ws.settings.labels.names)):
         raise InputError(
             f"sentences are labelled {', '.join(others)}, but the labels of the study are "
             f"{', '.join(ws.settings.labels.names)}",
@@ -547,29 +552,29 @@ def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
 def tasks_of(
     ws: Workspace, material: TaskMaterial, sequence: Sequence[PairKey], *, more: bool = False
 ) -> dict[PairKey, dict[str, Any]]:
-    """The judging tasks of a person's sequence, in its order; each tells where it stands, in all and in its query.
+    """The judging tasks of a person's sequence, in its order; each shows its place, among all and in its query.
 
-    The last says that it is the last for now, unless others follow that are counted apart (`more`).
+    The last one shows that it is the last for now, unless others follow that are counted apart (`more`).
     """
-    sizes = Counter(asked.query_id for asked in sequence)
+    sizes = Counter(question.query_id for question in sequence)
     numbers = {query_id: number for number, query_id in enumerate(sizes, start=1)}
     seen: Counter[str] = Counter()
     tasks = {}
     facet_labels = {facet: labels_asked(ws, facet) for facet in material.guidelines}
-    for position, asked in enumerate(sequence, start=1):
-        query, topic, document = material.shown(asked.pair)
+    for position, question in enumerate(sequence, start=1):
+        query, topic, document = material.shown(question.pair)
         seen[query.query_id] += 1
         words = words_of(topic)
-        at = f"{words.topic} {numbers[query.query_id]}, {words.document} {seen[query.query_id]}".lower()
+        place_in_query = f"{words.topic} {numbers[query.query_id]}, {words.document} {seen[query.query_id]}".lower()
         place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) and not more else "")
-        tasks[asked] = judge_task(
-            asked=asked,
+        tasks[question] = judge_task(
+            asked=question,
             query=query,
             topic=topic,
             document=document,
             facet_help=material.guidelines[query.facet].definition,
             facet_labels=facet_labels[query.facet],
-            progress=f"{place} · {at} of {sizes[query.query_id]}",
+            progress=f"{place} · {place_in_query} of {sizes[query.query_id]}",
             # The narrative is open the first time.
             layout=Layout(seen[query.query_id] == 1, ws.settings.screen.fold_after, ws.settings.screen.mark_terms),
         )
@@ -577,21 +582,21 @@ def tasks_of(
 
 
 def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> TaskForm:
-    """The screen of a part; and the task, the guidelines of every facet there is and the keys as its instructions.
+    """Screen and instructions of a part; the instructions have the task, the guidelines of every facet, and the keys.
 
     material: None if no pair is judged, so that the screen's own page is all there is to read.
     """
     names = [FIRST[part.screen]] if part.screen in FIRST else []
     pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]
-    pages += [] if material is None else [one.text for one in material.guidelines.values()]
-    whole = material is not None and not all(labels_asked(ws, facet) for facet in material.guidelines)
+    pages += [] if material is None else [page.text for page in material.guidelines.values()]
+    unlabelled = material is not None and not all(labels_asked(ws, facet) for facet in material.guidelines)
     instructions = instructions_html(
         pages,
         scale_names=ws.settings.scale.names,
         labels=guidelines.labels_shown(ws),
         language=ws.settings.collection.language,
         screen=part.screen,
-        fold_after=ws.settings.screen.fold_after if whole else None,
+        fold_after=ws.settings.screen.fold_after if unlabelled else None,
     )
     label_config = guidelines.screen(ws, part.screen)
     if material is None:

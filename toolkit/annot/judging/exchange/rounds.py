@@ -1,204 +1,132 @@
-"""What a round is: one exchange with people through Label Studio, out and back. The five are in `judging.rounds`."""
+"""A round is one exchange with people through Label Studio, out and back. The five rounds are in `judging.rounds`."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.records import PairKey
-from annot.labelstudio.studio_records import Screen
-from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
-from annot.store import people, trials
-from annot.store.adjudications import ADJUDICATIONS
-from annot.store.judgements import JUDGEMENTS, read_returned
-from annot.store.pools import read_queries
-from annot.store.projects import StoredRound, read_hidden
+from annot.base.errors import MissingInput
+from annot.base.records import Advance
+from annot.judging.exchange.collecting import CollectedProject, PullCursor, PullResult, RecordedProject, collect
+from annot.judging.exchange.outgoing import OutgoingProject
+from annot.judging.exchange.round_parts import PARTS, RoundName, RoundPart
+from annot.judging.exchange.sending import SentProject
+from annot.judging.exchange.servers import Unreachable, isolated, on_servers, unreachable_notes
+from annot.labelstudio.gateway import Gateway
+from annot.store import projects
+from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
-
-if TYPE_CHECKING:
-    from annot.judging.exchange.collecting import CollectedProject, RecordedProject
-    from annot.judging.exchange.outgoing import OutgoingProject
-    from annot.judging.exchange.sending import SentProject
-    from annot.judging.exchange.servers import Unreachable
-    from annot.store.shown import ShownVersion
-
-RoundName = Literal["judging", "adjudication", "training", "substudy", "labels"]
-
-
-class RoundPart(NamedTuple):
-    """One kind of project. Training has two, and so has the sub-study; the other rounds have one."""
-
-    stored: StoredRound
-    """Its name in the database and in the markers of its projects."""
-    round: RoundName
-    title: str
-    color: str
-    screen: Screen
-    """Which form its tasks must have."""
-    columns: tuple[str, str, str]
-    """The heading for its tasks in the tables of a push and of a pull, and the heading for those with an answer."""
-    graded: bool = True
-    """Whether its answers are grades: looking at gold grades takes no time, and is no news."""
-
-    @property
-    def push(self) -> str:
-        """The command that sends its tasks."""
-        view = f" --view {self.stored.removeprefix('substudy-')}" if self.round == "substudy" else ""
-        return f"annot push {self.round}{view}".removesuffix(" judging")
-
-    @property
-    def pull(self) -> str:
-        """The command that fetches its answers."""
-        return f"annot pull {self.round}".removesuffix(" judging")
-
-
-_PAIRS = ("pairs", "pairs", "answered")
-PARTS: dict[StoredRound, RoundPart] = {
-    part.stored: part
-    for part in (
-        RoundPart("judge", "judging", "judging", "#617ADA", "judge", ("planned", "assigned", "judged")),
-        RoundPart(
-            "adjudicate", "adjudication", "adjudication", "#B5651D", "adjudicate", ("disputes", "disputes", "settled")
-        ),
-        RoundPart("train", "training", "training", "#2E7D32", "judge", ("to judge", "gold pairs", "answered")),
-        RoundPart(
-            stored="train-feedback",
-            round="training",
-            title="training, gold grades",
-            color="#2E7D32",
-            screen="feedback",
-            columns=("with gold grades", "gold pairs", "answered"),
-            graded=False,
-        ),
-        RoundPart("substudy-abstract", "substudy", "sub-study, abstracts", "#6A4C93", "judge", _PAIRS),
-        RoundPart("substudy-full", "substudy", "sub-study, full texts", "#6A4C93", "full-text", _PAIRS),
-        RoundPart("labels", "labels", "labels", "#3B7A57", "facets", ("abstracts", "abstracts", "corrected")),
-    )
-}
-"""Every kind of project, by its name in the database."""
-ANSWERS: dict[StoredRound, Any] = {"judge": JUDGEMENTS, "adjudicate": ADJUDICATIONS}
-"""Where the answers of the rounds that make the collection are on record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundOptions:
-    """What somebody wants of a push or a pull; each is for some rounds only."""
+    """Options of a push or a pull; each is for some rounds only."""
 
     changed: str | None = None
-    """Why names of grades, facets, guidelines, templates or [screen] have changed; without it, a push stops if they
-    have."""
+    """Reason for changed names of grades, facets, guidelines, templates or [screen]; without it, a push stops if they
+    have changed."""
     new_screen: bool = False
-    """Send the screens of this version of the program, not those that were sent."""
+    """Send the screens of this version of the program, not those that were sent before."""
     assessor: tuple[str, ...] = ()
-    """Whom to train, or who corrects labels."""
+    """People to train, or people who correct labels."""
     view: str | None = None
-    """What the pairs of the sub-study are judged on."""
+    """Texts on which the pairs of the sub-study are judged."""
     texts: Path | None = None
-    """The table that says where the full texts are; None takes the one that the draw has written."""
+    """Table of the addresses of full texts; None takes the one that the draw has written."""
     accept_deletions: bool = False
     """Withdraw the answers that the server no longer has."""
     dry_run: bool = False
-    """Of a pull: record nothing."""
+    """Record nothing in a pull."""
 
 
 NO_OPTIONS = RoundOptions()
 
 
 class PreparedPush(NamedTuple):
-    """What a push of a round is about to send, and what was done for it already."""
+    """Everything that a push of a round is about to send, and the tasks already withdrawn for it."""
 
     outgoing: Sequence[OutgoingProject]
     notes: Sequence[str] = ()
     unreachable: tuple[Unreachable, ...] = ()
     checked: bool = False
-    """Whether `check_outgoing` has passed all of it."""
+    """True if all of it has passed `check_outgoing`."""
     new_versions: Sequence[ShownVersion] = ()
-    """To be noted down as in force from now on, before anything is sent."""
+    """Versions to put on record as in force from now on, before anything is sent."""
     before: Sequence[SentProject] = ()
-    """What of each project was withdrawn already."""
+    """A row for each project from which tasks were withdrawn already."""
     is_made: bool = True
-    """Whether this push, once it has succeeded, counts as one of the study as it is now."""
+    """True if this push, once it has succeeded, counts as one of the study as it is now."""
 
 
 class PullOutcome(NamedTuple):
-    """What is known after a pull."""
+    """Notes and open answers after a pull."""
 
     notes: Sequence[str] = ()
-    """What a person should know."""
+    """Notes for the lead."""
     open: int | None = None
-    """How many answers are to come; None if nobody waits for them."""
+    """Number of answers still to come; None if the study does not wait for any."""
 
 
 class Round(ABC):
-    """One of the five exchanges: what it is called, whom it asks what, what becomes of an answer, what is noted."""
+    """One of the five exchanges with people: the tasks that it sends, and the records that answers become."""
 
     name: RoundName
     parts: tuple[RoundPart, ...]
     person = "assessor"
-    """What its people are called."""
+    """The word for one of its people."""
     answer = "answer"
-    """What one of its answers is called."""
+    """The word for one of its answers."""
     wishes: frozenset[str] = frozenset()
-    """The fields of `RoundOptions` that it knows."""
+    """Fields of `RoundOptions` that apply to it."""
     hint: str
-    """How its tasks are sent, for when none were."""
+    """Advice for a pull before any of its tasks were sent."""
     makes_collection = False
-    """Whether what it sends is as annot.toml has it, each change put on record; others send what is on record."""
+    """True if it sends what annot.toml says and puts each change on record; other rounds send what is on record."""
     noted_as = ""
-    """Under which name a push is noted as made; empty if it is not."""
+    """Name under which a push is noted as made; empty if it is not noted."""
 
     @abstractmethod
     def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
-        """What each of its people is to find in their project."""
+        """Make the tasks of everyone in the round."""
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
-        """Note down what has to be known before these tasks can be seen. outgoing: of one part."""
+        """Put on record whatever must be there before these tasks can be seen. outgoing: projects of one part."""
         return
 
     @abstractmethod
     def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
-        """Read the answers of one project into records, and keep them."""
+        """Store the answers of one project as records."""
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
-        """Note down what follows from the answers."""
+        """Put on record whatever follows from the answers."""
         return PullOutcome()
 
 
-def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, PairKey]:
-    """What may stand in a person's project, by its key on the server.
+def pull_round(
+    ws: Workspace, round: Round, wishes: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
+) -> PullResult:
+    """Fetch and record each project of the round, server by server. seen: as `collect` takes it."""
+    stored = {part.stored for part in round.parts}
+    with ws.reading() as session:
+        sent = [project for project in projects.read_projects(session) if project.round in stored]
+    names = sorted({project.assessor for project in sent if project.remote_id is not None})
+    if not names and isolated(ws):
+        raise MissingInput("nothing was sent", hint=round.hint)
+    recorded: list[RecordedProject] = []
+    keep = not wishes.dry_run
 
-    Whoever corrects labels may have any query paper. For an assessor that is also every pair that was ever returned to
-    them, taken back or not. For an adjudicator it is every planned pair, again after it was returned to an assessor: a
-    dispute may end, and its task stays where it has an answer.
-    """
-    if round == "judge":
-        asked = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-        asked |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-        asked |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
-    elif round == "adjudicate":
-        planned = {assignment.pair for assignment in people.read_assignments(session)}
-        # At most as often again as the pair was put before an assessor.
-        times = Counter(returned.pair for returned in read_returned(session))
-        return {pair_key(*pair, at): PairKey(*pair) for pair in planned for at in range(1, times[pair] + 2)}
-    elif round == "labels":
-        asked = {PairKey(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
-    else:
-        asked = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
-    return {pair_key(*pair): pair for pair in asked}
+    def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
+        for collected in collect(ws, gateway, round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep):
+            project = round.record(ws, collected, wishes)
+            if PARTS[collected.project.round].graded:
+                recorded.append(project)
 
-
-def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, str]:
-    """Of each task whose answer is on record and counts, by its key, when that was last changed."""
-    lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
-    lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
-    return {
-        pair_key(*line.record.asked): line.current.changed_at or line.record.judged_at or ""
-        for line in lines
-        if line.counts
-    }
+    unreachable = on_servers(ws, names, record_each)
+    notes = (*(note for project in recorded for note in project.notes), *unreachable_notes(unreachable))
+    lost = tuple(answer for project in recorded for answer in project.lost)
+    return PullResult(tuple(project.row for project in recorded), notes, lost, wishes.accept_deletions, unreachable)

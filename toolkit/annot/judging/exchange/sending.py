@@ -1,4 +1,4 @@
-"""What all rounds share on the way out: a project for each person, its tasks sent and remembered."""
+"""A project for each person, its tasks sent once and remembered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annot.base.names import counted, moment_now
 from annot.base.records import Advance, Judgement, PairKey
 from annot.judging.exchange.displayed_content import as_displayed, has_earlier_text
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
-from annot.judging.exchange.rounds import RoundPart, answered_tasks, own_tasks
+from annot.judging.exchange.round_parts import RoundPart, answered_tasks, own_tasks
 from annot.judging.exchange.servers import (
     Unreachable,
     bring_project,
@@ -49,21 +49,21 @@ class SentProject:
     updated: int = 0
     """Unanswered tasks that were there and showed another place in the person's order."""
     part: str = ""
-    """What the project is for, in words."""
+    """Purpose of the project, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushResult:
-    """The projects after a push, and what a person should know."""
+    """Projects after a push, and notes for the lead."""
 
     projects: tuple[SentProject, ...]
     notes: tuple[str, ...] = ()
     unreachable: tuple[Unreachable, ...] = ()
     without_account: tuple[str, ...] = ()
-    """People who got nothing because their account is not on the server yet."""
+    """People who got no tasks because their account is not on the server yet."""
 
     def finding(self, command: str) -> FindingError | None:
-        """What ends the command if a server could not be reached."""
+        """The finding that ends the command if a server could not be reached."""
         return unreachable_finding(self.unreachable, command)
 
 
@@ -75,9 +75,9 @@ def send_outgoing(
     advance: Advance,
     new_versions: Sequence[ShownVersion] = (),
 ) -> PushResult:
-    """Bring what `check_outgoing` has passed, all of one part, to its projects. With `dry_run` nothing is sent.
+    """Send these projects of one part, which `check_outgoing` has passed. With `dry_run` nothing is sent.
 
-    new_versions: to be noted down, before anything is sent, as in force from now on.
+    new_versions: versions to put on record as in force from now on, before anything is sent.
     """
     part = outgoing[0].part
     if dry_run:
@@ -90,22 +90,22 @@ def send_outgoing(
     unrecorded = list(new_versions)
 
     def send(gateway: Gateway, names: Sequence[str]) -> None:
-        here = [one for one in outgoing if one.assessor in names]
+        outgoing_here = [project for project in outgoing if project.assessor in names]
         places.append(gateway.url)
-        accounts, faults = accounts_on(ws, gateway, [one.assessor for one in here])
+        accounts, faults = accounts_on(ws, gateway, [project.assessor for project in outgoing_here])
         waiting.extend(faults)
-        without_account.extend(one.assessor for one in here if one.assessor not in accounts)
+        without_account.extend(project.assessor for project in outgoing_here if project.assessor not in accounts)
         if not accounts:
             return
         with ws.writing() as session:
             record_versions(session, unrecorded)
         unrecorded.clear()
-        mine = [one for one in here if one.assessor in accounts]
-        for row, told in _send(ws, gateway, mine, accounts, part=part, advance=advance):
+        ready = [project for project in outgoing_here if project.assessor in accounts]
+        for row, notes_of_project in _send(ws, gateway, ready, accounts, part=part, advance=advance):
             rows.append(row)
-            notes.extend(told)
+            notes.extend(notes_of_project)
 
-    unreachable = on_servers(ws, [one.assessor for one in outgoing], send)
+    unreachable = on_servers(ws, [project.assessor for project in outgoing], send)
     if waiting and not rows and not unreachable:
         raise FindingError(
             f"{counted(len(waiting), 'person', 'people')} without access to {', '.join(places)}", faults=waiting
@@ -116,36 +116,38 @@ def send_outgoing(
 
 
 def _promised(ws: Workspace, outgoing: Sequence[OutgoingProject], part: RoundPart) -> Iterator[SentProject]:
-    """What a push would do by the records alone: no server is asked."""
+    """The rows of a push according to the records alone; no server is asked."""
     with ws.reading() as session:
-        known = projects.read_projects(session, round=part.stored)
-        noted = [(project, projects.read_tasks(session, project.project)) for project in known]
-    for one in outgoing:
-        there = {asked for project, tasks in noted if project.assessor == one.assessor for asked in tasks}
-        there &= one.tasks.keys()
-        where = [project.url for project in known if project.assessor == one.assessor]
-        planned, new = len(one.tasks), len(one.tasks) - len(there)
+        recorded = projects.read_projects(session, round=part.stored)
+        noted = [(project, projects.read_tasks(session, project.project)) for project in recorded]
+    for outgoing_project in outgoing:
+        on_server = {
+            question for project, tasks in noted if project.assessor == outgoing_project.assessor for question in tasks
+        }
+        on_server &= outgoing_project.tasks.keys()
+        where = [project.url for project in recorded if project.assessor == outgoing_project.assessor]
+        planned, new = len(outgoing_project.tasks), len(outgoing_project.tasks) - len(on_server)
         address = where[-1] if where else "not sent"
-        yield SentProject(one.assessor, planned, len(there), new, 0, 0, address, part=part.title)
+        yield SentProject(outgoing_project.assessor, planned, len(on_server), new, 0, 0, address, part=part.title)
 
 
 def _send(
     ws: Workspace,
     gateway: Gateway,
-    several: Sequence[OutgoingProject],
+    projects_out: Sequence[OutgoingProject],
     accounts: Mapping[str, int],
     *,
     part: RoundPart,
     advance: Advance,
 ) -> Iterator[tuple[SentProject, list[str]]]:
-    """Bring each to its project, every task once, and remember the server's ids; a row and notes for each."""
+    """Send each project, every task once, and remember the server's ids; a row and notes for each."""
     server, version, stored = gateway.identity(), gateway.version(), part.stored
-    # What asks about a paper is on record nowhere.
+    # Questions about papers are not on record.
     of_pairs = stored != "labels"
     with ws.writing() as session:
-        keep_contents(session, several[0].form.contents.values())
-    more = counting(advance, total=sum(len(one.tasks) for one in several))
-    for outgoing in several:
+        keep_contents(session, projects_out[0].form.contents.values())
+    counter = counting(advance, total=sum(len(project_out.tasks) for project_out in projects_out))
+    for outgoing in projects_out:
         person = outgoing.assessor
         with ws.writing() as session:
             project = projects.open_project(
@@ -158,40 +160,42 @@ def _send(
                 account_id=accounts[person],
                 now=moment_now(),
             )
-            own = own_tasks(session, stored, person)
+            questions_by_key = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
             noted = projects.read_tasks(session, project.project)
-        brought = bring_project(ws, gateway, spec_of(ws, outgoing), project, own)
+        brought = bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
         remote_id = brought.project_id
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)
-        stale = _stale(listed, outgoing, own, noted)
-        delivery = deliver(gateway, remote_id, tasks, listed=listed, answered=answered, stale=stale, advance=more)
-        ids = {asked: task_id for asked in outgoing.tasks if (task_id := delivery.task_ids.get(pair_key(*asked)))}
+        stale = _stale(listed, outgoing, questions_by_key, noted)
+        delivery = deliver(gateway, remote_id, tasks, listed=listed, answered=answered, stale=stale, advance=counter)
+        ids = {
+            question: task_id for question in outgoing.tasks if (task_id := delivery.task_ids.get(pair_key(*question)))
+        }
         if of_pairs:
             with ws.writing() as session:
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
                 untouched = [task for task in listed if task not in stale]
                 shown = as_displayed(session, project.project, displays_of(ws, outgoing), outgoing.tasks, untouched)
-                there = {task.key for task in untouched}
-                made = [asked for asked in outgoing.tasks if pair_key(*asked) not in there]
-                note_shown(session, project.project, shown, since=since, fresh=made)
+                keys_there = {task.key for task in untouched}
+                fresh = [question for question in outgoing.tasks if pair_key(*question) not in keys_there]
+                note_shown(session, project.project, shown, since=since, fresh=fresh)
                 record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
                 if stored == "adjudicate":
                     # All that are not there, not only these: a kill may have come between deleting and forgetting.
                     staying = {task.key for task in listed} - {task.key for task in stale}
                     ended = noted.keys() - outgoing.tasks.keys()
-                    gone = [one for one in ended if pair_key(*one) not in staying]
+                    gone = [question for question in ended if pair_key(*question) not in staying]
                     projects.forget_tasks(session, project.project, gone)
         withdrawn = stale if stored == "adjudicate" else []
-        # A dispute that others have opened anew is another one; a pair that moved in the order is the same.
+        # A dispute that was opened again is another one; a pair that moved in the order is the same.
         new, updated = delivery.sent, delivery.updated
         new, updated = (new, updated + delivery.renewed) if stored == "judge" else (new + delivery.renewed, updated)
         planned = len(outgoing.tasks)
         counts = (planned, planned - new - delivery.spared, new, len(withdrawn), delivery.spared)
-        notes = [*_withdrawn_in_words(person, withdrawn, outgoing, own)]
+        notes = [*_withdrawn_in_words(person, withdrawn, outgoing, questions_by_key)]
         if delivery.spared:
             notes.append(f"{person}: {counted(delivery.spared, 'task')} not sent again: the answers are on record")
         if delivery.removed:
@@ -207,17 +211,17 @@ TEXT_CORRECTED = "a text was corrected"
 
 
 def _withdrawn_in_words(
-    person: str, withdrawn: Iterable[StudioTask], outgoing: OutgoingProject, own: Mapping[str, PairKey]
+    person: str, withdrawn: Iterable[StudioTask], outgoing: OutgoingProject, questions: Mapping[str, PairKey]
 ) -> Iterator[str]:
-    """How many unanswered tasks were withdrawn for each reason."""
-    tasks = [(own[task.key or ""], task) for task in withdrawn]
+    """Notes on unanswered tasks that were withdrawn, with their number by reason."""
+    tasks = [(questions[task.key or ""], task) for task in withdrawn]
     reasons = Counter(
-        outgoing.ended.get(asked, GRADE_CHANGED)
-        if asked not in outgoing.tasks
+        outgoing.ended.get(question, GRADE_CHANGED)
+        if question not in outgoing.tasks
         else TEXT_CORRECTED
-        if has_earlier_text(task, outgoing.tasks[asked])
+        if has_earlier_text(task, outgoing.tasks[question])
         else GRADE_CHANGED
-        for asked, task in tasks
+        for question, task in tasks
     )
     for why, count in sorted(reasons.items()):
         yield f"{person}: {counted(count, 'unanswered task')} withdrawn: {why}"
@@ -225,9 +229,9 @@ def _withdrawn_in_words(
 
 def _labelled_before(person: str, listed: Iterable[StudioTask], outgoing: OutgoingProject) -> Iterator[str]:
     """A note on each answered task of labels that shows the text before its correction: it cannot be sent again."""
-    wanted = {pair_key(*asked): (asked.query_id, task) for asked, task in outgoing.tasks.items()}
+    tasks = {pair_key(*question): (question.query_id, task) for question, task in outgoing.tasks.items()}
     for task in listed:
-        paper_id, sent = wanted.get(task.key or "", ("", None))
+        paper_id, sent = tasks.get(task.key or "", ("", None))
         if sent is not None and task.annotations and has_earlier_text(task, sent):
             yield (
                 f"{paper_id}: {person} labelled the text before its correction; delete task {task.task_id} in Label "
@@ -236,23 +240,23 @@ def _labelled_before(person: str, listed: Iterable[StudioTask], outgoing: Outgoi
 
 
 def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
-    """A progress that is told how many more are done."""
+    """A function that reports progress when it is called with the number of further steps."""
     done = 0
 
-    def more(count: int) -> None:
+    def count_further(count: int) -> None:
         nonlocal done
         done += count
         advance(done, total)
 
-    return more
+    return count_further
 
 
 def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-    """The server's id of the account of each person who has one, and a word on each who has not."""
+    """The server's id of each person's account, and a fault for each person without one."""
     with ws.reading() as session:
         accounts = {person.assessor: person.account for person in people.read_assessors(session)}
     by_address = gateway.user_ids()
-    found = {}
+    ids = {}
     faults = []
     for name in names:
         address = accounts.get(name)
@@ -263,12 +267,12 @@ def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[
                 f"{name}: has not signed up on the server yet; `annot invite {name}` writes a letter that says how"
             )
         else:
-            found[name] = by_address[address.lower()]
-    return found, faults
+            ids[name] = by_address[address.lower()]
+    return ids, faults
 
 
 def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
-    """What the screen says of the publication of what is written on it."""
+    """Notices of publication on the screen."""
     kinds: dict[StoredRound, Kind] = {"judge": "comments", "adjudicate": "reasons"}
     kind, says = kinds.get(outgoing.part.stored), PUBLISHED in outgoing.form.label_config
     return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, says)]
@@ -278,39 +282,43 @@ def _now_shown(
     outgoing: OutgoingProject, listed: Sequence[StudioTask], ids: Mapping[PairKey, int]
 ) -> dict[PairKey, Sequence[Judgement]]:
     """The opinions that are on the server now: a task that was answered keeps those that it had."""
-    before = {task.task_id: opinions_in(task.data) for task in listed}
+    shown_before = {task.task_id: opinions_in(task.data) for task in listed}
     return {
-        asked: outgoing.opinions[asked]
-        for asked, task_id in ids.items()
-        if asked in outgoing.opinions and before.get(task_id) in (None, opinions_in(outgoing.tasks[asked]["data"]))
+        question: outgoing.opinions[question]
+        for question, task_id in ids.items()
+        if question in outgoing.opinions
+        and shown_before.get(task_id) in (None, opinions_in(outgoing.tasks[question]["data"]))
     }
 
 
 def _stale(
-    listed: Sequence[StudioTask], outgoing: OutgoingProject, own: Mapping[str, PairKey], noted: Collection[PairKey]
+    listed: Sequence[StudioTask],
+    outgoing: OutgoingProject,
+    questions: Mapping[str, PairKey],
+    noted: Collection[PairKey],
 ) -> list[StudioTask]:
-    """Unanswered tasks that have to go, and where they are still asked, to be sent again.
+    """Unanswered tasks to delete; those that are still asked are sent again.
 
-    Those with a text that was corrected since. Of judging also those that stand before what comes earlier; of disputes
-    those that are none any more, and those whose opinions have changed.
+    These are tasks with a text that was corrected since; in judging also tasks that come before an earlier one; in
+    adjudication also pairs that are no dispute any more, and disputes whose opinions have changed.
     """
-    wanted = {pair_key(*asked): task for asked, task in outgoing.tasks.items()}
+    tasks = {pair_key(*question): task for question, task in outgoing.tasks.items()}
     earlier = {
         task.task_id
         for task in listed
-        if not task.annotations and task.key in wanted and has_earlier_text(task, wanted[task.key])
+        if not task.annotations and task.key in tasks and has_earlier_text(task, tasks[task.key])
     }
     if outgoing.part.stored == "judge":
-        new = {pair_key(*asked) for asked in outgoing.tasks if asked not in noted}
+        new = {pair_key(*question) for question in outgoing.tasks if question not in noted}
         following = {task.task_id for task in behind(listed, list(outgoing.tasks.values()), new=new)}
         return [task for task in listed if task.task_id in earlier | following]
     if outgoing.part.stored != "adjudicate":
         return [task for task in listed if task.task_id in earlier]
-    shown = {pair_key(*asked): opinions_in(task["data"]) for asked, task in outgoing.tasks.items()}
+    shown = {pair_key(*question): opinions_in(task["data"]) for question, task in outgoing.tasks.items()}
     return [
         task
         for task in listed
-        if task.key in own
+        if task.key in questions
         and not task.annotations
         and (task.task_id in earlier or shown.get(task.key or "") != opinions_in(task.data))
     ]

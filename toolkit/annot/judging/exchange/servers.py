@@ -26,10 +26,10 @@ from annot.store.projects import Project, StoredRound, keep_secret, read_secret
 from annot.study.workspace import Workspace, allow
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Which Label Studio is whose, and a connection to it: one for all, or in mode `server` one for each person.
+# Servers, and connections to them: one server for all, or in mode `server` one for each person.
 #
-# A server elsewhere is known by its address and a token. Both lie in a file that only its owner can read, in a folder
-# that no backup, release or repository takes.
+# A server elsewhere is known by its address and a token. Both are in a file that only its owner can read, in a folder
+# that is in no backup, release or repository.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -47,51 +47,51 @@ class Place:
     url: str
     token: str
     here: bool
-    """Whether this study has started it, on this machine."""
+    """True if this study has started it, on this machine."""
 
 
 class Unreachable(NamedTuple):
-    """A person whose server could not be asked, or not to the end."""
+    """A person whose server could not be reached, or not to the end."""
 
     assessor: str
     why: str
     left: bool
-    """Whether they have left the study: then nobody waits for their server."""
+    """True if they have left the study, so that the study does not wait for their server."""
 
 
 def isolated(ws: Workspace) -> bool:
-    """Whether each person has a server of their own."""
+    """True if each person has a server of their own."""
     return ws.settings.judging.isolation == "server"
 
 
 def studio_folder(ws: Workspace, person: str | None = None) -> Path:
-    """Where a server of this study's own keeps its data: that of a person, or the one for all."""
+    """Folder of the data of a server that this study starts: that of a person, or the one for all."""
     return ws.cache / "studio" if person is None else ws.cache / "studios" / person
 
 
 def studio_folders(ws: Workspace) -> tuple[Path, ...]:
-    """Every such folder that there is, of either mode."""
+    """All such folders, of either mode."""
     everyone = (studio_folder(ws, person) for person in people_with_servers(ws))
     return tuple(folder for folder in (studio_folder(ws), *everyone) if folder.is_dir())
 
 
 def people_with_servers(ws: Workspace) -> tuple[str, ...]:
-    """Who has a server of their own, here or elsewhere, by the folders that are there."""
+    """People with a server of their own, here or elsewhere, according to the folders."""
     return tuple(sorted(folder.name for folder in (ws.cache / "studios").glob("*") if folder.is_dir()))
 
 
 def passwords_file(ws: Workspace, person: str | None = None) -> Path:
-    """The accounts of a server of this study's own with their passwords; only its owner can read it."""
+    """File with the accounts and passwords of a server that this study starts; only its owner can read it."""
     return studio_folder(ws, person) / "passwords.tsv"
 
 
 def address_file(ws: Workspace, person: str) -> Path:
-    """Where address and token of a person's server elsewhere are kept."""
+    """File with address and token of a person's server elsewhere."""
     return studio_folder(ws, person) / "elsewhere.json"
 
 
 def keep_address(ws: Workspace, person: str, *, url: str, token: str) -> None:
-    """Remember where a person's server is, in the place of what was known before; the lead has named it."""
+    """Remember the address of a person's server, which the lead has named, in place of an earlier one."""
     allow(ws.root, url)
     path = address_file(ws, person)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def keep_address(ws: Workspace, person: str, *, url: str, token: str) -> None:
 
 
 def is_elsewhere(ws: Workspace, person: str) -> bool:
-    """Whether the person's server is not one that this study starts."""
+    """True if the person's server is not one that this study starts."""
     return address_file(ws, person).is_file()
 
 
@@ -111,8 +111,8 @@ def place_of(ws: Workspace, person: str | None) -> Place:
     if person is not None and is_elsewhere(ws, person):
         path = address_file(ws, person)
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            return Place(str(kept["url"]), str(kept["token"]), here=False)
+            recorded = json.loads(path.read_text(encoding="utf-8"))
+            return Place(str(recorded["url"]), str(recorded["token"]), here=False)
         except (ValueError, KeyError, TypeError):
             raise StudioError(
                 f"{path}: cannot be read",
@@ -127,19 +127,19 @@ def place_of(ws: Workspace, person: str | None) -> Place:
             "no Label Studio is running here, and no address of one is set",
             hint="`annot studio up`, or set LABEL_STUDIO_URL",
         )
-    what = "the server of {person} is not running" if folder.is_dir() else "no server is known for {person}"
-    raise StudioError(what.format(person=person), hint=HINT.format(person=person))
+    problem = "the server of {person} is not running" if folder.is_dir() else "no server is known for {person}"
+    raise StudioError(problem.format(person=person), hint=HINT.format(person=person))
 
 
 def owners_of(ws: Workspace, url: str, names: Iterable[str]) -> list[str]:
-    """Those of these people whose server is known to have this address."""
+    """People, among these, whose server has this address."""
     return [person for person in names if _address(ws, person) == url.rstrip("/")]
 
 
 def people_at(ws: Workspace, url: str, names: Iterable[str]) -> list[str]:
-    """Those of these people whose server has this address. Raises InputError if it is nobody's.
+    """People, among these, whose server has this address. Raises InputError if no person's server has it.
 
-    In mode `server` nothing goes to an address that is not known as one person's: everything would go there.
+    In mode `server`, tasks of everyone would go to an address that is not known as one person's.
     """
     everyone = [*dict.fromkeys((*names, *people_with_servers(ws)))]
     owners = owners_of(ws, url, everyone)
@@ -190,21 +190,21 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
 def on_servers(
     ws: Workspace, names: Sequence[str], work: Callable[[Gateway, Sequence[str]], None]
 ) -> tuple[Unreachable, ...]:
-    """Do `work` on the one server, for all these people; or in mode `server` on that of each, for this person.
+    """Do `work` on the one server for all these people, or in mode `server` on each person's server for them alone.
 
-    There a server that is away or refuses keeps nobody else waiting: it is named in what is returned. Raises
-    StudioError when none could be asked. Where a server is named, only that one is asked.
+    In that mode a server that is away or refuses does not stop the others; it is among the servers returned. Raises
+    StudioError if none could be reached. If a server is named, only that one is used.
     """
     if not isolated(ws):
         with connect(ws) as gateway:
             work(gateway, names)
         return ()
-    asked = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
+    asked_people = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
     with ws.reading() as session:
         left = people.who_left(session)
     owners: dict[str, str] = {}
     unreachable = []
-    for person in asked:
+    for person in asked_people:
         try:
             with connect(ws, person=person) as gateway:
                 refuse_shared(ws, gateway, person, owners)
@@ -213,15 +213,17 @@ def on_servers(
             unreachable.append(
                 Unreachable(person, f"{error.message}; {error.hint}" if error.hint else error.message, person in left)
             )
-    waited_for = [one for one in unreachable if not one.left]
-    if waited_for and len(unreachable) == len(asked):
-        raise StudioError(f"none of {counted(len(asked), 'server')} could be reached", faults=_faults(waited_for))
+    waited_for = [server for server in unreachable if not server.left]
+    if waited_for and len(unreachable) == len(asked_people):
+        raise StudioError(
+            f"none of {counted(len(asked_people), 'server')} could be reached", faults=_faults(waited_for)
+        )
     return tuple(unreachable)
 
 
 def unreachable_finding(unreachable: Sequence[Unreachable], command: str) -> FindingError | None:
-    """What ends a command that some servers kept from going the whole way."""
-    waited_for = [one for one in unreachable if not one.left]
+    """The finding that ends a command if some servers could not be reached."""
+    waited_for = [server for server in unreachable if not server.left]
     if not waited_for:
         return None
     return FindingError(
@@ -232,9 +234,11 @@ def unreachable_finding(unreachable: Sequence[Unreachable], command: str) -> Fin
 
 
 def unreachable_notes(unreachable: Sequence[Unreachable]) -> tuple[str, ...]:
-    """The servers that nobody waits for."""
+    """Notes on unreachable servers of people who have left."""
     return tuple(
-        f"{one.assessor} has left, and their server could not be reached: {one.why}" for one in unreachable if one.left
+        f"{server.assessor} has left, and their server could not be reached: {server.why}"
+        for server in unreachable
+        if server.left
     )
 
 
@@ -249,7 +253,7 @@ def open_accounts(
 
 
 def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str, str]) -> None:
-    """Raise StudioError if this is the server of somebody else, too. owners: who was met where, by server."""
+    """Raise StudioError if this is also another person's server. owners: the first person met on each server."""
     identity = gateway.identity()
     with ws.reading() as session:
         others = {project.assessor for project in projects.read_projects(session) if project.server == identity}
@@ -264,20 +268,20 @@ def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str
 
 
 def _faults(unreachable: Sequence[Unreachable]) -> list[str]:
-    return [f"{one.assessor}: {one.why}" for one in unreachable]
+    return [f"{server.assessor}: {server.why}" for server in unreachable]
 
 
 def task_keys(ws: Workspace) -> TaskKeys:
-    """The keys of the tasks of this study. The secret is made at the first use, and kept in the database.
+    """Keys of the tasks of this study. The secret is made at first use and kept in the database.
 
-    A copy lies in the folder of the study, for the day on which the database is made anew.
+    A copy is in the folder of the study, in case the database is made again.
     """
     with ws.reading() as session:
         secret = read_secret(session)
         pairs = {assignment.pair for assignment in people.read_assignments(session)}
         pairs |= trials.read_pairs(session)
         pairs |= {(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
-        pairs |= {asked.pair for _, asked in projects.read_asked(session)}
+        pairs |= {question.pair for _, question in projects.read_asked(session)}
     if secret is None:
         with ws.writing() as session:
             secret = keep_secret(session, secrets.token_hex(SECRET_BYTES))
@@ -285,41 +289,41 @@ def task_keys(ws: Workspace) -> TaskKeys:
 
 
 def _all_secrets(ws: Workspace, secret: str) -> list[str]:
-    """The secret of the database, and those of databases before it."""
+    """Secrets of the database, and of databases before it."""
     path = ws.cache / "task-keys"
-    before = path.read_text(encoding="ascii").split() if path.is_file() else []
-    if secret not in before:
+    earlier = path.read_text(encoding="ascii").split() if path.is_file() else []
+    if secret not in earlier:
         path.parent.mkdir(exist_ok=True)
         path.touch(mode=0o600)
         with path.open("a", encoding="ascii") as file:
             file.write(f"{secret}\n")
-    return list(dict.fromkeys([secret, *before]))
+    return list(dict.fromkeys([secret, *earlier]))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # A person's project on the server: found, made, or brought up to date.
 #
-# It is the one on record first, and the one that carries our marker second.
+# The project on record comes first, the one with our marker second.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 def marker_of(collection: str, round: StoredRound, assessor: str) -> str:
-    """What the project of this person carries in its description."""
+    """Marker in the description of this person's project."""
     return f"{_word(collection)}/{round}/{assessor}"
 
 
-def locate(gateway: Gateway, known: Project, *, marker: str, own: Collection[str]) -> StudioProject | None:
-    """The person's project as it is on the server now; None if there is none.
+def locate(gateway: Gateway, recorded: Project, *, marker: str, own: Collection[str]) -> StudioProject | None:
+    """The person's project on the server now; None if there is none.
 
-    own: the keys of all tasks that may stand in it. The names in annot.toml and on the server may have changed; the id
-    on record counts, unless the server has given it to another project since. A project of our marker that this study
-    does not know holds our tasks, or is another study's of that name: that one is left as it is, and StudioError is
-    raised.
+    own: keys of all tasks that may be in it. The names in annot.toml and on the server may have changed; the id on
+    record counts, unless the server has given it to another project since. A project with our marker that this study
+    does not know either holds our tasks, or belongs to another study of that name: then StudioError is raised and the
+    project stays as it is.
     """
-    if known.remote_id is not None:
-        found = gateway.project(known.remote_id)
-        if found is not None and _is_the_same(gateway, found, known, own):
-            return found
+    if recorded.remote_id is not None:
+        project = gateway.project(recorded.remote_id)
+        if project is not None and _is_the_same(gateway, project, recorded, own):
+            return project
     marked = gateway.find_project(marker)
     if marked is not None:
         strangers = [task.key for task in gateway.tasks_of(marked.project_id) if task.key not in own]
@@ -332,35 +336,35 @@ def locate(gateway: Gateway, known: Project, *, marker: str, own: Collection[str
     return marked
 
 
-def changed_by_hand(found: StudioProject, known: Project) -> dict[str, Any]:
-    """What the project shows now in another way than after the last push, by name.
+def changed_by_hand(current: StudioProject, recorded: Project) -> dict[str, Any]:
+    """Settings and texts of the project that differ from those after the last push, by name.
 
-    Of one that an earlier version of this program sent, only the settings that every project has.
+    If an earlier version of this program sent it, only the settings that every project has.
     """
-    expected = known.shows or PROJECT_SETTINGS
-    return {name: found.settings.get(name) for name, value in expected.items() if found.settings.get(name) != value}
+    expected = recorded.shows or PROJECT_SETTINGS
+    return {name: current.settings.get(name) for name, value in expected.items() if current.settings.get(name) != value}
 
 
 class Duplicates(NamedTuple):
-    """The projects that carried a person's marker beside their own."""
+    """Further projects with a person's marker."""
 
     removed: int
-    """Empty ones, which are gone now."""
+    """Number of empty ones, which were deleted."""
     left: tuple[StudioProject, ...]
-    """Those that hold tasks; nothing in them is read."""
+    """Projects with tasks; nothing in them is read."""
 
     def notes(self, assessor: str) -> list[str]:
-        """What a person should know of them."""
+        """Notes on them for the lead."""
         removed = [f"{assessor}: removed {counted(self.removed, 'empty project')} that the server had created twice"]
         return (removed if self.removed else []) + [
-            f"{assessor}: project {one.project_id} is a duplicate with {counted(one.tasks, 'task')} and "
+            f"{assessor}: project {project.project_id} is a duplicate with {counted(project.tasks, 'task')} and "
             "is never read: look at it, then delete it"
-            for one in self.left
+            for project in self.left
         ]
 
 
 def remove_duplicates(gateway: Gateway, project_id: int, *, marker: str) -> Duplicates:
-    """Delete the empty projects that carry the marker beside this one.
+    """Delete the other empty projects with the marker.
 
     A server that found its database locked repeats a creation, and the duplicate stays, for an assessor to open.
     """
@@ -378,45 +382,45 @@ class BroughtProject(NamedTuple):
     project_id: int
     duplicates: Duplicates
     changed: Mapping[str, Any]
-    """What had been changed on the server by hand and is set back, as it was found."""
+    """Values that had been changed on the server by hand and are set back."""
 
     def notes(self, assessor: str) -> list[str]:
-        """What a person should know of it."""
-        found = ", ".join(IN_WORDS.get(name, name) for name in self.changed)
-        what = f"changed on the server by hand, and changed back now: {found}; see `annot check server`"
-        return [*([f"{assessor}: {what}"] if found else []), *self.duplicates.notes(assessor)]
+        """Notes on it for the lead."""
+        changes = ", ".join(IN_WORDS.get(name, name) for name in self.changed)
+        note = f"changed on the server by hand, and changed back now: {changes}; see `annot check server`"
+        return [*([f"{assessor}: {note}"] if changes else []), *self.duplicates.notes(assessor)]
 
 
 def bring_project(
-    ws: Workspace, gateway: Gateway, spec: ProjectSpec, known: Project, own: Collection[str]
+    ws: Workspace, gateway: Gateway, spec: ProjectSpec, recorded: Project, own: Collection[str]
 ) -> BroughtProject:
-    """The project as `spec` says, brought up to date or made; with the duplicates that it had, and what is set back."""
-    found = locate(gateway, known, marker=spec.marker, own=own)
-    by_hand = {} if found is None else changed_by_hand(found, known)
-    if found is None:
+    """The project as specified, made or brought up to date, with its duplicates and the changes that are set back."""
+    current = locate(gateway, recorded, marker=spec.marker, own=own)
+    by_hand = {} if current is None else changed_by_hand(current, recorded)
+    if current is None:
         project_id = gateway.create_project(spec)
     else:
-        project_id = found.project_id
-        gateway.update_project(project_id, spec, opens=found.opens_instructions)
+        project_id = current.project_id
+        gateway.update_project(project_id, spec, opens=current.opens_instructions)
     now = gateway.project(project_id)
     assert now is not None
-    if found is not None and found.settings["expert_instruction"] != now.settings["expert_instruction"]:
-        # Who has read the earlier ones and answered has not read these.
+    if current is not None and current.settings["expert_instruction"] != now.settings["expert_instruction"]:
+        # A person who has read the earlier ones and answered has not read these.
         gateway.open_instructions(project_id, True)
-    # What is as we want it was changed by a push that was killed before it could note that.
+    # A value that is right was changed by a push that was killed before it could note that.
     changed = {name: value for name, value in by_hand.items() if now.settings.get(name) != value}
     with ws.writing() as session:
-        projects.set_remote_project(session, known.project, project_id, created=now.created)
+        projects.set_remote_project(session, recorded.project, project_id, created=now.created)
         moment = moment_now()
-        projects.note_shows(session, known.project, now.settings, changed=changed, now=moment)
+        projects.note_shows(session, recorded.project, now.settings, changed=changed, now=moment)
     return BroughtProject(project_id, remove_duplicates(gateway, project_id, marker=spec.marker), changed)
 
 
-def _is_the_same(gateway: Gateway, found: StudioProject, known: Project, own: Collection[str]) -> bool:
-    """Whether the project that has the id on record is the one that was recorded."""
-    if known.created is not None and found.created is not None:
-        return known.created == found.created
-    keys = {task.key for task in gateway.tasks_of(found.project_id)}
+def _is_the_same(gateway: Gateway, current: StudioProject, recorded: Project, own: Collection[str]) -> bool:
+    """True if the project with the id on record is the one that was recorded."""
+    if recorded.created is not None and current.created is not None:
+        return recorded.created == current.created
+    keys = {task.key for task in gateway.tasks_of(current.project_id)}
     return not keys or not keys.isdisjoint(own)
 
 

@@ -59,38 +59,38 @@ DEEPEST = 8
 
 
 class ServerReply(NamedTuple):
-    """What came of one request."""
+    """Outcome of one request."""
 
     status: int | None
     """HTTP's; None if no whole answer came."""
     body: str
-    """The answer as it came, or what went wrong."""
+    """The answer as it came, or the error."""
     seconds: float
     wait: float | None = None
     """Seconds that the server asks to wait."""
     unread: bool = False
-    """Whether the answer was not read to its end, because of its encoding or length."""
+    """True if the answer was not read to its end, because of its encoding or length."""
 
     @property
     def came(self) -> bool:
-        """Whether the model answered."""
+        """True if the model answered."""
         return self.status == 200 and not self.unread
 
     @property
     def for_now(self) -> bool:
-        """Whether the same request may succeed later."""
+        """True if the same request may succeed later."""
         if self.unread:
             return False
         return self.status is None or self.status in TO_COME_AGAIN or self.status >= 500
 
     @property
     def too_many(self) -> bool:
-        """Whether the server refuses because it gets too many requests."""
+        """True if the server refuses because it gets too many requests."""
         return self.status == TOO_MANY or (self.status == 503 and self.wait is not None)
 
 
 class ModelServer:
-    """One server with one model. `transport` stands in for the network."""
+    """One server with one model. `transport` replaces the network."""
 
     def __init__(self, settings: OpinionSettings, key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         if not key.isascii() or any(letter.isspace() or not letter.isprintable() for letter in key):
@@ -167,12 +167,12 @@ def _in_any_escape(key: str) -> re.Pattern[str]:
 
 
 def address_of(settings: OpinionSettings) -> str:
-    """Where questions go."""
+    """Address for questions."""
     return f"{settings.url.rstrip('/')}/chat/completions"
 
 
 def is_this_machine(url: str) -> bool:
-    """Whether the address can only be this machine.
+    """True if the address can only be this machine.
 
     >>> is_this_machine("http://localhost:11434/v1"), is_this_machine("http://10.0.0.7/v1")
     (True, False)
@@ -203,7 +203,7 @@ FIRST_PAUSE = 1.0
 FIRST_GAP, SHORTEST_GAP = 0.1, 0.01
 """Seconds between two requests after the first refusal; and the gap below which there is none."""
 SLOWER, FASTER = 2.0, 0.97
-"""How the gap changes with a refusal, and with an answer."""
+"""Factors by which the gap changes with a refusal, and with an answer."""
 A_MINUTE = 60.0
 A_GLANCE = 0.05
 """Seconds after which a connection looks again whether it may send."""
@@ -211,7 +211,7 @@ A_GLANCE = 0.05
 
 @dataclass
 class Clock:
-    """What time it is, and waiting; a test has its own."""
+    """Clock with a time and a wait; a test has its own."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -219,14 +219,14 @@ class Clock:
 
 @dataclass
 class RequestPace:
-    """When the next request may be sent."""
+    """Moment when the next request may be sent."""
 
     clock: Clock
     tokens_a_minute: int | None
     failures: int = 0
     """Since the last answer; requests that were on their way together count once."""
     slowed: bool = False
-    """Whether the server has refused a request for being too many."""
+    """True if the server has refused a request because there were too many."""
     _gap: float = 0.0
     _next_turn: float = 0.0
     _paused_until: float = 0.0
@@ -263,15 +263,15 @@ class RequestPace:
 
         asked_wait: seconds that the server asks to wait. too_many: whether it refused because of too many requests.
         """
-        known = number <= self._already_sent
-        if not known:
+        sent_before = number <= self._already_sent
+        if not sent_before:
             self._already_sent = self._requests
             self.failures += 1
             if too_many:
                 self._gap, self.slowed = max(FIRST_GAP, self._gap * SLOWER), True
-        pause = max(asked_wait or 0.0, 0.0 if known else FIRST_PAUSE * 2 ** (self.failures - 1))
+        pause = max(asked_wait or 0.0, 0.0 if sent_before else FIRST_PAUSE * 2 ** (self.failures - 1))
         self._paused_until = max(self._paused_until, self.clock.now() + pause)
-        return None if known else pause
+        return None if sent_before else pause
 
     def _wait_for_tokens(self, tokens: float, now: float) -> float:
         """Seconds until so many tokens may be sent, 0 for now. A request with more than a minute's is sent alone."""
@@ -308,7 +308,7 @@ UNREADABLE_IN_A_ROW = 20
 FORM_OF_A_CHAT = 64
 """Tokens that a server may put around a prompt."""
 BYTES_OF_A_TOKEN = 4
-"""In English, about so many."""
+"""Characters for each token, about, in English."""
 PER = 1_000_000
 """Prices are for so many tokens."""
 
@@ -331,26 +331,26 @@ def open_questions(
     *,
     is_settling: Callable[[ModelCall], bool] = lambda call: True,
 ) -> list[ToAsk]:
-    """What is still to be asked about these pairs, each pair's first opinion before any second one.
+    """Questions that are still open for these pairs, each pair's first opinion before any second one.
 
     is_settling: whether the answer to a request may settle its question.
     """
-    known: dict[tuple[str, str, int], list[ModelCall]] = {}
+    asked_before: dict[tuple[str, str, int], list[ModelCall]] = {}
     for call in calls:
-        known.setdefault((call.query_id, call.doc_id, call.repeat), []).append(call)
-    found = []
+        asked_before.setdefault((call.query_id, call.doc_id, call.repeat), []).append(call)
+    still_open = []
     for repeat in range(1, repeats + 1):
         for pair in pairs:
-            own = known.get((*pair, repeat), [])
+            own = asked_before.get((*pair, repeat), [])
             states = [call.state for call in own if is_settling(call)]
             if not READ & {*states} and states.count("unreadable") < UNREADABLE_AFTER:
                 attempts = max((call.attempt for call in own), default=0)
-                found.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
-    return found
+                still_open.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
+    return still_open
 
 
 def cost_of(settings: OpinionSettings, tokens_in: float, tokens_out: float) -> float:
-    """What so many tokens cost; 0 without prices."""
+    """Cost of the tokens; 0 without prices."""
     return (tokens_in * (settings.price_in or 0) + tokens_out * (settings.price_out or 0)) / PER
 
 
@@ -380,9 +380,9 @@ class OpinionRequester:
     server: ModelServer
     prompt_of: Callable[[Pair], str]
     shown_sha256: Mapping[Pair, str]
-    """Of what the prompt shows, which is on record."""
+    """Hash of the prompt's display, which is on record."""
     spent: float
-    """What was spent under this name, by the record."""
+    """Amount spent under this name, by the record."""
     longest: int
     """Tokens to set aside for an answer: as many as a model may write, or as were counted for the longest answer."""
     advance: Advance = lambda done, total: None
@@ -391,7 +391,7 @@ class OpinionRequester:
     longest_wait: float = LONGEST_WAIT
     """Seconds that the server may ask to wait."""
     stopped: str = ""
-    """Why asking ended before all was asked."""
+    """Reason why asking ended before everything was asked."""
     refused: dict[Pair, str] = field(default_factory=dict)
     """Pairs on which no opinion came, with the server's words."""
     readable: int = 0
@@ -555,8 +555,8 @@ class OpinionRequester:
         if pause is None:
             return
         if self._pacing.failures >= MOST_FAILURES:
-            what = f"no answer to {counted(self._pacing.failures, 'request')} in a row"
-            self._error = self._unusable(reply, what)
+            reason = f"no answer to {counted(self._pacing.failures, 'request')} in a row"
+            self._error = self._unusable(reply, reason)
         elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
             slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
             self.tell(f"{_words(reply)}; asking again in {pause:.0f} s{slower}")
@@ -573,10 +573,10 @@ class OpinionRequester:
         self._refused_in_a_row += 1
         self.refused[question.pair] = _words(reply)
         if reply.status in (401, 403, 404) or self._refused_in_a_row >= REFUSED_IN_A_ROW:
-            what = "the server refuses the question"
+            reason = "the server refuses the question"
             if reply.came or reply.unread:
-                what = "the server answers, but not as OpenAI's chat completions do"
-            self._error = self._unusable(reply, what)
+                reason = "the server answers, but not as OpenAI's chat completions do"
+            self._error = self._unusable(reply, reason)
 
     def _unusable(self, reply: ServerReply, what: str) -> ModelError:
         hint = "run the same command again when the server answers; what was answered is on record"
@@ -593,7 +593,7 @@ class OpinionRequester:
 
 
 def _words(reply: ServerReply) -> str:
-    """What went wrong, in one line."""
+    """The error in one line."""
     body = " ".join(reply.body.split())[:200]
     if reply.status is None or reply.unread:
         return body
@@ -603,11 +603,11 @@ def _words(reply: ServerReply) -> str:
 
 
 def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:
-    """By the name and version that the server gave: the moment of the first answer, and how many there are."""
-    found: dict[tuple[str, str], tuple[str, int]] = {}
+    """Moment of the first answer and number of answers, by the name and version that the server gave."""
+    served: dict[tuple[str, str], tuple[str, int]] = {}
     for call in sorted(calls, key=lambda one: one.sent_at):
         if call.state in ANSWERED:
             key = call.served or "", call.version or ""
-            first, count = found.get(key, (call.sent_at, 0))
-            found[key] = first, count + 1
-    return found
+            first, count = served.get(key, (call.sent_at, 0))
+            served[key] = first, count + 1
+    return served

@@ -24,7 +24,7 @@ from annot.study.outcome import Pair, outcome_of
 from annot.study.workspace import SETTINGS_FILE, Workspace, given_text, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
-# A model's opinion before people have judged: it may sway them, so the lead has to give a reason that is published.
+# Opinions asked or shown before people have judged may sway them, so the lead gives a reason that is published.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -37,9 +37,10 @@ _WHY: dict[What, str] = {
 
 
 def is_early(ws: Workspace, session: Session, what: What) -> bool:
-    """Whether it is too early for a model to be asked, or for its opinion to be shown.
+    """True if it is too early to ask a model, or to show its opinion.
 
-    It may be asked once pairs were sent, or judged elsewhere, and shown once every planned pair is settled.
+    A model may be asked once pairs were sent, or judged elsewhere; its opinion may be shown once every planned pair is
+    settled.
     """
     judged = bool(judgements.read_current(session))
     if what == "asked":
@@ -49,7 +50,7 @@ def is_early(ws: Workspace, session: Session, what: What) -> bool:
 
 
 def check_early(ws: Workspace, session: Session, what: What, *, why: str | None) -> str | None:
-    """The reason to put on record, or None if it is not early. Raises InputError if it is and there is none."""
+    """The reason to put on record, or None if it is not early. Raises InputError if a reason is needed and missing."""
     if not is_early(ws, session, what):
         return None
     reason = " ".join((why or "").split())
@@ -60,13 +61,13 @@ def check_early(ws: Workspace, session: Session, what: What, *, why: str | None)
 
 def note_early(session: Session, name: str, what: What, why: str) -> None:
     """Put the reason on record, once."""
-    asked = opinions.read_asked_model(session, name)
-    if (what, why) not in {(one[1], one[2]) for one in asked.early}:
-        opinions.put_asked_model(session, asked._replace(early=(*asked.early, (moment_now(), what, why))))
+    model = opinions.read_asked_model(session, name)
+    if (what, why) not in {(entry[1], entry[2]) for entry in model.early}:
+        opinions.put_asked_model(session, model._replace(early=(*model.early, (moment_now(), what, why))))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Whether texts of the study may be sent to a model on another machine: asked once, and noted in annot.toml.
+# Permission to send texts of the study to a model on another machine: asked once, and noted in annot.toml.
 #
 # A study may come from someone else, so the address has to be allowed by the owner of this machine too:
 # `study.doors`.
@@ -77,10 +78,10 @@ LEAVES = "may_leave_this_machine"
 
 
 def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str], bool] | None) -> None:
-    """Let the texts go to an address elsewhere only if the lead allows it.
+    """Refuse to send texts to an address elsewhere unless the lead allows it.
 
-    may_leave: asks the lead; None if nobody can be asked. Raises InputError if they may not leave, and if
-    the owner of this machine has not allowed the study to name the address.
+    may_leave: asks the lead; None if there is no terminal. Raises InputError if the texts may not leave, and if the
+    owner of this machine has not allowed the study to name the address.
     """
     if is_this_machine(url):
         return
@@ -124,16 +125,16 @@ class Selection:
 def selected_pairs(ws: Workspace, selection: Selection) -> list[Pair]:
     """The pairs of a selection, in order. Raises InputError for unknown queries, and MissingInput if it has no pair."""
     with ws.reading() as session:
-        known = {query.query_id: query for query in read_queries(session)}
+        queries = {query.query_id: query for query in read_queries(session)}
         pooled = pools.documents_by_query(session)
-        planned = {one.pair for one in people.read_assignments(session)} if selection.planned else set()
+        planned = {assignment.pair for assignment in people.read_assignments(session)} if selection.planned else set()
     if selection.file is not None:
-        pairs = _named(selection.file, known)
+        pairs = _named(selection.file, queries)
     else:
         pairs = [(query_id, doc_id) for query_id, doc_ids in pooled.items() for doc_id in doc_ids]
         pairs = [pair for pair in pairs if not selection.planned or pair in planned]
     for query_id in selection.queries:
-        known_query(known, query_id)
+        known_query(queries, query_id)
     chosen = [pair for pair in pairs if not selection.queries or pair[0] in selection.queries]
     if not chosen:
         raise MissingInput(
@@ -143,10 +144,10 @@ def selected_pairs(ws: Workspace, selection: Selection) -> list[Pair]:
     return chosen
 
 
-def _named(path: Path, known: Iterable[str]) -> list[Pair]:
+def _named(path: Path, queries: Iterable[str]) -> list[Pair]:
     """The pairs of a file: a query and a document in each line, or TREC qrels, whose grades are not read."""
     faults, pairs = Faults(str(path)), dict[Pair, None]()
-    queries = set(known)
+    known_queries = set(queries)
     for line, text in numbered(
         given_text(path, expected="a query id and a document id in each line").splitlines(), faults
     ):
@@ -155,7 +156,7 @@ def _named(path: Path, known: Iterable[str]) -> list[Pair]:
             faults.add(
                 f"{counted(len(columns), 'column')}, expected a query id and a document id, or TREC qrels", line=line
             )
-        elif columns[0] not in queries:
+        elif columns[0] not in known_queries:
             faults.add(f"query {columns[0]!r}: not in this study", line=line)
         else:
             pairs[columns[0], columns[1 if len(columns) == 2 else 2]] = None
@@ -164,13 +165,13 @@ def _named(path: Path, known: Iterable[str]) -> list[Pair]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What is on record of one opinion, in figures.
+# Figures of one opinion on record.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class OpinionStatus:
-    """What is on record of one opinion."""
+    """Figures of one opinion on record."""
 
     name: str
     model: str
@@ -190,28 +191,28 @@ class OpinionStatus:
     """Answers whose tokens the server did not count."""
     cost: float
     served: tuple[str, ...]
-    """The names and versions that the server gave, oldest first."""
+    """Names and versions that the server gave, oldest first."""
     prompt_sha256: str
     since: str
     early: tuple[str, ...]
-    """Why it was asked or shown before people had judged."""
+    """Reasons why it was asked or shown before people had judged."""
     set_aside: int
-    """Pairs whose answers are all on another version of a text than the pair is judged on: they are not compared."""
+    """Pairs whose answers are all on another version of a text than people judged; they are not compared."""
     planned: int
     """Planned pairs, without those that its prompt shows."""
     planned_answered: int
-    """Those of them that it has answered, or that the server refuses."""
+    """Planned pairs that it has answered, or that the server refuses."""
     named: bool
-    """Whether it is reported in any case: `report` in its section says so, or it predicts grades."""
+    """True if it is reported in any case: its section has `report = true`, or it predicts grades."""
 
     @property
     def reported(self) -> bool:
-        """Whether report, datasheet and release have it: all others are trials."""
+        """True if report, datasheet and release include it; all others are trials."""
         return self.named or 0 < self.planned == self.planned_answered
 
     @property
     def why_not_reported(self) -> str:
-        """What a trial lacks, and how it is reported all the same."""
+        """The pairs that a trial lacks, and the setting that includes it all the same."""
         return (
             f"it has answered {self.planned_answered} of {counted(self.planned, 'planned pair')}; to include it, set "
             f"report = true in [opinions.{self.name}]"
@@ -221,36 +222,44 @@ class OpinionStatus:
 def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
     """The figures of one opinion. calls: every request under its name."""
     settings = ws.settings.opinions.get(record.name)
-    plan = people.read_plan(session)
-    planned = {one.pair for one in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
-    planned -= {*record.examples}
-    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
-    current, others = (list(opinions.opinions_from(own)) for own in on_judged_texts(session, calls))
-    current_pairs, other_pairs = ({one.pair for one in own} for own in (current, others))
+    planned = _planned_pairs(session) - {*record.examples}
+    current, others = (list(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
+    current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
     answered = [call for call in calls if call.state in ANSWERED]
     return OpinionStatus(
-        record.name,
-        record.model,
-        record.url,
-        len({one.pair for one in current if one.grade is not None}),
-        max((one.repeat for one in current), default=0),
-        sum(one.grade is None and not one.cannot_judge for one in current),
-        sum(one.cannot_judge for one in current),
-        len(calls),
-        len(calls) - len(answered),
-        sum(call.tokens_in or 0 for call in answered),
-        sum(call.tokens_out or 0 for call in answered),
-        sum(call.estimated for call in answered),
-        sum(call.cost for call in calls),
-        tuple(" ".join(filter(None, key)) for key in served_models(calls)),
-        sha256_of("\n".join(text for _, text in sorted(record.prompts.items()))),
-        record.since,
-        tuple(f"{what}: {why}" for _, what, why in record.early),
-        len(other_pairs - current_pairs),
-        len(planned),
-        len(planned & (settled | current_pairs | other_pairs)),
-        (settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
+        name=record.name,
+        model=record.model,
+        url=record.url,
+        pairs=len({opinion.pair for opinion in current if opinion.grade is not None}),
+        repeats=max((opinion.repeat for opinion in current), default=0),
+        unreadable=sum(opinion.grade is None and not opinion.cannot_judge for opinion in current),
+        cannot_judge=sum(opinion.cannot_judge for opinion in current),
+        requests=len(calls),
+        failed=len(calls) - len(answered),
+        tokens_in=sum(call.tokens_in or 0 for call in answered),
+        tokens_out=sum(call.tokens_out or 0 for call in answered),
+        estimated=sum(call.estimated for call in answered),
+        cost=sum(call.cost for call in calls),
+        served=tuple(" ".join(filter(None, key)) for key in served_models(calls)),
+        prompt_sha256=sha256_of("\n".join(text for _, text in sorted(record.prompts.items()))),
+        since=record.since,
+        early=tuple(f"{use}: {why}" for _, use, why in record.early),
+        set_aside=len(other_pairs - current_pairs),
+        planned=len(planned),
+        planned_answered=len(planned & (_settled_pairs(calls) | current_pairs | other_pairs)),
+        named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
+
+
+def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
+    """Pairs with an answer that could be read, or that the server refuses."""
+    return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
+
+
+def _planned_pairs(session: Session) -> set[Pair]:
+    """Pairs of the plan, those that lack an assessor included."""
+    plan = people.read_plan(session)
+    return {assignment.pair for assignment in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +270,14 @@ class OpinionOnRecord:
     calls: Sequence[ModelCall]
     standing: OpinionStatus
     settled: tuple[Opinion, ...]
-    """What the model finally said of each pair, on the texts on which it is judged."""
+    """Final opinion of the model on each pair, on the texts on which it is judged."""
     set_aside: tuple[Opinion, ...]
-    """What it said on other versions of them."""
+    """Opinions on other versions of the texts."""
     displays: Mapping[str, Display]
-    """What its prompts showed, by hash."""
+    """Displays of its prompts, by hash."""
 
     def display_of(self, opinion: Opinion) -> Display:
-        """What the prompt of an opinion showed; empty if that is not on record."""
+        """The display of an opinion's prompt; empty if it is not on record."""
         return self.displays.get(opinion.shown_sha256 or "", {})
 
 
@@ -276,12 +285,12 @@ def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
     """All opinions of a study, by name."""
     records = []
     with ws.reading() as session:
-        for asked in opinions.read_asked_models(session):
-            calls = opinions.read_calls(session, asked.name)
-            settled, set_aside = (tuple(opinions.opinions_from(own)) for own in on_judged_texts(session, calls))
+        for model in opinions.read_asked_models(session):
+            calls = opinions.read_calls(session, model.name)
+            settled, set_aside = (tuple(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
             displays = display_parts(session, (call.shown_sha256 for call in calls))
-            standing = standing_of(ws, session, asked, calls)
-            records.append(OpinionOnRecord(asked, calls, standing, settled, set_aside, displays))
+            standing = standing_of(ws, session, model, calls)
+            records.append(OpinionOnRecord(model, calls, standing, settled, set_aside, displays))
     return tuple(records)
 
 

@@ -41,9 +41,9 @@ from annot.study.workspace import Workspace
 
 
 QUOTE, MARKED = "| ", "| >> "
-"""How each quoted line begins; a sentence that the screen marks begins with the second."""
+"""Beginnings of quoted lines; a sentence that the screen marks has the second."""
 TOPIC, DOCUMENT = "[the topic]", "[the document]"
-"""In a prompt without a pair, they are in its place."""
+"""Words in place of the texts in a prompt without a pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,16 @@ class Prompts:
     ws: Workspace
     material: TaskMaterial
     frames: Mapping[str, str]
-    """By facet, the prompt without any text of a paper or topic."""
+    """Prompts without any text of a paper or topic, by facet."""
     examples: Mapping[str, Sequence[str]]
-    """By facet, the quoted gold pairs that its prompt shows."""
+    """Quoted gold pairs that the prompts show, by facet."""
     around: Mapping[str, Display]
-    """By facet, what each prompt shows around its pair: its own text, and those of scale, facet and guidelines that it
-    contains."""
+    """Displays of the prompts around their pair, by facet: the prompt's own text, and the texts of scale, facet and
+    guidelines that it contains."""
     contents: Mapping[tuple[str, str], str]
     """All that the prompts show, by part and subject."""
     sha256s: Hashes
-    """Of the contents."""
+    """Hashes of the contents."""
 
     def of(self, pair: Pair) -> str:
         """The whole prompt that asks for an opinion of this pair."""
@@ -73,14 +73,14 @@ class Prompts:
         return places.sub(lambda place: quoted[place[0]], self.frames[facet])
 
     def display_of(self, pair: Pair) -> Display:
-        """What this prompt shows, by its parts."""
+        """Display of this prompt, by its parts."""
         around = self.around[self.material.queries[pair[0]].facet]
         return {**around, **shown_of_pair(self.ws, self.material, pair, self.sha256s)}
 
 
 def _seen(ws: Workspace, material: TaskMaterial, pair: Pair) -> tuple[str, str]:
-    asked = PairKey(*pair)
-    return as_seen(tasks_of(ws, material, [asked])[asked]["data"]["pair_html"])
+    question = PairKey(*pair)
+    return as_seen(tasks_of(ws, material, [question])[question]["data"]["pair_html"])
 
 
 def prompts_of(
@@ -112,7 +112,7 @@ def prompts_of(
 
 
 def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: Hashes) -> Display:
-    """What a prompt shows around its pair. A template may leave out the names of the grades and the guidelines."""
+    """Display of a prompt around its pair. A template may leave out the names of the grades and the guidelines."""
     around = {**shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
     if not all(name in frame for name in ws.settings.scale.names):
         del around["scale"]
@@ -142,8 +142,8 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
         ],
     }
     text = render(template, values, overrides=ws.root / "templates")
-    wanted = [TOPIC, DOCUMENT, *(_example(number) for number, _ in numbered)]
-    if absent := [place for place in wanted if place not in text]:
+    names_needed = [TOPIC, DOCUMENT, *(_example(number) for number, _ in numbered)]
+    if absent := [place for place in names_needed if place not in text]:
         raise InputError(
             f"templates/{template}: the prompt leaves out {', '.join(absent)}",
             hint="the template has to contain {{ topic }}, {{ document }} and the pair of each of its examples",
@@ -231,7 +231,7 @@ LONGEST_REASON = 2_000
 MOST_OBJECTS = 100
 """At most so many beginnings of objects are looked at in one answer."""
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-"""What some models write before they answer."""
+"""Pattern of the thoughts that some models write before they answer."""
 
 
 class ReadAnswer(NamedTuple):
@@ -251,7 +251,7 @@ class UnreadableAnswer(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """A server's answer: the model's text, and the facts around it; None for what the server does not say."""
+    """A server's answer: the model's text and facts about it; None for facts that the server does not give."""
 
     text: str | None
     model: str | None
@@ -259,7 +259,7 @@ class Completion(NamedTuple):
     tokens_in: int | None
     tokens_out: int | None
     finish_reason: str | None = None
-    """Why the model stopped; `length` if it was cut off."""
+    """Reason why the model stopped; `length` if it was cut off."""
     refusal: str | None = None
     """The model's words if it refuses to answer."""
 
@@ -273,17 +273,17 @@ def completion_of(body: str) -> Completion:
         answer = json.loads(body)
     except (ValueError, RecursionError):
         answer = None
-    whole = answer if isinstance(answer, dict) else {}
-    usage = whole.get("usage")
+    body_json = answer if isinstance(answer, dict) else {}
+    usage = body_json.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    choices = whole.get("choices")
+    choices = body_json.get("choices")
     first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = first.get("message")
     text = message.get("content") or "" if isinstance(message, dict) else None
     return Completion(
         text if isinstance(text, str) else None,
-        _name(whole.get("model")),
-        _name(whole.get("system_fingerprint")),
+        _name(body_json.get("model")),
+        _name(body_json.get("system_fingerprint")),
         _count(usage.get("prompt_tokens")),
         _count(usage.get("completion_tokens")),
         _name(first.get("finish_reason")),
@@ -292,7 +292,7 @@ def completion_of(body: str) -> Completion:
 
 
 def why_no_completion(body: str) -> str:
-    """What a body is that should have been an answer of OpenAI's chat completions, in words.
+    """Description of a body that is no answer of OpenAI's chat completions.
 
     >>> why_no_completion(""), why_no_completion('{"choices": ')
     ('an empty body', 'broken JSON: {"choices":')
@@ -334,8 +334,8 @@ def unreadable_answer(said: Completion, grades: Collection[int]) -> UnreadableAn
         why = "it was cut off at the longest answer that the model may write (finish_reason length)"
         remedy = "raise longest_answer; a model that thinks before it answers may need thousands of tokens"
     elif said.refusal or said.finish_reason in ("content_filter", "refusal"):
-        told = f": {said.refusal}" if said.refusal else ""
-        why = f"the model or its server refuses to answer (finish_reason {said.finish_reason or 'not given'}){told}"
+        refusal = f": {said.refusal}" if said.refusal else ""
+        why = f"the model or its server refuses to answer (finish_reason {said.finish_reason or 'not given'}){refusal}"
         remedy = "ask a model that answers such questions, or change the prompt"
     elif said.finish_reason not in (None, "stop"):
         why += f" (finish_reason {said.finish_reason})"
@@ -350,35 +350,35 @@ def _parsed(text: str, grades: Collection[int]) -> ReadAnswer | str:
     grade, reason = objects[0].get("grade"), objects[0].get("reason")
     if not isinstance(reason, str):
         return "its object has no reason"
-    kept = cleaned(reason)[:LONGEST_REASON]
+    words = cleaned(reason)[:LONGEST_REASON]
     if isinstance(grade, str) and grade.strip().lower() == CANNOT_JUDGE:
-        return ReadAnswer(None, kept)
+        return ReadAnswer(None, words)
     if isinstance(grade, bool) or not isinstance(grade, int) or grade not in grades:
         return f"its grade is {json.dumps(grade)[:40]}, expected a whole number from {min(grades)} to {max(grades)}"
-    return ReadAnswer(grade, kept)
+    return ReadAnswer(grade, words)
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     """The outermost JSON objects in a text that have a grade."""
     decoder = json.JSONDecoder(object_pairs_hook=_once)
-    at, looked_at = text.find("{"), 0
-    while at >= 0 and looked_at < MOST_OBJECTS:
+    start, looked_at = text.find("{"), 0
+    while start >= 0 and looked_at < MOST_OBJECTS:
         looked_at += 1
         try:
-            found, end = decoder.raw_decode(text, at)
+            parsed, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = at + 1
+            end = start + 1
         else:
-            if "grade" in found:
-                yield found
-        at = text.find("{", end)
+            if "grade" in parsed:
+                yield parsed
+        start = text.find("{", end)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("a key is given twice")
-    return found
+    return values
 
 
 def _name(value: object) -> str | None:

@@ -1,4 +1,4 @@
-"""The five rounds, one module each: who is asked what, how an answer becomes a record, and what is noted then."""
+"""The five rounds: their people and tasks, the records that answers become, and the results put on record."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def round_of(name: str) -> Round:
 
 
 def check_wishes(wishes: RoundOptions, *, allowed: Set[str], command: str) -> None:
-    """Raise InputError for a wish that this command does not know. command: `annot push labels` and the like."""
+    """Raise InputError for an option that this command does not have. command: `annot push labels` and the like."""
     for field in fields(wishes):
         if getattr(wishes, field.name) != field.default and field.name not in allowed:
             option, verb = f"--{field.name.replace('_', '-')}", " ".join(command.split()[:2])
-            others = " and ".join(f"`{verb} {one.name}`" for one in ROUNDS.values() if field.name in one.wishes)
+            others = " and ".join(f"`{verb} {other.name}`" for other in ROUNDS.values() if field.name in other.wishes)
             raise InputError(f"{option} is not for `{command}`", hint=f"it is for {others}")

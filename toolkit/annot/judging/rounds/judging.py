@@ -1,4 +1,4 @@
-"""Rounds of judging and of adjudication, and queries taken back before anybody answered."""
+"""Rounds of judging and of adjudication, and queries that are taken back before they have an answer."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
-from annot.base.records import Adjudication, PairKey, PairReturn, Source
+from annot.base.records import Adjudication, Judgement, PairKey, PairReturn, Source, grouped
 from annot.judging.exchange.collecting import (
     CollectedProject,
     RecordedProject,
@@ -30,6 +31,7 @@ from annot.judging.exchange.displayed_content import (
 )
 from annot.judging.exchange.outgoing import (
     OutgoingProject,
+    TaskMaterial,
     check_outgoing,
     form_of,
     material_of,
@@ -37,7 +39,8 @@ from annot.judging.exchange.outgoing import (
     tasks_of,
     with_sent_screens,
 )
-from annot.judging.exchange.rounds import PARTS, PreparedPush, PullOutcome, Round, RoundOptions
+from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.rounds import PreparedPush, PullOutcome, Round, RoundOptions
 from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED, SentProject
 from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import record_plan, write_plan
@@ -73,13 +76,13 @@ from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Judging: the planned pairs to their assessors, withdrawn where they were handed on, and the judgements back.
+# Judging: the planned pairs to their assessors, withdrawn if they were handed on, and the judgements back.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 PART = PARTS["judge"]
 REPEATED = (1, 2)
-"""The occasions on which a pair is asked."""
+"""Occasions on which a pair is asked."""
 
 
 class WithdrawnTasks(NamedTuple):
@@ -87,9 +90,9 @@ class WithdrawnTasks(NamedTuple):
 
     assessor: str
     tasks: int
-    """Unanswered tasks that are gone."""
+    """Number of unanswered tasks that were deleted."""
     answered: frozenset[PairKey]
-    """What was answered after it had been handed on; it stays there."""
+    """Questions that were answered after they had been handed on; these tasks stay."""
     address: str
     """The link to the project."""
 
@@ -106,7 +109,7 @@ class JudgingRound(Round):
     noted_as = "push"
 
     def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
-        """What is planned, for all who have not left; what was handed on is withdrawn first."""
+        """Make the planned tasks of all who have not left; tasks that were handed on are withdrawn first."""
         if not dry_run:
             with ws.writing() as session:
                 send_back(session, now=moment_now())
@@ -114,9 +117,9 @@ class JudgingRound(Round):
         with ws.reading() as session:
             shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
             outgoing, new, notes = shown(outgoing)
-            notes += _not_passed(trials.read_trials(session), {one.assessor for one in outgoing})
+            notes += _not_passed(trials.read_trials(session), {project.assessor for project in outgoing})
             notes += waiting_in_words(session)
-            sent_before = {one.assessor for one in projects.read_projects(session, round="judge")}
+            sent_before = {project.assessor for project in projects.read_projects(session, round="judge")}
         if dry_run:
             return PreparedPush(outgoing, notes, new_versions=new)
         # Before anything is withdrawn, too.
@@ -125,46 +128,49 @@ class JudgingRound(Round):
         answered_late: set[Pair] = set()
 
         def withdraw(gateway: Gateway, _names: Sequence[str]) -> None:
-            done, told = withdraw_handed_on(ws, gateway)
+            done, more_notes = withdraw_handed_on(ws, gateway)
             withdrawn.extend(done)
-            notes.extend(told)
+            notes.extend(more_notes)
             answered_late.update(withdraw_earlier_texts(ws, gateway, outgoing))
 
-        everyone = sorted({*sent_before, *(one.assessor for one in outgoing)})
+        everyone = sorted({*sent_before, *(project.assessor for project in outgoing)})
         unreachable = on_servers(ws, everyone, withdraw)
         late = {person.assessor: person.answered for person in withdrawn if person.answered}
         if late:
             notes += _given_back(ws, late)
             with ws.reading() as session:
                 outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=wishes.new_screen)
-        away = {one.assessor for one in unreachable}
-        held = answered_late | open_elsewhere(ws, away)
-        if held:
-            notes.append(_held(held))
-            outgoing = [without_pairs(one, held) for one in outgoing]
+        away = {server.assessor for server in unreachable}
+        held_back = answered_late | open_elsewhere(ws, away)
+        if held_back:
+            notes.append(_held(held_back))
+            outgoing = [without_pairs(project, held_back) for project in outgoing]
         return PreparedPush(
-            [one for one in outgoing if one.assessor not in away],
+            [project for project in outgoing if project.assessor not in away],
             notes,
             unreachable,
             checked=not late,
             new_versions=new,
             before=tuple(
-                SentProject(one.assessor, 0, 0, 0, one.tasks, 0, one.address, part=PART.title) for one in withdrawn
+                SentProject(project.assessor, 0, 0, 0, project.tasks, 0, project.address, part=PART.title)
+                for project in withdrawn
             ),
         )
 
     def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
-        """Every annotation a judgement; answers to hidden gold are kept where they do not count."""
+        """Record every annotation as a judgement; answers to hidden gold are recorded apart, and do not count."""
         name = collected.project.assessor
         with ws.writing() as session:
-            returned = [one for one in read_returned(session) if one.assessor == name and one.withdrawn_at is None]
+            returned = [pair for pair in read_returned(session) if pair.assessor == name and pair.withdrawn_at is None]
             assigned = len(people.read_assignments(session, name)) + len(returned)
             collected = _without_hidden_gold(session, collected)
         sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
-        return record_counting(self, ws, collected, wishes, sourced, assigned=assigned)
+        return record_counting(
+            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=wishes.accept_deletions
+        )
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
-        """Write `exports/judgements.jsonl`, and note down how people did on hidden gold."""
+        """Write `exports/judgements.jsonl`, and put on record how people did on hidden gold."""
         with ws.writing() as session:
             outcome = outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
@@ -178,7 +184,7 @@ class JudgingRound(Round):
 
 
 def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
-    """What every assessor of the plan is to find in their project; those who left get nothing any more.
+    """The tasks of every assessor of the plan; people who left get none.
 
     Raises MissingInput when nothing is planned.
     """
@@ -189,41 +195,44 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
         waiting = waiting_pairs(session)
-        probed = [one.record for one in trials.read_answers(session, "hidden-gold") if one.record.counts]
-        answered = answered_of(session) | {(one.assessor, one.asked) for one in probed}
-    plan = [one for one in planned if one.assessor not in left]
+        answered = _answered_with_gold(session)
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    pairs = {assignment.pair for assignment in plan}.union(*hidden.values())
+    plan = grouped((row.assessor, row) for row in planned if row.assessor not in left)
+    pairs = {row.pair for rows in plan.values() for row in rows}.union(*hidden.values())
     material = material_of(ws, pairs)
     form = form_of(ws, PART, material)
-    found: list[OutgoingProject] = []
-    for assessor in sorted({assignment.assessor for assignment in plan}):
-        mine = sorted(
-            (assignment for assignment in plan if assignment.assessor == assessor), key=lambda one: one.position
-        )
-        own = [one.asked for one in mine]
-        met = {asked for name, asked in answered if name == assessor}
-        sequence = with_hidden(own, hidden.get(assessor, ()), met, assessor=assessor, seed=ws.settings.seed)
+    outgoing: list[OutgoingProject] = []
+    for assessor, rows in sorted(plan.items()):
+        order = [row.asked for row in sorted(rows, key=attrgetter("position"))]
+        theirs = {question for name, question in answered if name == assessor}
+        sequence = with_hidden(order, hidden.get(assessor, ()), theirs, assessor=assessor, seed=ws.settings.seed)
         # Behind the plan, and counted apart: the places in the plan stay as they were sent.
-        back = {one.asked: one.why for one in returned if one.assessor == assessor}
-        tasks = tasks_of(ws, material, sequence, more=bool(back))
-        tasks |= {asked: returned_task(task, back[asked]) for asked, task in tasks_of(ws, material, list(back)).items()}
-        # What waits for a decision is sent to nobody; an answered task stays where it is.
-        kept = {
-            asked: task for asked, task in tasks.items() if asked.pair not in waiting or (assessor, asked) in answered
+        why = {back.asked: back.why for back in returned if back.assessor == assessor}
+        tasks = tasks_of(ws, material, sequence, more=bool(why))
+        again = tasks_of(ws, material, list(why))
+        tasks |= {question: returned_task(task, why[question]) for question, task in again.items()}
+        # A pair that waits for a decision is not sent; a task with an answer stays where it is.
+        tasks = {
+            question: task for question, task in tasks.items() if question.pair not in waiting or question in theirs
         }
-        found.append(OutgoingProject(form, assessor, kept))
-    return found
+        outgoing.append(OutgoingProject(form, assessor, tasks))
+    return outgoing
+
+
+def _answered_with_gold(session: Session) -> set[tuple[str, PairKey]]:
+    """Assessor and question of every answer that counts, those to hidden gold included."""
+    gold = [answer.record for answer in trials.read_answers(session, "hidden-gold") if answer.record.counts]
+    return answered_of(session) | {(judgement.assessor, judgement.asked) for judgement in gold}
 
 
 def _without_hidden_gold(session: Session, collected: CollectedProject) -> CollectedProject:
     """The judging project without the answers to hidden gold, which are recorded where they do not count."""
     hidden = set(read_hidden(session).get(collected.project.assessor, ()))
-    answers = [found for found in collected.found if found.asked.pair in hidden]
-    sourced = [sourced_judgement(found, collected.project, source="hidden-gold") for found in answers]
+    answers = [reading for reading in collected.found if reading.asked.pair in hidden]
+    sourced = [sourced_judgement(reading, collected.project, source="hidden-gold") for reading in answers]
     trials.record_answers(session, sourced, recorded_at=moment_now())
-    return collected._replace(found=tuple(found for found in collected.found if found.asked.pair not in hidden))
+    return collected._replace(found=tuple(reading for reading in collected.found if reading.asked.pair not in hidden))
 
 
 def _returned_in_words(returned: Collection[PairReturn]) -> tuple[str, ...]:
@@ -234,21 +243,21 @@ def _returned_in_words(returned: Collection[PairReturn]) -> tuple[str, ...]:
 
 
 def _held(pairs: Collection[Pair]) -> str:
-    several = counted(len(pairs), "pair")
+    number = counted(len(pairs), "pair")
     return (
-        f"not sent: {several} that may have an answer on the text before its correction; fetch it with `annot pull`, "
+        f"not sent: {number} that may have an answer on the text before its correction; fetch it with `annot pull`, "
         "then run `annot push` again"
     )
 
 
 def _given_back(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple[str, ...]:
-    """Let people keep what they answered after it had been handed on, where nobody else has begun with it; notes."""
+    """Let people keep pairs that they answered after these were handed on, unless others have begun; notes."""
     notes = []
     with ws.writing() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
         per_pair = (drawn and drawn.per_pair) or ws.settings.judging.per_pair
         bound = answered_of(session)
-        bound |= {(name, asked) for name, own in projects.read_sent(session).items() for asked in own}
+        bound |= {(name, question) for name, questions in projects.read_sent(session).items() for question in questions}
         changed = plan
         for name, answered in sorted(late.items()):
             changed, returned = give_back(changed, assessor=name, answered=answered, per_pair=per_pair, bound=bound)
@@ -266,7 +275,7 @@ def _given_back(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple
 
 
 def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Set[str]) -> tuple[str, ...]:
-    """Who is sent pairs to judge although their training is on record without a pass: the lead decides."""
+    """Notes on people who are sent pairs to judge although they have not passed their training: the lead decides."""
     return tuple(
         f"{name}: {facts['verdict']} in the training; see `annot train report`"
         for name in sorted(assessors)
@@ -277,76 +286,89 @@ def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Se
 def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[WithdrawnTasks, ...], tuple[str, ...]]:
     """Delete, in every judging project on this server, the unanswered tasks that are not in its owner's plan any more.
 
-    Returns what was done where there was something to do, and notes: a project of somebody who left that cannot be read
-    any more stands in nobody's way.
+    Returns a row for each project that had such tasks, and notes: if the project of a person who left cannot be read,
+    the others are withdrawn all the same.
     """
     server = gateway.identity()
     with ws.reading() as session:
-        every = projects.read_projects(session, round="judge")
-        here = [project for project in every if project.server == server and project.remote_id is not None]
-        plan = people.read_assignments(session)
-        back = [returned for returned in read_returned(session) if returned.withdrawn_at is None]
+        rows = projects.read_projects(session, round="judge")
+        judging = [project for project in rows if project.server == server and project.remote_id is not None]
         left = people.who_left(session)
-        recorded = {project.project: projects.read_tasks(session, project.project) for project in here}
-        hidden = read_hidden(session)
-        waiting, given, aside = waiting_pairs(session), answered_of(session), set_aside_of(session)
+        tasks = {project.project: projects.read_tasks(session, project.project) for project in judging}
+        gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(session).items()}
+        waiting, set_aside = waiting_pairs(session), set_aside_of(session)
+        planned, answered = _planned_or_returned(session), answered_of(session)
         pooled = pools.documents_by_query(session)
-    # A push that was killed may have sent what it did not note down: whatever the pools hold can be ours.
-    possible = {PairKey(query_id, doc_id, at) for query_id in pooled for doc_id in pooled[query_id] for at in REPEATED}
+    # A push that was killed may have sent tasks that it did not note down: any pair of the pools can be ours.
+    possible = {
+        PairKey(query_id, doc_id, occasion)
+        for query_id, doc_ids in pooled.items()
+        for doc_id in doc_ids
+        for occasion in REPEATED
+    }
     withdrawn, notes = [], []
-    for project in here:
-        own = {planned.asked for planned in plan if planned.assessor == project.assessor}
-        own |= {returned.asked for returned in back if returned.assessor == project.assessor}
-        gold = {PairKey(*pair) for pair in hidden.get(project.assessor, ())}
-        own |= gold if project.assessor not in left else set()
-        own -= {asked for asked in own if asked.pair in waiting and (project.assessor, asked) not in given}
-        tasks = recorded[project.project]
-        if not (tasks.keys() - own) and project.assessor not in left:
+    for project in judging:
+        person, sent = project.assessor, tasks[project.project]
+        hidden = gold.get(person, set())
+        own = planned.get(person, set()) | (hidden if person not in left else set())
+        own = {question for question in own if question.pair not in waiting or (person, question) in answered}
+        if not (sent.keys() - own) and person not in left:
             continue
         try:
-            done = _withdraw(ws, gateway, project, own, {*possible, *tasks})
-            # Hidden gold is nobody's pair: an answer to it stays where it is, and gives nothing back. Nor does one to a
-            # pair that waits for a decision, or to a text before its correction.
-            settled = {asked for asked in done.answered if asked.pair in waiting or (project.assessor, asked) in aside}
-            late = done.answered - gold - settled
-            withdrawn.append(done._replace(answered=late))
+            row = _withdraw(ws, gateway, project, own, {*possible, *sent})
         except StudioError as error:
-            if project.assessor not in left:
+            if person not in left:
                 raise
-            notes.append(f"{project.assessor}: the unanswered tasks could not be withdrawn: {error.message}")
+            notes.append(f"{person}: the unanswered tasks could not be withdrawn: {error.message}")
+            continue
+        # Hidden gold is in no plan: an answer to it stays where it is, and gives no pair back. Nor does an answer to a
+        # pair that waits for a decision, or to a text before its correction.
+        late = {
+            question
+            for question in row.answered - hidden
+            if question.pair not in waiting and (person, question) not in set_aside
+        }
+        withdrawn.append(row._replace(answered=frozenset(late)))
     return tuple(withdrawn), tuple(notes)
+
+
+def _planned_or_returned(session: Session) -> dict[str, set[PairKey]]:
+    """Questions of the plan and of returned pairs, by person."""
+    questions = [(planned.assessor, planned.asked) for planned in people.read_assignments(session)]
+    questions += [(back.assessor, back.asked) for back in read_returned(session) if back.withdrawn_at is None]
+    return {name: set(theirs) for name, theirs in grouped(questions).items()}
 
 
 def unpulled(
     gateway: Gateway, project: Project, tasks: dict[PairKey, int], recorded: Collection[PairKey]
 ) -> list[PairKey]:
-    """What the person has answered on the server, while nothing of it is recorded."""
+    """Questions that the person has answered on the server and that have no answer on record."""
     assert project.remote_id is not None
-    asked_by_key = {pair_key(*asked): asked for asked in tasks}
+    questions = {pair_key(*question): question for question in tasks}
     answered = [
-        asked_by_key[task.key]
+        questions[task.key]
         for task in gateway.tasks_of(project.remote_id)
-        if task.annotations and task.key is not None and task.key in asked_by_key
+        if task.annotations and task.key is not None and task.key in questions
     ]
-    return [asked for asked in answered if asked not in recorded]
+    return [question for question in answered if question not in recorded]
 
 
 def _withdraw(
     ws: Workspace, gateway: Gateway, project: Project, own: set[PairKey], possible: set[PairKey]
 ) -> WithdrawnTasks:
     assert project.remote_id is not None
-    handed_on = {pair_key(*asked): asked for asked in possible if asked not in own}
+    handed_on = {pair_key(*question): question for question in possible if question not in own}
     stale = [task for task in gateway.tasks_of(project.remote_id) if task.key in handed_on]
     gateway.delete_unanswered(project.remote_id, [task.task_id for task in stale if not task.annotations])
-    there = gateway.tasks_of(project.remote_id) if stale else ()
-    answered = {task.key for task in there if task.key in handed_on}
+    still_there = gateway.tasks_of(project.remote_id) if stale else ()
+    answered = {task.key for task in still_there if task.key in handed_on}
     with ws.writing() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
-        gone = [asked for key, asked in handed_on.items() if key not in answered]
+        gone = [question for key, question in handed_on.items() if key not in answered]
         projects.forget_tasks(session, project.project, gone)
-    kept = frozenset(asked for key, asked in handed_on.items() if key in answered)
+    stays = frozenset(question for key, question in handed_on.items() if key in answered)
     address = gateway.labelling_url(project.remote_id)
-    return WithdrawnTasks(project.assessor, len(stale) - len(answered), kept, address)
+    return WithdrawnTasks(project.assessor, len(stale) - len(answered), stays, address)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -370,107 +392,135 @@ class AdjudicationRound(Round):
     noted_as = "push adjudication"
 
     def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
-        """Every pair in dispute, query by query."""
+        """Make the tasks of every pair in dispute, query by query."""
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
         with ws.reading() as session:
-            told = waiting_in_words(session)
+            waiting_notes = waiting_in_words(session)
             shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
             outgoing, new, notes = shown(adjudication_outgoing_of(ws))
         outgoing = [_asking_for_reasons(person_tasks) for person_tasks in outgoing]
-        notes += [*_waiting(outcome, outgoing), *told]
+        notes += [*_waiting(outcome, outgoing), *waiting_notes]
         return PreparedPush(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
     def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
-        """Every annotation a decision."""
+        """Record every annotation as a decision."""
         with ws.reading() as session:
             planned = assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
         sourced = partial(_sourced, ws, planned=planned)
-        return record_counting(self, ws, collected, wishes, sourced, assigned=assigned)
+        return record_counting(
+            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=wishes.accept_deletions
+        )
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
-        """What the adjudicators left out, and how many disputes they have still to settle."""
+        """Notes on reasons that adjudicators left out, and the number of disputes still to settle."""
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
-            sent = {asked.pair for _, asked in projects.read_asked(session, round="adjudicate")}
+            sent = {question.pair for _, question in projects.read_asked(session, round="adjudicate")}
         return PullOutcome(list(_unexplained(outcome)), len(sent.intersection(outcome.open)))
 
 
 def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
-    """What every adjudicator is to find in their project; empty when nothing is in dispute and nothing was sent.
+    """The tasks of every adjudicator; empty when nothing is in dispute and nothing was sent.
 
-    Whoever was sent something before is among them, with no task where all of theirs have ended: then the unanswered
-    ones are withdrawn. A pair that one could not judge, and that nobody else may settle, is in none.
+    An adjudicator who was sent something before is among them, with no task if all of theirs have ended: then the
+    unanswered ones are withdrawn. A pair that one could not judge, and that no other may settle, is in none.
     """
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
-        everyone = people.read_assessors(session)
+        present = [person for person in people.read_assessors(session) if person.left_on is None]
         left = people.who_left(session)
-        adjudicators = [person.assessor for person in everyone if person.adjudicator and person.assessor not in left]
-        asked_before = projects.read_asked(session, round="adjudicate")
+        sent = projects.read_asked(session, round="adjudicate")
         waiting = waiting_pairs(session)
         on_other_texts = tasks_on_other_texts(session, "adjudicate", texts_of(session))
-    sent = [(name, asked.pair) for name, asked in asked_before]
-    sent_before = {person for person, _ in sent}
-    # Who settled a pair keeps it; so does, of those who were sent it, the first.
-    passed_on = {pair: {one.adjudicator for one in said} for pair, said in outcome.passed_on.items()}
-    gone_on = {pair: {*left, *names} for pair, names in passed_on.items()}
-    current = {pair: person for person, pair in reversed(sent) if person not in gone_on.get(pair, left)}
-    current |= {pair: said[-1].adjudicator for pair, said in outcome.unjudgeable.items()}
-    current |= {pair: one.adjudicator for pair, one in outcome.adjudications.items()}
     # A settled pair keeps its task: its answer is there.
     ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
-    disputes = tuple(one for one in outcome.settlement.disputed if one.pair not in waiting or one.pair in ended)
+    disputes = [row for row in outcome.settlement.disputed if row.pair not in waiting or row.pair in ended]
+    sent_before = {person for person, _ in sent}
     if not disputes and not sent_before:
         return []
-    given = assign_adjudicators(
+    passed_on = {pair: {ruling.adjudicator for ruling in rulings} for pair, rulings in outcome.passed_on.items()}
+    settles = assign_adjudicators(
         disputes,
-        adjudicators,
+        [person.assessor for person in present if person.adjudicator],
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
         seed=ws.settings.seed,
-        current=current,
+        current=_adjudicators_on_record(outcome, sent, left, passed_on),
         passed_on=passed_on,
     )
-    disputes = tuple(one for one in disputes if one.pair in given)
-    settles = {one.pair: given[one.pair] for one in disputes}
-    hidden = ws.settings.adjudication.ratings == "hidden"
-    material = material_of(ws, {one.pair for one in disputes})
+    disputes = [dispute for dispute in disputes if dispute.pair in settles]
+    settles = {dispute.pair: settles[dispute.pair] for dispute in disputes}
+    material = material_of(ws, {*settles})
     form = form_of(ws, ADJUDICATION_PART, material)
-    found: list[OutgoingProject] = []
-    for person in sorted({given[one.pair] for one in disputes} | sent_before):
-        mine = [one for one in queue(disputes, material.queries) if given[one.pair] == person]
-        # A pair that came back to an assessor after it was settled is another task: the first one keeps its answer.
-        asked_of = {one.pair: PairKey(*one.pair, 1 + outcome.reopened.get(one.pair, 0)) for one in mine}
-        tasks = tasks_of(ws, material, list(asked_of.values()))
-        opinions = {} if hidden else {asked_of[one.pair]: shown_order(one, seed=ws.settings.seed) for one in mine}
-        tasks |= {
-            asked: adjudicate_task(tasks[asked], said, scale_names=ws.settings.scale.names)
-            for asked, said in opinions.items()
-        }
+    by_person = grouped((settles[dispute.pair], dispute) for dispute in queue(disputes, material.queries))
+    outgoing: list[OutgoingProject] = []
+    for person in sorted({*by_person, *sent_before}):
+        tasks, opinions = _disputes_as_tasks(ws, material, by_person.get(person, ()), outcome.reopened)
         withdrawn = {
-            asked: TEXT_CORRECTED
-            if asked.pair in waiting or asked in on_other_texts.get(person, ())
-            else _why_ended(asked.pair, outcome, settles.get(asked.pair), person)
-            for name, asked in asked_before
-            if name == person and asked not in tasks
+            question: TEXT_CORRECTED
+            if question.pair in waiting or question in on_other_texts.get(person, ())
+            else _why_ended(question.pair, outcome, settles.get(question.pair), person)
+            for name, question in sent
+            if name == person and question not in tasks
         }
-        found.append(OutgoingProject(form, person, tasks, opinions=opinions, ended=withdrawn))
-    return found
+        outgoing.append(OutgoingProject(form, person, tasks, opinions=opinions, ended=withdrawn))
+    return outgoing
+
+
+def _adjudicators_on_record(
+    outcome: Outcome,
+    sent: Sequence[tuple[str, PairKey]],
+    left: Collection[str],
+    passed_on: Mapping[PlannedPair, Collection[str]],
+) -> dict[PlannedPair, str]:
+    """The adjudicator of each pair that has one: who settled it, else the first who was sent it and can still do so."""
+    current = {
+        question.pair: person
+        for person, question in reversed(sent)
+        if person not in left and person not in passed_on.get(question.pair, ())
+    }
+    current |= {pair: rulings[-1].adjudicator for pair, rulings in outcome.unjudgeable.items()}
+    return current | {pair: ruling.adjudicator for pair, ruling in outcome.adjudications.items()}
+
+
+def _disputes_as_tasks(
+    ws: Workspace, material: TaskMaterial, disputes: Sequence[Dispute], reopened: Mapping[PlannedPair, int]
+) -> tuple[dict[PairKey, dict[str, Any]], dict[PairKey, tuple[Judgement, ...]]]:
+    """The tasks of one adjudicator, and the opinions that they show.
+
+    reopened: times that a pair was returned to an assessor after it was settled. It is another task each time, as the
+    earlier one keeps its answer.
+    """
+    questions = {PairKey(*dispute.pair, 1 + reopened.get(dispute.pair, 0)): dispute for dispute in disputes}
+    tasks = tasks_of(ws, material, list(questions))
+    if ws.settings.adjudication.ratings == "hidden":
+        return tasks, {}
+    opinions = {question: shown_order(dispute, seed=ws.settings.seed) for question, dispute in questions.items()}
+    names = ws.settings.scale.names
+    return {
+        question: adjudicate_task(task, opinions[question], scale_names=names) for question, task in tasks.items()
+    }, opinions
 
 
 def _asking_for_reasons(outgoing: OutgoingProject) -> OutgoingProject:
-    """The same; grades far apart need a cause and a reason, unless the screen was sent before it could ask for them."""
+    """The project, with a cause and a reason required for grades far apart if its screen asks for them."""
     if f'name="{REASON_NEEDED}"' not in outgoing.form.label_config:
         return outgoing
-    far = [asked for asked, said in outgoing.opinions.items() if Dispute(*asked.pair, tuple(said)).gap >= WIDE]
-    return replace(outgoing, tasks={**outgoing.tasks, **{asked: reasoned_task(outgoing.tasks[asked]) for asked in far}})
+    far = [
+        question
+        for question, judgements in outgoing.opinions.items()
+        if Dispute(*question.pair, tuple(judgements)).gap >= WIDE
+    ]
+    return replace(
+        outgoing, tasks={**outgoing.tasks, **{question: reasoned_task(outgoing.tasks[question]) for question in far}}
+    )
 
 
 def _why_ended(pair: PlannedPair, outcome: Outcome, settles: str | None, person: str) -> str:
-    """Why a task is none of a person's any more. settles: who settles the pair now."""
+    """The reason why a task is withdrawn from a person. settles: the adjudicator who settles the pair now."""
     if pair in outcome.waiting or settles == person:
         return "the pair was returned to an assessor"
     if pair in outcome.incomplete:
@@ -481,11 +531,11 @@ def _why_ended(pair: PlannedPair, outcome: Outcome, settles: str | None, person:
 
 
 def _waiting(outcome: Outcome, outgoing: Sequence[OutgoingProject]) -> Iterator[str]:
-    """Which pairs wait, and for what."""
+    """Notes on pairs that are not sent, with the reason."""
     if outcome.incomplete:
         yield f"not sent yet, with fewer judgements than planned: {counted(len(outcome.incomplete), 'pair')}"
-    given = {asked.pair for one in outgoing for asked in one.tasks}
-    if waiting := outcome.passed_on.keys() & set(outcome.open) - given:
+    assigned = {question.pair for project in outgoing for question in project.tasks}
+    if waiting := outcome.passed_on.keys() & set(outcome.open) - assigned:
         yield (
             f"waiting for another adjudicator, because one could not judge: {counted(len(waiting), 'pair')}; add one "
             "with `annot assessor add --adjudicator`, or set adjudication.cannot_judge"
@@ -495,13 +545,16 @@ def _waiting(outcome: Outcome, outgoing: Sequence[OutgoingProject]) -> Iterator[
 
 
 def _unexplained(outcome: Outcome) -> Iterator[str]:
-    """A word for the lead where an adjudicator left out what the release publishes."""
-    found = unexplained_of(outcome.adjudications, outcome.current)
-    missing = [(found.without_reason, "no reason"), (found.without_cause, "no reason why the grades differ")]
-    if told := " and ".join(f"{count} {what}" for count, what in missing if count):
+    """A note for the lead if an adjudicator left out a reason or a cause that the release publishes."""
+    unexplained = unexplained_of(outcome.adjudications, outcome.current)
+    missing = [
+        (unexplained.without_reason, "no reason"),
+        (unexplained.without_cause, "no reason why the grades differ"),
+    ]
+    if omissions := " and ".join(f"{count} {omission}" for count, omission in missing if count):
         yield (
-            f"{counted(found.pairs, 'pair')} overruled, or with grades {WIDE} or more apart: {told}; an adjudicator "
-            "can go back and add it"
+            f"{counted(unexplained.pairs, 'pair')} overruled, or with grades {WIDE} or more apart: {omissions}; an "
+            "adjudicator can go back and add it"
         )
 
 
@@ -528,7 +581,7 @@ def _sourced(
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The tasks of a query that was sent by mistake, taken back from the servers while nobody has answered them.
+# The tasks of a query that was sent by mistake, taken back from the servers before any has an answer.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -536,25 +589,29 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
     """Delete the tasks of a query from every server and forget them; returns how many there were.
 
     The plan stays as it is, so that a push would send them again. Safe to repeat after a kill. Raises InputError if
-    anybody has answered one, before any is deleted, and FindingError if a server cannot be reached. dry_run: only look.
+    one has an answer, before any is deleted, and FindingError if a server cannot be reached. dry_run: only look.
     """
     with ws.reading() as session:
-        every = [one for one in projects.read_projects(session, round="judge") if one.remote_id is not None]
-        recorded = {one.project: projects.read_tasks(session, one.project) for one in every}
+        judging = [
+            project for project in projects.read_projects(session, round="judge") if project.remote_id is not None
+        ]
+        recorded = {project.project: projects.read_tasks(session, project.project) for project in judging}
         documents = pools.documents_by_query(session).get(query_id, ())
         left = people.who_left(session)
-    noted = {number: [asked for asked in tasks if asked.query_id == query_id] for number, tasks in recorded.items()}
-    # A push that was killed may have sent what it did not note down.
+    noted = {
+        number: [question for question in tasks if question.query_id == query_id] for number, tasks in recorded.items()
+    }
+    # A push that was killed may have sent tasks that it did not note down.
     possible = {PairKey(query_id, doc_id, occasion) for doc_id in documents for occasion in REPEATED}
-    keys = {pair_key(*asked) for asked in possible.union(*noted.values())}
-    names = sorted({one.assessor for one in every if noted[one.project] or one.assessor not in left})
+    keys = {pair_key(*question) for question in possible.union(*noted.values())}
+    names = sorted({project.assessor for project in judging if noted[project.project] or project.assessor not in left})
     if not names:
         return 0
     tasks_of: dict[int, list[StudioTask]] = {}
 
     def here(gateway: Gateway, names: Sequence[str]) -> list[Project]:
         server = gateway.identity()
-        return [one for one in every if one.server == server and one.assessor in names]
+        return [project for project in judging if project.server == server and project.assessor in names]
 
     def tasks_on(gateway: Gateway, project: Project) -> list[StudioTask]:
         assert project.remote_id is not None
@@ -563,7 +620,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
         return [task for task in gateway.tasks_of(project.remote_id) if task.key in keys]
 
     def look(gateway: Gateway, names: Sequence[str]) -> None:
-        tasks_of.update({one.project: tasks_on(gateway, one) for one in here(gateway, names)})
+        tasks_of.update({project.project: tasks_on(gateway, project) for project in here(gateway, names)})
 
     def delete(gateway: Gateway, names: Sequence[str]) -> None:
         for project in here(gateway, names):
@@ -576,15 +633,16 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
                     projects.forget_tasks(session, project.project, noted[project.project])
 
     _reach_all(ws, names, look, query_id)
-    _refuse_answered(query_id, every, tasks_of)
-    elsewhere = [one for one in every if noted[one.project] and one.project not in tasks_of]
+    _refuse_answered(query_id, judging, tasks_of)
+    elsewhere = [project for project in judging if noted[project.project] and project.project not in tasks_of]
     count = sum(map(len, tasks_of.values()))
     if not dry_run:
         _reach_all(ws, names, delete, query_id)
-        _refuse_answered(query_id, every, tasks_of)
+        _refuse_answered(query_id, judging, tasks_of)
     if elsewhere:
+        persons = sorted(project.assessor for project in elsewhere)
         raise InputError(
-            f"{query_id}: tasks of {', '.join(sorted(one.assessor for one in elsewhere))} are on {elsewhere[0].url}",
+            f"{query_id}: tasks of {', '.join(persons)} are on {elsewhere[0].url}",
             hint=f"run the same command with --url {elsewhere[0].url}, too",
         )
     return count
@@ -598,13 +656,13 @@ def _reach_all(
     if unreachable:
         raise FindingError(
             f"{query_id}: could not reach {counted(len(unreachable), 'server')}, so it is not removed",
-            faults=[f"{one.assessor}: {one.why}" for one in unreachable],
+            faults=[f"{server.assessor}: {server.why}" for server in unreachable],
             hint="run the same command again later",
         )
 
 
-def _refuse_answered(query_id: str, every: Sequence[Project], tasks_of: dict[int, list[StudioTask]]) -> None:
-    person = {one.project: one.assessor for one in every}
+def _refuse_answered(query_id: str, judging: Sequence[Project], tasks_of: dict[int, list[StudioTask]]) -> None:
+    person = {project.project: project.assessor for project in judging}
     answered = Counter(person[number] for number, tasks in tasks_of.items() for task in tasks if task.annotations)
     if answered:
         raise InputError(

@@ -10,11 +10,12 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
-from annot.base.records import WHOLE, Judgement, PairKey
+from annot.base.records import WHOLE, Assessor, Judgement, PairKey
 from annot.formats.input_files import read_full_texts
 from annot.judging.exchange.collecting import CollectedProject, RecordedProject, record_beside
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, material_of, scale_version, tasks_of
-from annot.judging.exchange.rounds import PARTS, PreparedPush, PullOutcome, Round, RoundOptions
+from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.rounds import PreparedPush, PullOutcome, Round, RoundOptions
 from annot.judging.trial_answers import (
     FEEDBACK,
     HIDDEN,
@@ -41,7 +42,7 @@ from annot.store.trials import Gold
 from annot.study.workspace import Workspace, given_bytes
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The sub-study: its pairs in one view to the one assessor, and the answers back; none is one of the collection.
+# The sub-study: its pairs in one view to one assessor, and the answers back; they are no part of the collection.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -54,10 +55,10 @@ class SubstudyRound(Round):
     hint = "send the pairs with `annot push substudy --view abstract`"
 
     def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
-        """All pairs, in one view.
+        """Make the tasks of all pairs, in one view.
 
-        Raises InputError without a view, for the full texts while pairs are not judged on the abstracts, and for papers
-        without a place.
+        Raises InputError without a view, for full texts while pairs are not judged on the abstracts, and for papers
+        without an address.
         """
         view = wishes.view
         if view is None:
@@ -68,10 +69,10 @@ class SubstudyRound(Round):
         part = PARTS[ROUNDS[view]]
         with ws.reading() as session:
             assessor = plan_of(session)["assessor"]
-            sequence = [one.asked for one in trials.read_assignments(session, part.stored)]
+            sequence = [row.asked for row in trials.read_assignments(session, part.stored)]
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
-        material = material_of(ws, {one.pair for one in sequence})
+        material = material_of(ws, {row.pair for row in sequence})
         tasks = tasks_of(ws, material, sequence)
         if view == "full":
             path = wishes.texts or ws.substudy / "full-texts.tsv"
@@ -81,28 +82,28 @@ class SubstudyRound(Round):
                 )
             data = given_bytes(path, expected="a table of full texts")
             where = read_full_texts(data, name=str(path), ids=sorted(material.papers))
-            tasks = {asked: _with_full_texts(task, asked, material, where) for asked, task in tasks.items()}
+            tasks = {question: _with_full_texts(task, question, material, where) for question, task in tasks.items()}
         with ws.reading() as session:
             new = scale_version(ws, session)
         return PreparedPush([OutgoingProject(form_of(ws, part, material), assessor, tasks)], new_versions=new)
 
     def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
-        """Every annotation an answer beside the collection."""
+        """Record every annotation as an answer that is no part of the collection."""
         return record_beside(ws, collected)
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
-        """Note down what the answers show."""
+        """Put the results of the sub-study on record."""
         with ws.writing() as session:
-            if any(one.counts for stored in ROUNDS.values() for one in current_answers(session, stored)):
+            if any(answer.counts for stored in ROUNDS.values() for answer in current_answers(session, stored)):
                 trials.put_trial(session, ON_RECORD, substudy_on_record(substudy_of(ws, session)))
         return PullOutcome()
 
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    asked = {one.pair for one in trials.read_assignments(session, ROUNDS["abstract"])}
-    done = {one.pair for one in current_answers(session, ROUNDS["abstract"]) if one.counts}
-    if still_open := asked - done:
+    pairs = {assignment.pair for assignment in trials.read_assignments(session, ROUNDS["abstract"])}
+    done = {answer.pair for answer in current_answers(session, ROUNDS["abstract"]) if answer.counts}
+    if still_open := pairs - done:
         raise InputError(
             f"{counted(len(still_open), 'pair')} not judged on the abstracts yet",
             hint=f"let {assessor} finish, then pull",
@@ -110,14 +111,14 @@ def _refuse_before_abstracts(session: Session, assessor: str) -> None:
 
 
 def _with_full_texts(
-    task: dict[str, Any], asked: PairKey, material: TaskMaterial, where: Mapping[str, str]
+    task: dict[str, Any], question: PairKey, material: TaskMaterial, where: Mapping[str, str]
 ) -> dict[str, Any]:
-    topic = material.topic_of(asked.query_id)
-    return full_text_task(task, topic, material.papers[asked.doc_id], where)
+    topic = material.topic_of(question.query_id)
+    return full_text_task(task, topic, material.papers[question.doc_id], where)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Training: gold pairs judged batch by batch, looked at again with the gold grade and why, and who has passed.
+# Training: gold pairs judged batch by batch, then shown with the gold grade and its reason, and who has passed.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -125,7 +126,7 @@ JUDGED, LOOKED_AT = PARTS[TRAIN], PARTS[FEEDBACK]
 
 
 class TrainingRound(Round):
-    """The next batch to all whose last one is answered, and the answered ones again with the gold grade."""
+    """The next batch to all whose last one is answered, and the answered pairs again with the gold grade."""
 
     name = "training"
     parts = (JUDGED, LOOKED_AT)
@@ -133,63 +134,59 @@ class TrainingRound(Round):
     hint = "send the first batch with `annot push training`"
 
     def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
-        """Those named, or all who assess.
+        """Make the tasks of the people named, or of all who assess.
 
-        A gold pair that the plan gives to an assessor is not sent to them: the gold grade would be known before the
-        pair is judged.
+        A gold pair that the plan gives to an assessor is not sent to them: they would know the gold grade before they
+        judge the pair.
         """
-        notes: list[str] = []
         with ws.reading() as session:
-            golden = {one.pair: one for one in trials.read_gold(session)}
+            golden = {gold.pair: gold for gold in trials.read_gold(session)}
             facet_of = {query.query_id: query.facet for query in read_queries(session)}
             everyone = [person for person in people.read_assessors(session) if person.left_on is None]
             answers = by_person(current_answers(session, TRAIN))
             hidden = trials.read_assignments(session, HIDDEN)
             planned = by_person([*people.read_assignments(session), *hidden])
-            given = by_person(trials.read_assignments(session, TRAIN))
+            assigned_before = by_person(trials.read_assignments(session, TRAIN))
         if not golden:
             raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
-        for name in wishes.assessor:
-            check_name(name, [person.assessor for person in everyone], what="assessor")
-        in_training = wishes.assessor or [person.assessor for person in everyone if not person.adjudicator]
-        facets = list(dict.fromkeys((*ws.settings.facets, WHOLE)))
+        in_training = _in_training(wishes.assessor, everyone)
+        notes: list[str] = []
         sequences: dict[str, tuple[Pair, ...]] = {}
-        for name in sorted({*in_training, *given}):
-            mine = [pair for pair in given.get(name, {}) if pair in golden]
-            free = [pair for pair in golden if pair in mine or pair not in planned.get(name, {})]
-            if len(free) < len(golden):
-                notes.append(
-                    f"{name}: left out {counted(len(golden) - len(free), 'gold pair')} that the plan gives to {name}"
-                )
-            sequence = sequence_of(name, free, facet_of, mine, facets=facets, seed=ws.settings.seed)
+        for name in sorted({*in_training, *assigned_before}):
+            current = [pair for pair in assigned_before.get(name, {}) if pair in golden]
+            free = [pair for pair in golden if pair in current or pair not in planned.get(name, {})]
+            if left_out := len(golden) - len(free):
+                notes.append(f"{name}: left out {counted(left_out, 'gold pair')} that the plan gives to {name}")
+            facets = list(dict.fromkeys((*ws.settings.facets, WHOLE)))
+            sequence = sequence_of(name, free, facet_of, current, facets=facets, seed=ws.settings.seed)
             if sequence:
                 sequences[name] = sequence
-        _refuse_placeholders(golden[pair] for pair in sorted({pair for own in sequences.values() for pair in own}))
+        _refuse_placeholders(golden[pair] for pair in sorted(set().union(*sequences.values())))
         if not dry_run:
             with ws.writing() as session:
-                rows = [one for name, sequence in sequences.items() for one in assigned(name, sequence)]
+                rows = [row for name, sequence in sequences.items() for row in assigned(name, sequence)]
                 trials.replace_assignments(session, TRAIN, rows)
-        present = {person.assessor for person in everyone}
-        still_here = {name: sequence for name, sequence in sequences.items() if name in present}
+        names = {person.assessor for person in everyone}
+        present = {name: sequence for name, sequence in sequences.items() if name in names}
         with ws.reading() as session:
             new = scale_version(ws, session)
-        return PreparedPush(_outgoing(ws, still_here, golden, facet_of, answers), notes, new_versions=new)
+        return PreparedPush(_outgoing(ws, present, golden, facet_of, answers), notes, new_versions=new)
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
-        """Which gold grades can be seen: from now on an answer that changes has come too late."""
-        for one in outgoing:
-            if one.part == LOOKED_AT:
-                shown = sorted(asked.pair for asked in one.tasks)
-                trials.put_trial(session, f"{FEEDBACK}/{one.assessor}", {"pairs": shown})
+        """Put on record which gold grades can be seen: an answer that changes from now on has come too late."""
+        for project in outgoing:
+            if project.part == LOOKED_AT:
+                shown = sorted(question.pair for question in project.tasks)
+                trials.put_trial(session, f"{FEEDBACK}/{project.assessor}", {"pairs": shown})
 
     def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
-        """Every annotation an answer, kept apart where it came too late."""
+        """Record every annotation as an answer, apart from the others if it came too late."""
         if collected.project.round == FEEDBACK:
             return record_beside(ws, collected)
         return record_beside(ws, collected, partial(_in_time, collected.project.assessor))
 
     def after_pull(self, ws: Workspace) -> PullOutcome:
-        """Note down who has passed."""
+        """Put on record who has passed."""
         notes = []
         with ws.writing() as session:
             for trained in training_of(ws, session):
@@ -202,6 +199,13 @@ class TrainingRound(Round):
         return PullOutcome(notes)
 
 
+def _in_training(names: Sequence[str], everyone: Sequence[Assessor]) -> Sequence[str]:
+    """The people named, or all who assess. Raises InputError for a name that is not known."""
+    for name in names:
+        check_name(name, [person.assessor for person in everyone], what="assessor")
+    return names or [person.assessor for person in everyone if not person.adjudicator]
+
+
 def _outgoing(
     ws: Workspace,
     sequences: Mapping[str, Sequence[Pair]],
@@ -209,14 +213,14 @@ def _outgoing(
     facet_of: Mapping[str, str],
     answers: Mapping[str, Mapping[Pair, Judgement]],
 ) -> list[OutgoingProject]:
-    """What everyone is to judge, up to the first batch not answered; and the answered ones with gold and why."""
+    """Tasks of everyone up to the first batch without answers, and the answered ones with gold grade and reason."""
     material = material_of(ws, set(golden))
     forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
     names = ws.settings.scale.names
     judging: list[OutgoingProject] = []
     again: list[OutgoingProject] = []
     for name, sequence in sequences.items():
-        done = {PairKey(*pair): one for pair, one in answers.get(name, {}).items() if one.counts}
+        done = {PairKey(*pair): answer for pair, answer in answers.get(name, {}).items() if answer.counts}
         sent: list[PairKey] = []
         finished: list[PairKey] = []
         for batch in batches_of(sequence, facet_of):
@@ -225,23 +229,23 @@ def _outgoing(
                 break
             finished = list(sent)
         # Each project counts what is in it: the next batch comes when this one is answered.
-        whole = tuple(PairKey(*pair) for pair in sequence)
-        judging.append(OutgoingProject(forms[0], name, tasks_of(ws, material, sent), whole=whole))
+        order = tuple(PairKey(*pair) for pair in sequence)
+        judging.append(OutgoingProject(forms[0], name, tasks_of(ws, material, sent), whole=order))
         shown = {}
-        for asked, task in tasks_of(ws, material, finished).items():
-            gold = golden[asked.pair]
-            shown[asked] = feedback_task(task, done[asked], gold=gold.grade, why=gold.why, scale_names=names)
+        for question, task in tasks_of(ws, material, finished).items():
+            gold = golden[question.pair]
+            shown[question] = feedback_task(task, done[question], gold=gold.grade, why=gold.why, scale_names=names)
         if shown:
             again.append(OutgoingProject(forms[1], name, shown))
     return [*judging, *again]
 
 
 def _refuse_placeholders(golden: Iterable[Gold]) -> None:
-    """Raise InputError if people would read the words of the draw in place of a reason."""
+    """Raise InputError if a reason is still the placeholder that the draw has written."""
     faults = [
-        f"training/gold.tsv: {one.query_id} {one.doc_id}: the reason is {one.why!r}"
-        for one in golden
-        if one.why.strip() in NO_REASONS
+        f"training/gold.tsv: {gold.query_id} {gold.doc_id}: the reason is {gold.why!r}"
+        for gold in golden
+        if gold.why.strip() in NO_REASONS
     ]
     if faults:
         raise InputError(
@@ -252,16 +256,16 @@ def _refuse_placeholders(golden: Iterable[Gold]) -> None:
 
 
 def _in_time(name: str, session: Session) -> Callable[[ReadAnnotation], str]:
-    """An answer that was there when its gold grade could be seen stays; another one in its place is too late."""
+    """The source of each answer: an answer that differs from the one before its gold grade was seen is too late."""
     facts = trials.read_trial(session, f"{FEEDBACK}/{name}") or {"pairs": []}
     shown = {tuple(pair) for pair in facts["pairs"]}
-    before = by_person(current_answers(session, TRAIN)).get(name, {})
+    earlier_answers = by_person(current_answers(session, TRAIN)).get(name, {})
 
-    def source(found: ReadAnnotation) -> str:
-        earlier = before.get(found.asked.pair)
-        if found.asked.pair not in shown or earlier is None:
+    def source(reading: ReadAnnotation) -> str:
+        earlier = earlier_answers.get(reading.asked.pair)
+        if reading.asked.pair not in shown or earlier is None:
             return TRAIN
         same = (earlier.grade, earlier.cannot_judge, earlier.flags)
-        return TRAIN if same == (found.grade, found.cannot_judge, found.flags) else TOO_LATE
+        return TRAIN if same == (reading.grade, reading.cannot_judge, reading.flags) else TOO_LATE
 
     return source

@@ -34,7 +34,8 @@ from annot.publishing.terms import Terms, terms_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import facet_labels, papers
 from annot.study.outcome import Outcome, Pair
-from annot.study.snapshot import Snapshot, read_kinds
+from annot.study.snapshot import Snapshot
+from annot.study.workspace import read_kinds
 
 
 class Work(NamedTuple):
