@@ -150,7 +150,7 @@ def test_a_shard_that_is_gone_is_made_again_and_the_others_are_left(places: Plac
 
 def test_what_a_killed_build_left_is_removed(places: Places, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     swept: list[Path] = []
-    monkeypatch.setattr(index.storage, "remove_unfinished", swept.append)
+    monkeypatch.setattr(index.array_files, "remove_unfinished", swept.append)
     opened(places, folder)
     assert swept == [places.made]
 

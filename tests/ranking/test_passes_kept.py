@@ -116,7 +116,7 @@ def test_a_pass_is_kept_once_a_minute(
     sentences: Path, tmp_path: Path, seconds: float, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved: list[int] = []
-    monkeypatch.setattr(unfinished.storage, "save", lambda folder, *, facts, **_: saved.append(facts["passes"]))
+    monkeypatch.setattr(unfinished.array_files, "save", lambda folder, *, facts, **_: saved.append(facts["passes"]))
     train = Word2Vec._train_epoch_corpusfile
 
     def slow(self: Any, *given: Any, **named: Any) -> Any:

@@ -62,19 +62,18 @@ def test_errors_are_counted_by_facet_among_what_could_go_wrong() -> None:
     assert "grade 2 or higher" in found.caption
 
 
-def kinds(monkeypatch: pytest.MonkeyPatch, entered: dict[tuple[str, str], str]) -> list[Table]:
-    monkeypatch.setattr(analyses, "read_kinds", lambda ws: entered)
-    return list(analyses._kinds(study(Undefined("not asked"))))
+def kinds(entered: dict[tuple[str, str], str]) -> list[Table]:
+    told = study(Undefined("not asked"))
+    told.error_kinds = entered
+    return list(analyses._kinds(told))
 
 
-def test_kinds_and_facets_that_were_entered_have_rows_and_columns_in_the_order_of_the_settings(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert kinds(monkeypatch, {}) == []
+def test_kinds_and_facets_that_were_entered_have_rows_and_columns_in_the_order_of_the_settings() -> None:
+    assert kinds({}) == []
     given = {("p1-aim", "d1"): "other", ("p2-aim", "d1"): "other", ("p1-way", "d2"): "topic"}
-    (found,) = kinds(monkeypatch, given)
+    (found,) = kinds(given)
     assert (found.headings, found.rows) == (("Kind", "way", "aim"), (("topic", 1, 0), ("other", 0, 2)))
-    (found,) = kinds(monkeypatch, {("p1-aim", "d1"): "method"})
+    (found,) = kinds({("p1-aim", "d1"): "method"})
     assert (found.headings, found.rows) == (("Kind", "aim"), (("method", 1),))
 
 

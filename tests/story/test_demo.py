@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from annot.demo import simulated_people
 from annot.demo import whole_way as demo
 from annot.judging.exchange.servers import studio_folder
 from annot.labelstudio import server
@@ -85,7 +86,7 @@ def test_the_demonstration_writes_the_frozen_files_byte_for_byte(demonstration: 
 def test_rankings_trained_just_now_are_close_to_the_frozen_ones(demonstration: Demonstration) -> None:
     ws = demonstration.workspace
     fresh, _ = demo.pool.fresh_rankings(ws, advance=lambda done, total: None)
-    held = {name.removesuffix(".run"): text for name, text in demo.packaged.frozen("rankings").items()}
+    held = {name.removesuffix(".run"): text for name, text in simulated_people.frozen("rankings").items()}
     for method, by_paper in fresh.items():
         expected = demo.read_run(held[method].splitlines(), name=method).rankings
         assert by_paper.keys() == expected.keys()

@@ -23,7 +23,6 @@ from annot.base.records import Advance, nested
 from annot.base.settings import MachineSettings
 from annot.corpus.corpus_facts import current_sha256
 from annot.ranking import word_vectors
-from annot.ranking import word_vectors as wordvectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
 from annot.ranking.given_vectors import vectors_of
 from annot.ranking.methods import LSA, RankingInputs, Variant, method_named
@@ -365,10 +364,10 @@ def open_index(
         if not words.is_dir():
             words.parent.mkdir(parents=True, exist_ok=True)
             settings = ws.settings.word_vectors.model_dump()
-            trained = wordvectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
-            wordvectors.save(trained, words)
+            trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
+            word_vectors.save(trained, words)
             shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
-        word_vectors = wordvectors.load(words)
+        word_vectors = word_vectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
     if any(need.vectors == LSA for need in needs):
         decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
