@@ -357,7 +357,7 @@ def open_index(
     places = places_of(ws, scratch, keep=scratch is None)
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
-    word_vectors, averaged = None, {}
+    loaded_words, averaged = None, {}
     variants = [variant for need in needs for variant in need.averages]
     if variants:
         words = words_place(ws, places)
@@ -367,13 +367,13 @@ def open_index(
             trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
             word_vectors.save(trained, words)
             shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
-        word_vectors = word_vectors.load(words)
+        loaded_words = word_vectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
     if any(need.vectors == LSA for need in needs):
         decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
         searched[LSA] = _searched(decomposition, lsa_place(places), machine)
     inputs = RankingInputs(
-        corpus, word_vectors=word_vectors, vectors=searched, averages=averaged, each=each_on(machine)
+        corpus, word_vectors=loaded_words, vectors=searched, averages=averaged, each=each_on(machine)
     )
     return Index(inputs, places.corpus_sha256)
 
