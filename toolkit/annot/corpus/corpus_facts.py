@@ -235,7 +235,7 @@ class CorrectionSummary:
     papers: tuple[str, ...] = ()
     """Ids of the papers whose record is another one now."""
     texts: tuple[str, ...] = ()
-    """Those of which title or abstract changed."""
+    """Papers whose title or abstract changed."""
     labels_gone: int = 0
     """Papers that lost their sentence labels, because they have other sentences."""
     queries: tuple[MovedQuery, ...] = ()
@@ -250,7 +250,7 @@ class _Change(NamedTuple):
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those before, and those after."""
+        """Sentences before and after the correction."""
         sentences_before, after = (tuple(json.loads(text.body)["sentences"]) for text in self)
         return sentences_before, after
 

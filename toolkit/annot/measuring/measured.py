@@ -1,4 +1,4 @@
-"""What is measured on one record of a study, and the files of exports/ that hold it."""
+"""Figures measured on one record of a study, and the files of exports/ that hold it."""
 
 from __future__ import annotations
 

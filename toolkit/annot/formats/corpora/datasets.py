@@ -409,7 +409,7 @@ def cord19_records(piece: Piece) -> Records:
 
 
 def _full_texts(row: Mapping[str, str], folder: Path) -> list[Path]:
-    """Those that are there; a release can be downloaded without them."""
+    """Files that exist; a release can be downloaded without them."""
     names = [name.strip() for column in _FILES for name in row.get(column, "").split(";")]
     return [path for name in names if _FILE.fullmatch(name) and (path := folder / name).is_file()]
 
