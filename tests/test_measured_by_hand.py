@@ -57,7 +57,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         found.update(named, given=given)
         return Noted()
 
-    for name in ("agreement_table", "of_runs"):
+    for name in ("agreement_table", "evaluate_runs"):
         monkeypatch.setattr(measured, name, keep)
     monkeypatch.setattr(study_analyses, "assessor_effect_on_runs", keep)
     monkeypatch.setattr(measured, "refuse_unjudged", lambda _: found.update(refused=True))

@@ -12,6 +12,7 @@ from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel,
 from annot.measuring import measured
 from annot.measuring.diagnosis.matrices import JudgementCount, Repeat
 from annot.study.outcome import Outcome
+from annot.study.rushed import NONE_RUSHED
 
 
 def outcome(**changes: Any) -> Any:
@@ -175,6 +176,7 @@ def test_days_decide_whether_the_clock_is_the_order(monkeypatch: pytest.MonkeyPa
                 )
             ),
             **{"judged_elsewhere": elsewhere, "facets": {}, "topics": {}, "assignments": (), "sample": None},
+            rushed=NONE_RUSHED,
         )
         measured.assessors_of(snapshot)
     assert by_clock == [False, True, True]

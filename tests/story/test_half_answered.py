@@ -93,4 +93,6 @@ def test_a_half_answered_pair_outlives_new_guidelines_and_goes_with_its_text(stu
         for sentence, label in zip(paper.sentences, paper.labels or (), strict=True)
         if label in wanted
     ]
+    # The text is drawn before the style sheet that depends on the task, so the marks may come a moment later.
+    page.wait_for_function(f"{MARKED}.length > 0")
     assert page.evaluate(MARKED) == labelled
