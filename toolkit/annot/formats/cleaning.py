@@ -166,7 +166,7 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     ('Copyright is a right.', (('a notice: copyright', '(c) 2015 Elsevier Ltd. All rights reserved.'),))
     """
     end = text[-_LAST:]
-    may_have = any(mark in text for mark in _MARKS) or any(mark in end for mark in _MARKS_AT_THE_END)
+    may_have = any(map(text.__contains__, _MARKS)) or any(map(end.__contains__, _MARKS_AT_THE_END))
     if not (may_have or _PLACE.search(end[-9:])) or len(text) > _LONGEST:
         return text, ()
     cut: list[tuple[str, str]] = []

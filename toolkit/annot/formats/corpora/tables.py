@@ -182,15 +182,16 @@ TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid"
 _BETWEEN = re.compile(r"[\s;,|]+")
 _RETRACTED = ("is retracted", "document type", "publication type")
 """Columns that say that a paper was retracted: `true`, or a type with that word."""
+_LONGEST_MISSING = max(map(len, MISSING))
 _NO_ABSTRACT = "[No abstract available]"
 """Scopus writes it in place of one."""
 
 
 @lru_cache(maxsize=64)
-def meaning(header: tuple[str, ...]) -> dict[str, str]:
+def fields_of_columns(header: tuple[str, ...]) -> dict[str, str]:
     """The field of each column that is used.
 
-    >>> meaning(("Article Title", "Abstract", "DOI", "Language"))
+    >>> fields_of_columns(("Article Title", "Abstract", "DOI", "Language"))
     {'Article Title': 'title', 'Abstract': 'abstract', 'DOI': 'doi'}
     """
     if {"TI", "AB"} <= {*header}:
@@ -227,7 +228,7 @@ def unusable(header: Sequence[str]) -> str:
         return "columns: found NUL characters, expected text; save the file as UTF-8"
     if twice := sorted({name for name in header if name in COLUMNS and header.count(name) > 1}):
         return f"columns: found {', '.join(twice)} twice, expected each once"
-    fields = meaning(tuple(header))
+    fields = fields_of_columns(tuple(header))
     if header and not fields:
         return f"columns: found {', '.join(header):.80}, expected an id and a text among them"
     if header and not has_own_ids(fields) and not {"abstract", *TEXTS} & {*fields.values()}:
@@ -235,32 +236,51 @@ def unusable(header: Sequence[str]) -> str:
     return ""
 
 
+class _Columns(NamedTuple):
+    """How the rows under a header are read."""
+
+    fields: tuple[tuple[str, str], ...]
+    """Names of the columns that are used, with their fields."""
+    own_ids: bool
+    retraction: tuple[str, ...]
+    """Names of the columns that say whether a paper was retracted."""
+
+
+@lru_cache(maxsize=64)
+def _columns(header: tuple[str, ...]) -> _Columns:
+    fields = fields_of_columns(header)
+    retraction = tuple(name for name in header if _plain_name(name) in _RETRACTED)
+    return _Columns(tuple(fields.items()), has_own_ids(fields), retraction)
+
+
 def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The row's fields. An empty cell of a year or of an id of a bibliographic table is none; ids that are cited may be
     a list, or one text, with spaces, semicolons, commas or bars between them; a year may be a number with a point, as
     pandas writes them, or in a date.
     """
-    names = meaning(tuple(record))
-    own_ids = has_own_ids(names)
-    fields = {field: _without_missing(record[name]) for name, field in names.items()}
+    columns = _columns(tuple(record))
+    fields = {field: _without_missing(record[name]) for name, field in columns.fields}
     if "year" in fields:
         # What is no year is counted as one that was left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):
             fields[name] = [cited for cited in _BETWEEN.split(cell) if cited]
-    if not own_ids:
+    if not columns.own_ids:
         fields |= {kind: _text(fields[kind]) for kind in _ID_NAMES if kind in fields}
         if fields.get("abstract") == _NO_ABSTRACT:
             fields["abstract"] = None
-    retraction = (str(record[name]).lower() for name in record if _plain_name(name) in _RETRACTED)
+    retraction = [str(record[name]).lower() for name in columns.retraction]
     retracted = any("retract" in text or text == "true" for text in retraction)
     return document(fields) | ({"retracted": True} if retracted else {})
 
 
 def _without_missing(cell: Any) -> Any:
     """The cell, None for the word by which a program says that it is empty. The ids of a table are never missing."""
-    return None if cell != cell or (isinstance(cell, str) and cell.strip().lower() in MISSING and cell) else cell
+    if isinstance(cell, str):
+        text = cell.strip()
+        return None if cell and len(text) <= _LONGEST_MISSING and text.lower() in MISSING else cell
+    return None if cell != cell else cell
 
 
 def _text(cell: Any) -> str | None:
@@ -389,7 +409,7 @@ def _dialect(lines: Sequence[str], name: str) -> tuple[str, int]:
 
 def _known(line: str, delimiter: str) -> int:
     try:
-        return len(meaning(tuple(next(csv.reader([line], delimiter=delimiter), ()))))
+        return len(fields_of_columns(tuple(next(csv.reader([line], delimiter=delimiter), ()))))
     except csv.Error:
         return 0
 
@@ -427,7 +447,7 @@ def parquet_rows(piece: Piece) -> Records:
     import pyarrow
 
     file = parquet_file(Path(piece.path))
-    columns = [*meaning(tuple(file.schema_arrow.names))]
+    columns = [*fields_of_columns(tuple(file.schema_arrow.names))]
     stop = file.metadata.num_row_groups if piece.stop is None else piece.stop
     number = 0
     try:
@@ -483,7 +503,7 @@ def records(piece: Piece) -> Records:
             yield 1, papers_sheet
             return
         sheet, header = papers_sheet
-        names = meaning(tuple(header.cells.values()))
+        names = fields_of_columns(tuple(header.cells.values()))
         columns = {column: name for column, name in header.cells.items() if name in names}
         years = [name for name, field in names.items() if field == "year"]
         last = header.number
@@ -566,7 +586,7 @@ class _Workbook:
         for sheet in self.sheets:
             with closing(self.rows(sheet)) as source:
                 rows = [row for row in islice(source, HEADER_WITHIN) if isinstance(row, _Row)]
-            headers = [row for row in rows if len(meaning(tuple(row.cells.values()))) > 1]
+            headers = [row for row in rows if len(fields_of_columns(tuple(row.cells.values()))) > 1]
             fault = unusable([*headers[0].cells.values()]) if headers else ""
             if headers and not fault:
                 return sheet, headers[0]

@@ -124,6 +124,8 @@ def marked_text(element: ElementTree.Element) -> str:
 
 
 def _marked(element: ElementTree.Element) -> str:
+    if not len(element):
+        return element.text or ""
     parts = [element.text or ""]
     for child in element:
         name = child.tag.rpartition("}")[2]
@@ -231,8 +233,10 @@ def _paper(record: Element) -> dict[str, Any]:
     none = Element("none")
     numbered, article, data = (none if part is None else part for part in (numbered, article, data))
     parts = article.findall("Abstract/AbstractText")
-    abstracts = numbered.findall("OtherAbstract") if not any(map(_text, parts)) else []
+    has_text = any(text.strip() for part in parts for text in part.itertext())
+    abstracts = [] if has_text else numbered.findall("OtherAbstract")
     abstracts.sort(key=lambda other: other.get("Language", "eng") != "eng")
+    kinds = article if (listed := article.find("PublicationTypeList")) is None else listed
     return {
         "title": _title(article),
         **_abstract(abstracts[0].findall("AbstractText") if abstracts else parts),
@@ -240,7 +244,7 @@ def _paper(record: Element) -> dict[str, Any]:
         "pmid": numbered.findtext("PMID"),
         "doi": _doi(numbered, article, data),
         "cited": list(_cited(numbered, data)),
-        **({"retracted": True} if _RETRACTED in map(_text, article.iter("PublicationType")) else {}),
+        **({"retracted": True} if _RETRACTED in map(_text, kinds.iterfind("PublicationType")) else {}),
     }
 
 
@@ -270,9 +274,12 @@ def _heading(part: Element, name: str) -> str:
 
 def _year(article: Element, data: Element) -> str | None:
     """The year of the issue or the book; else of the electronic publication, or of the entry in PubMed."""
-    paths = ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate")
-    dates = [*map(article.find, paths), data.find("History/PubMedPubDate[@PubStatus='pubmed']")]
-    return year_in(" ".join(date.itertext()) for date in dates if date is not None)
+    return year_in(" ".join(date.itertext()) for date in _dates(article, data) if date is not None)
+
+
+def _dates(article: Element, data: Element) -> Iterator[Element | None]:
+    yield from map(article.find, ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate"))
+    yield data.find("History/PubMedPubDate[@PubStatus='pubmed']")
 
 
 def _doi(record: Element, article: Element, data: Element) -> str | None:
