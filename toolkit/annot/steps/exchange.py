@@ -10,9 +10,16 @@ from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.judging.exchange.audit import rushed_of
-from annot.judging.exchange.collecting import PullCursor, PullResult
+from annot.judging.exchange.collecting import (
+    NO_OPTIONS,
+    PreparedPush,
+    PullCursor,
+    PullResult,
+    Round,
+    RoundOptions,
+    pull_round,
+)
 from annot.judging.exchange.outgoing import check_outgoing
-from annot.judging.exchange.rounds import NO_OPTIONS, PreparedPush, Round, RoundOptions, pull_round
 from annot.judging.exchange.sending import PushResult, SentProject, send_outgoing
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
 from annot.publishing.report.tables import sentences
