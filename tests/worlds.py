@@ -49,12 +49,12 @@ class World:
         with open_store(self.ws.database_url) as store, store.read() as session:
             return outcome_of(session, self.ws.settings)
 
-    def push(self, round: str = "judging", **wishes: Any) -> PushResult:
-        return exchange.push(self.ws, round=round, dry_run=False, advance=quietly, wishes=RoundOptions(**wishes))
+    def push(self, round: str = "judging", **options: Any) -> PushResult:
+        return exchange.push(self.ws, round=round, dry_run=False, advance=quietly, options=RoundOptions(**options))
 
-    def pull(self, round: str = "judging", seen: dict[int, PullCursor] | None = None, **wishes: Any) -> PullResult:
-        given = RoundOptions(**wishes) if wishes else NO_OPTIONS
-        return exchange.pull(self.ws, round=round, advance=quietly, wishes=given, seen=seen)
+    def pull(self, round: str = "judging", seen: dict[int, PullCursor] | None = None, **options: Any) -> PullResult:
+        given = RoundOptions(**options) if options else NO_OPTIONS
+        return exchange.pull(self.ws, round=round, advance=quietly, options=given, seen=seen)
 
     def project(self, name: str, round: str = "judge") -> int:
         """The person's project; of several the one with tasks."""

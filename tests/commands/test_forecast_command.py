@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.judging.progress import Look
+from annot.judging.progress import StudyProgress
 from annot.publishing.report.cells import HOURS, estimate
 from annot.publishing.report.status_page import describe, tables
 from annot.publishing.report.terminal import share_done
@@ -19,7 +19,7 @@ from small_study import NOW, build
 Run = Callable[..., Any]
 
 
-def look(ws: Workspace) -> Look:
+def look(ws: Workspace) -> StudyProgress:
     """What `forecast` shows."""
     return forecast(ws.replaced("forecast", hourly_rate=30.0), clock=lambda: NOW)
 

@@ -13,7 +13,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Judgement, Query, Topic
 from annot.formats.topics import read_topics
-from annot.judging.exchange.outgoing import material_of
+from annot.judging.exchange.outgoing import TaskMaterial
 from annot.store.judgements import record_judgements
 from annot.store.people import put_assessors
 from annot.store.pools import put_queries
@@ -150,7 +150,7 @@ def test_a_document_with_the_id_of_a_topic_is_a_document_like_any_other(
     pooled = [one["doc_id"] for one in annot("pool", "show", "2", "--json").data["entries"]]
     assert "2" in pooled
     assert topics(study)["2"] == text
-    material = material_of(study, {("2", "2")})
+    material = TaskMaterial(study, {("2", "2")})
     assert (material.topic_of("2"), material.papers["2"].paper_id) == (text, "2")
     with (
         pytest.raises(InputError, match="queries of papers: 2: a topic that is a text has this id"),

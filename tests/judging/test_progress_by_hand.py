@@ -123,8 +123,8 @@ def test_consent_reaches_to_all_that_is_on_record_even_of_a_clock_that_is_ahead(
     assert [one.assessor for one in agreeing(RECORDED, RECORDED, people=("a2",))] == ["a2"]
 
 
-def words(published: str | None, given: int, early: dict[str, int]) -> comments.OfKind:
-    return comments.OfKind("comments", "assessors", published, given, early, ())
+def words(published: str | None, given: int, early: dict[str, int]) -> comments.WordsOfKind:
+    return comments.WordsOfKind("comments", "assessors", published, given, early, ())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def words(published: str | None, given: int, early: dict[str, int]) -> comments.
 )
 def test_of_what_is_published_that_of_people_who_did_not_know_stays_out(decided: str | None, published: int) -> None:
     one = words(decided, 7, {"a1": 1, "a2": 2})
-    everything = comments.OwnWords((one,), frozenset(), {})
+    everything = comments.PublishedWords((one,), frozenset(), {})
     assert one.published == published
     assert [note.partition(" left out")[0] for note in everything.notes] == (
         ["1 of the comments by a1", "2 of the comments by a2"] if decided == "published" else []

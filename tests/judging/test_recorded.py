@@ -16,8 +16,8 @@ from annot.judging.exchange.collecting import (
     RoundOptions,
     collect,
     lines_of,
-    record_beside,
     record_counting,
+    record_uncounted,
     sourced_judgement,
 )
 from annot.judging.exchange.round_parts import PARTS
@@ -77,14 +77,14 @@ def test_answers_of_a_round_that_never_counts_are_kept_beside_and_none_is_lost(w
         )
         trials.add_assignments(session, "train", [Assignment(*D0.pair, "a2", 1)])
     of = project(ws, "train", D0, D1, D2)
-    done = record_beside(ws, collected(of, reading(D0, 1), reading(D1, 2, "no grade")))
+    done = record_uncounted(ws, collected(of, reading(D0, 1), reading(D1, 2, "no grade")))
     assert counts(done.row) == {"assigned": 3, "judged": 1, "new": 2, "changed": 0, "flagged": 1, "lost": 0}
     assert (done.row.part, done.lost) == (PARTS["train"].title, ())
     assert list(done.notes) == ["a note", "a1: 1 answer not counted: no grade"]
     other = project(ws, "train", D0, name="a2")
-    again = record_beside(ws, collected(of, reading(D0, 1, grade=3, changed=LATER)))
+    again = record_uncounted(ws, collected(of, reading(D0, 1, grade=3, changed=LATER)))
     assert counts(again.row) == {"assigned": 3, "judged": 1, "new": 0, "changed": 1, "flagged": 0, "lost": 0}
-    theirs = record_beside(ws, collected(other, reading(D0, 9)), lambda session: lambda found: "train")
+    theirs = record_uncounted(ws, collected(other, reading(D0, 9)), lambda session: lambda found: "train")
     assert counts(theirs.row) == {"assigned": 1, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
 
 

@@ -13,7 +13,7 @@ from annot.judging.exchange.collecting import NO_OPTIONS, Lost, PreparedPush, Pu
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.servers import Unreachable
-from annot.judging.rounds import check_wishes, round_of
+from annot.judging.rounds import check_options, round_of
 from annot.labelstudio.studio_records import PUBLISHED, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store.people import Notice
@@ -170,11 +170,13 @@ def test_unless_it_is_wished_nothing_is_withdrawn_and_everything_is_recorded() -
 
 
 def test_a_wish_for_another_round_is_refused_with_the_rounds_that_know_it() -> None:
-    check_wishes(RoundOptions(accept_deletions=True), allowed={"accept_deletions"}, command="annot pull")
-    check_wishes(RoundOptions(), allowed=set(), command="annot push")
+    check_options(RoundOptions(accept_deletions=True), allowed={"accept_deletions"}, command="annot pull")
+    check_options(RoundOptions(), allowed=set(), command="annot push")
     with pytest.raises(InputError, match="--accept-deletions is not for `annot pull training`") as caught:
-        check_wishes(
-            RoundOptions(accept_deletions=True), allowed=round_of("training").wishes, command="annot pull training"
+        check_options(
+            RoundOptions(accept_deletions=True),
+            allowed=round_of("training").option_names,
+            command="annot pull training",
         )
     assert caught.value.hint == "it is for `annot pull judging` and `annot pull adjudication`"
     with pytest.raises(InputError, match="round"):

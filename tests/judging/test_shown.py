@@ -11,7 +11,7 @@ import pytest
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.displayed_content import changed_tasks
-from annot.judging.exchange.outgoing import material_of, tasks_of
+from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, pair_key, returned_task
 from annot.store import judgements, trials
@@ -46,7 +46,7 @@ def project(round: StoredRound, person: str = "a1") -> Project:
 
 def task_of(ws: Workspace, asked: PairKey = FIRST) -> dict[str, Any]:
     """The task of judging, alone of its query."""
-    return tasks_of(ws, material_of(ws, {asked.pair}), [asked])[asked]
+    return tasks_of(ws, TaskMaterial(ws, {asked.pair}), [asked])[asked]
 
 
 def is_as_sent(

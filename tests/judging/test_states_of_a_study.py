@@ -17,7 +17,7 @@ import pytest
 from annot.base.records import Judgement
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging import states as state_memory
-from annot.judging.exchange.outgoing import form_of, material_of
+from annot.judging.exchange.outgoing import TaskMaterial, form_of
 from annot.judging.exchange.round_parts import PARTS
 from annot.judging.states import STATES, THINGS, Examination, StudyState, remembered_findings, words_of
 from annot.publishing.report import figures
@@ -54,7 +54,7 @@ def record_as_sent(ws: Workspace) -> None:
     """The versions that a push of the plan would have put on record."""
     with ws.reading() as session:
         pairs = {one.pair for one in read_assignments(session)}
-    contents = form_of(ws, PARTS["judge"], material_of(ws, pairs)).contents
+    contents = form_of(ws, PARTS["judge"], TaskMaterial(ws, pairs)).contents
     with ws.writing() as session:
         record_versions(
             session, [version(*key, body, since="2021-01-01T00:00:00+00:00") for key, body in contents.items()]

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio.gateway import Gateway, behind, deliver
+from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
 from annot.labelstudio.http_client import UncertainWrite
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from faulty import IMPORT, TASKS, answers, keys
@@ -39,7 +39,7 @@ def listed(*tasks: tuple[str | None, int, str]) -> list[StudioTask]:
 
 
 def again(there: list[StudioTask], wanted: Iterable[dict[str, Any]], *new: str) -> list[str | None]:
-    return [task.key for task in behind(there, list(wanted), new=new)]
+    return [task.key for task in tasks_to_resend(there, list(wanted), new=new)]
 
 
 def test_behind_a_new_task_all_unanswered_ones_are_sent_again() -> None:

@@ -22,7 +22,7 @@ from annot.base.records import PairKey
 from annot.labelstudio import gateway as delivery
 from annot.labelstudio import gateway as gateway_module
 from annot.labelstudio import server
-from annot.labelstudio.gateway import Gateway, behind, deliver
+from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
 from annot.labelstudio.screens import screen_of
 from annot.labelstudio.studio_records import Delivery, ProjectSpec, read_task, write_result
 from fixtures_studio import GUARD, Studio
@@ -321,4 +321,4 @@ def test_many_outdated_tasks_are_sent_again_at_once_and_an_answered_one_is_left_
 
 def renew(gateway: Gateway, project: int, tasks: list[dict[str, Any]], *new: str) -> Delivery:
     """Bring these tasks into the project, in this order."""
-    return deliver(gateway, project, tasks, stale=behind(gateway.tasks_of(project), tasks, new=new))
+    return deliver(gateway, project, tasks, stale=tasks_to_resend(gateway.tasks_of(project), tasks, new=new))

@@ -13,7 +13,7 @@ import pytest
 from annot.base.errors import InputError, LeakError, MissingInput
 from annot.base.records import PairKey
 from annot.formats.trec import read_qrels
-from annot.judging.exchange.outgoing import OutgoingProject, check_outgoing, form_of, material_of, spec_of, tasks_of
+from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, check_outgoing, form_of, spec_of, tasks_of
 from annot.judging.exchange.round_parts import PARTS
 from annot.judging.opinions.on_record import check_early, opinions_on_record
 from annot.labelstudio.studio_records import Screen
@@ -176,7 +176,7 @@ def sent_tasks(ws: Workspace) -> dict[str, object]:
     found: dict[str, object] = {kind: screen(ws, kind) for kind in get_args(Screen)}
     for who in ("a1", "a2"):
         order = [PairKey(one.query_id, one.doc_id) for one in plan if one.assessor == who]
-        material = material_of(ws, {asked.pair for asked in order})
+        material = TaskMaterial(ws, {asked.pair for asked in order})
         form = form_of(ws, PARTS["judge"], material)
         out = OutgoingProject(form, who, tasks_of(ws, material, order))
         found |= {f"{who} tasks": out.tasks, f"{who} project": spec_of(ws, out)}
@@ -244,7 +244,7 @@ def test_a_push_is_refused_if_it_would_show_what_a_model_said(tmp_path: Path) ->
     with ws.reading() as session:
         order = [PairKey(one.query_id, one.doc_id) for one in people.read_assignments(session) if one.assessor == "a1"]
     shuffled = random.Random(3).sample(order, len(order))
-    material = material_of(ws, {asked.pair for asked in order})
+    material = TaskMaterial(ws, {asked.pair for asked in order})
     form = form_of(ws, PARTS["judge"], material)
     tasks = tasks_of(ws, material, shuffled)
     check_outgoing(ws, [OutgoingProject(form, "a1", tasks)])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import PairKey, Paper, Topic
-from annot.judging.exchange.outgoing import material_of, tasks_of
-from annot.judging.opinions.prompts import Prompts, as_seen, prompts_of
+from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
+from annot.judging.opinions.prompts import Prompts, as_seen
 from annot.labelstudio.tasks import Layout, document_column, pair, topic_column, whole_pair
 from annot.store import facet_labels, trials
 from annot.store.models import Gold
@@ -36,10 +35,11 @@ def ws(tmp_path: Path) -> Workspace:
 
 
 def prompt_with(ws: Workspace, sentence: str, title: str = "Title of d03") -> str:
-    found = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=[], recorded={})
+    found = Prompts(ws, [PAIR], template="opinion.txt.j2", gold=[], recorded={})
     paper = Paper("d03", title, ("Why d03.", sentence, "What d03."), 2001, LABELS)
     papers = {**found.material.papers, "d03": paper}
-    return replace(found, material=replace(found.material, papers=papers)).of(PAIR)
+    found.material.papers = papers
+    return found.of(PAIR)
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=range(len(ORDERS)))
@@ -65,7 +65,7 @@ def test_a_title_that_gives_orders_stays_in_its_line(ws: Workspace) -> None:
 
 def test_the_quoted_text_is_what_the_screen_shows(ws: Workspace) -> None:
     """Taken from the task itself, tags removed by hand."""
-    material = material_of(ws, {PAIR})
+    material = TaskMaterial(ws, {PAIR})
     asked = PairKey(*PAIR)
     html = tasks_of(ws, material, [asked])[asked]["data"]["pair_html"]
     topic, document = as_seen(html)
@@ -78,7 +78,7 @@ def test_a_paper_without_a_sentence_of_the_facet_says_so_as_the_screen_does(ws: 
     with ws.writing() as session:
         given = [facet_labels.FacetLabels(name, own, "carried") for name, own in labels.items()]
         facet_labels.replace_labels(session, given)
-    prompt = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=[], recorded={}).of(PAIR)
+    prompt = Prompts(ws, [PAIR], template="opinion.txt.j2", gold=[], recorded={}).of(PAIR)
     assert "| Candidate: Title of d03\n| No sentence here is labelled method.\n| Why d03.\n" in prompt
 
 
@@ -145,6 +145,6 @@ def test_a_template_of_the_study_replaces_the_prompt_and_has_to_show_the_pair(ws
 
 def test_a_template_gets_places_and_no_text_of_a_paper(ws: Workspace) -> None:
     """What is on record as the prompt, and published, holds nothing that the licence of texts forbids."""
-    found: Prompts = prompts_of(ws, [PAIR], template="opinion.txt.j2", gold=gold(ws), recorded={})
+    found = Prompts(ws, [PAIR], template="opinion.txt.j2", gold=gold(ws), recorded={})
     assert "Title of" not in found.frames["method"]
     assert "[the pair of example 4]" in found.frames["method"]

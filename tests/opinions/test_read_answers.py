@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from annot.judging.opinions.prompts import LONGEST_REASON, Completion, ReadAnswer, completion_of, read_answer
+from annot.judging.opinions.prompts import LONGEST_REASON, Completion, completion_of, read_answer
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_names_and_counts_are_taken_only_if_they_are_such() -> None:
     ],
 )
 def test_one_object_with_a_grade_of_the_scale_is_read(text: str | None, grade: int | None) -> None:
-    assert read_answer(text, range(4)) == (None if grade is None else ReadAnswer(grade, "x"))
+    assert read_answer(text, range(4)) == (None if grade is None else (grade, "x"))
 
 
 def test_a_long_reason_is_cut() -> None:
     found = read_answer(json.dumps({"grade": 1, "reason": "x" * 3000}), range(4))
-    assert found == ReadAnswer(1, "x" * LONGEST_REASON)
+    assert found == (1, "x" * LONGEST_REASON)
     assert LONGEST_REASON == 2000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import ModelError
 from annot.judging.opinions.on_record import opinions_on_record
-from annot.judging.opinions.prompts import Completion, ReadAnswer, read_answer, unreadable_answer
+from annot.judging.opinions.prompts import Completion, read_answer, unreadable_answer
 from annot.publishing.release.parts import opinion_files
 from annot.publishing.terms import terms_of
 from annot.steps import opinions
@@ -109,9 +109,7 @@ def test_where_a_redirect_leads_is_shown_and_not_followed(ws: Workspace) -> None
 
 @pytest.mark.parametrize("grade", ['"cannot judge"', '"Cannot judge "'])
 def test_cannot_judge_is_an_answer_without_a_grade(grade: str) -> None:
-    assert read_answer(f'{{"grade": {grade}, "reason": "It is in German."}}', range(4)) == ReadAnswer(
-        None, "It is in German."
-    )
+    assert read_answer(f'{{"grade": {grade}, "reason": "It is in German."}}', range(4)) == (None, "It is in German.")
 
 
 @pytest.mark.parametrize("grade", ['"cannot"', "null", '""', '"n/a"'])

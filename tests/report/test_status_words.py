@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined
-from annot.judging.progress import AssessorSeen, PersonByDay, QuerySeen
+from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
 from annot.publishing.report.cells import HOURS, Number
@@ -79,11 +79,11 @@ def look() -> Any:
         )
 
     return SimpleNamespace(
-        assessors=(AssessorSeen("a1", 9, 5, 1, {0: 3, 1: 1}), AssessorSeen("a2", 9, 0, 0, {0: 0, 1: 0})),
+        assessors=(AssessorProgress("a1", 9, 5, 1, {0: 3, 1: 1}), AssessorProgress("a2", 9, 0, 0, {0: 0, 1: 0})),
         queries=(
-            QuerySeen("q1", 4, 4, {"a1": (4, 4), "a2": (4, 4)}),
-            QuerySeen("q2", 5, 0, {"a1": (1, 5)}),
-            QuerySeen("q3", 5, 0, {"a2": (0, 5)}),
+            QueryProgress("q1", 4, 4, {"a1": (4, 4), "a2": (4, 4)}),
+            QueryProgress("q2", 5, 0, {"a1": (1, 5)}),
+            QueryProgress("q3", 5, 0, {"a2": (0, 5)}),
         ),
         agreement=None,
         forecast=SimpleNamespace(
@@ -132,7 +132,7 @@ def test_a_person_on_the_page_has_their_own_counts_links_and_leave() -> None:
         people=[SimpleNamespace(assessor="a1", left_on=None), SimpleNamespace(assessor="a2", left_on="2031-01-01")],
     )
     days = {"a1": PersonByDay((0, 2), 2, NOW)}
-    first = _shown(snapshot, "a1", days, "assessor", assessor_seen=AssessorSeen("a1", 9, 5, 1, {}))
+    first = _shown(snapshot, "a1", days, "assessor", assessor_seen=AssessorProgress("a1", 9, 5, 1, {}))
     assert (first.done, first.of, first.days, first.last, first.left) == (5, 9, (0, 2), NOW, False)
     assert first.links == (project_url("http://studio.example", 1),)
     second = _shown(snapshot, "a2", days, "assessor")

@@ -10,10 +10,10 @@ from annot.base.records import PairKey
 from annot.base.stats.inference import generator
 from annot.judging.exchange.outgoing import (
     OutgoingProject,
+    TaskMaterial,
     check_outgoing,
     check_spec,
     form_of,
-    material_of,
     spec_of,
     tasks_of,
 )
@@ -51,7 +51,7 @@ def as_drawn(*, occasion: int = 1) -> list[PairKey]:
 def outgoing(ws: Workspace, order: list[PairKey], *, new: list[PairKey] | None = None) -> OutgoingProject:
     """What a1 is to find; new: the last of it, the rest was sent before."""
     part, own = PARTS["judge"], order if new is None else new
-    material = material_of(ws, {asked.pair for asked in order})
+    material = TaskMaterial(ws, {asked.pair for asked in order})
     return OutgoingProject(form_of(ws, part, material), "a1", tasks_of(ws, material, own), order if new else ())
 
 
@@ -132,7 +132,7 @@ def test_a_project_names_its_own_person_and_no_other_and_no_method_or_account(ti
 
 def test_each_task_says_where_it_is_and_the_last_that_it_is_the_last_for_now(ws: Workspace) -> None:
     sequence = [PairKey("p1-method", "d00"), PairKey("p1-method", "d01"), PairKey("p2-method", "d00")]
-    material = material_of(ws, {asked.pair for asked in sequence})
+    material = TaskMaterial(ws, {asked.pair for asked in sequence})
     places = [task["data"]["progress"] for task in tasks_of(ws, material, sequence).values()]
     assert [place.partition(" · ")[2] for place in places] == [
         "query 1, candidate 1 of 2",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError, MissingInput, StudioError
-from annot.judging.exchange.collecting import NO_OPTIONS, PulledProject, PullOutcome, PullResult, RoundOptions
+from annot.judging.exchange.collecting import NO_OPTIONS, PulledProject, PullResult, RoundOptions
 from annot.judging.exchange.sending import PushResult, SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import ROUNDS
@@ -136,8 +136,8 @@ def sent_to(
     """What each round's pull brings or raises; returns the calls."""
     calls: list[tuple[str, RoundOptions]] = []
 
-    def pulled(_ws: object, *, round: str, wishes: RoundOptions, **_: object) -> PullResult:
-        calls.append((round, wishes))
+    def pulled(_ws: object, *, round: str, options: RoundOptions, **_: object) -> PullResult:
+        calls.append((round, options))
         found = answers[round]
         if isinstance(found, Exception):
             raise found
@@ -160,19 +160,19 @@ def test_what_one_round_refuses_keeps_none_of_the_others(ws: Workspace, monkeypa
 
 def test_deletions_are_accepted_in_rounds_that_know_them(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = sent_to(monkeypatch, {name: brought() for name in ROUNDS})
-    wishes = RoundOptions(accept_deletions=True)
-    exchange.pull_sent(ws, advance=quietly, wishes=wishes)
+    options = RoundOptions(accept_deletions=True)
+    exchange.pull_sent(ws, advance=quietly, options=options)
     assert dict(calls) == {
-        name: wishes if "accept_deletions" in round.wishes else NO_OPTIONS for name, round in ROUNDS.items()
+        name: options if "accept_deletions" in round.option_names else NO_OPTIONS for name, round in ROUNDS.items()
     }
     assert NO_OPTIONS in dict(calls).values()
     calls.clear()
-    exchange.pull_sent(ws, advance=quietly, wishes=wishes, named="adjudication")
-    assert calls == [("adjudication", wishes)]
+    exchange.pull_sent(ws, advance=quietly, options=options, named="adjudication")
+    assert calls == [("adjudication", options)]
 
 
 def test_a_round_without_news_is_waited_for_if_another_has_some(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    round: Any = SimpleNamespace(after_pull=lambda _ws: PullOutcome(open=7))
+    round: Any = SimpleNamespace(after_pull=lambda _ws: ((), 7))
     assert exchange._with_open(ws, round, brought(open=2)).open == 2
     assert exchange._with_open(ws, round, brought(open=None)).open == 7
     for seen, news, expected in (({}, True, 40 * 2 + 1), ({}, False, 1), (None, True, 1)):

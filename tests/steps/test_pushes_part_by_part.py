@@ -46,7 +46,7 @@ class Sent:
         patch.setattr(exchange, "check_outgoing", self._check)
         patch.setattr(exchange, "send_outgoing", lambda ws, mine, **_: self._send(mine, away))
 
-    name, wishes, parts, noted_as = "judging", frozenset[str](), (FIRST, SECOND), "push"
+    name, option_names, parts, noted_as = "judging", frozenset[str](), (FIRST, SECOND), "push"
     makes_collection = True
 
     def prepare(self, *_: object, dry_run: bool) -> PreparedPush:

@@ -1,4 +1,4 @@
-"""The sub-study is drawn once: the same wishes again draw nothing, others replace it, and a dry run keeps nothing."""
+"""The sub-study is drawn once: the same options again draw nothing, others replace it, and a dry run keeps nothing."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ NAMES = ("0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical")
 
 def send(study: Study, *names: str) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
     pushed = exchange.push(
-        study.workspace, round="training", wishes=RoundOptions(assessor=names), dry_run=False, advance=quietly
+        study.workspace, round="training", options=RoundOptions(assessor=names), dry_run=False, advance=quietly
     )
     rows = [(one.part, (one.assessor, one.there, one.sent)) for one in pushed.projects]
     return [row for part, row in rows if part == "training"], [row for part, row in rows if part != "training"]
@@ -69,7 +69,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: 
     assert "both name the same sensor" in {one.why for one in gold.values()}
 
     # Those who have the pairs in the plan would learn their grade: nothing for them. a3 is new.
-    pushed = exchange.push(ws, round="training", wishes=RoundOptions(assessor=()), dry_run=False, advance=quietly)
+    pushed = exchange.push(ws, round="training", options=RoundOptions(assessor=()), dry_run=False, advance=quietly)
     assert pushed.projects == ()
     assert len(pushed.notes) == 2
     add_people(ws, [("a3", False)])

@@ -44,20 +44,20 @@ def test_breaches_in_training_and_substudy_are_found(memory: Studio, tmp_path: P
     add_people(ws, [("a3", False)])
     gold_pairs.make(ws.replaced("training", per_facet=2), None, dry_run=False)
     give_reasons(study.folder)
-    exchange.push(ws, round="training", wishes=RoundOptions(assessor=("a3",)), dry_run=False, advance=quietly)
+    exchange.push(ws, round="training", options=RoundOptions(assessor=("a3",)), dry_run=False, advance=quietly)
     for _ in range(2):
         answer_all(study, "a3", "train")
         exchange.pull(ws, round="training", advance=quietly)
-        exchange.push(ws, round="training", wishes=RoundOptions(assessor=("a3",)), dry_run=False, advance=quietly)
+        exchange.push(ws, round="training", options=RoundOptions(assessor=("a3",)), dry_run=False, advance=quietly)
     training.draw(ws, assessor="j1", queries=1, candidates=2, dry_run=False)
-    exchange.push(ws, round="substudy", wishes=RoundOptions(view="abstract"), dry_run=False, advance=quietly)
+    exchange.push(ws, round="substudy", options=RoundOptions(view="abstract"), dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-abstract")
     exchange.pull(ws, round="substudy", advance=quietly)
     table = study.folder / "substudy" / "full-texts.tsv"
     papers = [line.partition("\t")[0] for line in table.read_text(encoding="utf-8").splitlines()[1:]]
     rows = ["paper_id\twhere", *(f"{paper}\tshelf {at}" for at, paper in enumerate(papers))]
     table.write_text("\n".join(rows), encoding="utf-8")
-    exchange.push(ws, round="substudy", wishes=RoundOptions(view="full"), dry_run=False, advance=quietly)
+    exchange.push(ws, round="substudy", options=RoundOptions(view="full"), dry_run=False, advance=quietly)
     answer_all(study, "j1", "substudy-full")
     exchange.pull(ws, round="substudy", advance=quietly)
     assert len(study.on_server("a3", "train-feedback")) == 4
@@ -66,7 +66,7 @@ def test_breaches_in_training_and_substudy_are_found(memory: Studio, tmp_path: P
     annot_done(
         "assessor", "change", "a3", "--account", study.studio.account("trials-another").email, folder=study.folder
     )
-    exchange.push(ws, round="training", wishes=RoundOptions(assessor=("a3",)), dry_run=False, advance=quietly)
+    exchange.push(ws, round="training", options=RoundOptions(assessor=("a3",)), dry_run=False, advance=quietly)
     assert found(study) == {}
 
     trained, abstracts = study.on_server("a3", "train"), study.on_server("j1", "substudy-abstract")

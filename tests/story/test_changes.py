@@ -115,7 +115,7 @@ def test_a_deleted_answer_counts_until_the_lead_accepts_the_deletion(pushed: Stu
     assert (gone.record.revision, gone.record.grade, gone.payload) == (2, None, None)
     assert gone.record.flags == ("gone from the server: its annotation was deleted",)
     accepted = exchange.pull(
-        pushed.workspace, round="judging", wishes=RoundOptions(accept_deletions=True), advance=quietly
+        pushed.workspace, round="judging", options=RoundOptions(accept_deletions=True), advance=quietly
     )
     assert (row(accepted, "a1").judged, row(accepted, "a1").changed) == (1, 1)
     assert accepted.finding("annot pull") is None
@@ -217,7 +217,7 @@ def test_of_deleted_tasks_those_without_an_answer_are_sent_again(pushed: Study) 
     assert [key for key in after if after[key] != before[key]] == ["/".join(unanswered)]
     assert pushed.in_store("a1") == after
     # Once the lead has the deletion count, the person is asked again.
-    exchange.pull(pushed.workspace, round="judging", wishes=RoundOptions(accept_deletions=True), advance=quietly)
+    exchange.pull(pushed.workspace, round="judging", options=RoundOptions(accept_deletions=True), advance=quietly)
     assert {one.assessor: one.sent for one in send(pushed).projects} == {"a1": 1, "a2": 0}
     pushed.judge("a1", {answered: 3})
     assert row(fetch(pushed), "a1").judged == 2

@@ -29,8 +29,8 @@ HALT = "fic0802"
 
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
-    wishes = RoundOptions(assessor=names)
-    pushed = exchange.push(study.workspace, round="labels", wishes=wishes, dry_run=False, advance=quietly)
+    options = RoundOptions(assessor=names)
+    pushed = exchange.push(study.workspace, round="labels", options=options, dry_run=False, advance=quietly)
     return [(one.assessor, one.there, one.sent) for one in pushed.projects]
 
 

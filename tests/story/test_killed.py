@@ -112,7 +112,7 @@ def test_a_pull_killed_at_any_moment_takes_each_judgement_once(judged: Study, tm
     assert new != old
     for study in studies:
         assert exported(study) in (old, new)
-        exchange.pull(study.workspace, round="judging", wishes=RoundOptions(accept_deletions=True), advance=quietly)
+        exchange.pull(study.workspace, round="judging", options=RoundOptions(accept_deletions=True), advance=quietly)
         assert exported(study) == new
         assert history(study.workspace) == expected
 

@@ -19,7 +19,7 @@ from study_stages import quietly
 
 def send(study: Study, view: str, texts: Path | None = None) -> list[tuple[int, int]]:
     pushed = exchange.push(
-        study.workspace, round="substudy", wishes=RoundOptions(view=view, texts=texts), dry_run=False, advance=quietly
+        study.workspace, round="substudy", options=RoundOptions(view=view, texts=texts), dry_run=False, advance=quietly
     )
     return [(one.there, one.sent) for one in pushed.projects]
 

@@ -448,7 +448,7 @@ def push(
     from annot.judging.exchange.collecting import RoundOptions
     from annot.steps import exchange as step
 
-    wishes = RoundOptions(
+    options = RoundOptions(
         changed=changed,
         new_screen=new_screen,
         assessor=tuple(assessor or ()),
@@ -456,7 +456,7 @@ def push(
         texts=texts,
     )
     with progress("sending tasks") as advance:
-        pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, wishes=wishes)
+        pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, options=options)
     command_line = f"annot push {round}" + (f" --view {view}" if view else "")
     return Output(
         pushed, _by_part(pushed.projects), pushed.notes, finding=pushed.finding(command_line.removesuffix(" judging"))
@@ -498,9 +498,9 @@ def pull(
         return None
     if every is not None:
         raise InputError("--every can only be used with --watch")
-    wishes = RoundOptions(accept_deletions=accept_deletions, dry_run=dry_run)
+    options = RoundOptions(accept_deletions=accept_deletions, dry_run=dry_run)
     with progress("reading answers") as advance:
-        pulled, refused = step.pull_sent(ws, advance=advance, wishes=wishes, named=round)
+        pulled, refused = step.pull_sent(ws, advance=advance, options=options, named=round)
     command_line = f"annot pull {round or ''}".rstrip()
     findings = [*refused, *filter(None, [pulled.finding(command_line)])]
     worst = max(findings, key=lambda finding: finding.exit_code, default=None)

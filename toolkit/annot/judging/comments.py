@@ -25,7 +25,7 @@ WHOSE: dict[Kind, str] = {"comments": "assessors", "reasons": "adjudicators"}
 
 
 @dataclass(frozen=True, slots=True)
-class OfKind:
+class WordsOfKind:
     """Words of one kind."""
 
     kind: Kind
@@ -45,10 +45,10 @@ class OfKind:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnWords:
+class PublishedWords:
     """Words of all kinds."""
 
-    kinds: tuple[OfKind, ...]
+    kinds: tuple[WordsOfKind, ...]
     """Kinds of which there are any words."""
     comments: frozenset[Judgement]
     """Judgements whose comments go into a release."""
@@ -77,7 +77,7 @@ class OwnWords:
         )
 
 
-def own_words(study: Snapshot) -> OwnWords:
+def own_words(study: Snapshot) -> PublishedWords:
     """Words that go into a release, by the settings and the notices that each person had."""
     outcome, release = study.outcome, study.ws.settings.release
     given_up = {pair: rulings[-1] for pair, rulings in outcome.unjudgeable.items()}
@@ -91,7 +91,7 @@ def own_words(study: Snapshot) -> OwnWords:
             study.notices, "reasons", release.reasons, [(ruling.adjudicator, ruling) for ruling in settled.values()]
         ),
     ]
-    return OwnWords(
+    return PublishedWords(
         kinds=tuple(words for words in kinds if words.given),
         comments=frozenset(
             judgement
@@ -150,12 +150,12 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice
 
 def _of_kind(
     notices: Iterable[Notice], kind: Kind, decided: str | None, words: Sequence[tuple[str, Judgement | Adjudication]]
-) -> OfKind:
+) -> WordsOfKind:
     early = Counter(person for person, answer in words if not knew(notices, person, kind, answer.judged_at))
     writers = {person for person, _ in words}
     agreed = [row for row in notices if row.how == "consent" and row.kind == kind and row.assessor in writers]
     consents = tuple(dict.fromkeys(notice.words for notice in agreed))
-    return OfKind(kind, WHOSE[kind], decided, len(words), dict(sorted(early.items())), consents)
+    return WordsOfKind(kind, WHOSE[kind], decided, len(words), dict(sorted(early.items())), consents)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from annot.study.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class AssessorSeen:
+class AssessorProgress:
     """One assessor's work so far."""
 
     assessor: str
@@ -36,7 +36,7 @@ class AssessorSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class QuerySeen:
+class QueryProgress:
     """One query's pairs so far."""
 
     query_id: str
@@ -76,7 +76,7 @@ class RunningAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class DisputesSeen:
+class DisputeProgress:
     """Work left for an adjudicator; pairs that are not complete yet may bring more."""
 
     disputed: int
@@ -89,7 +89,7 @@ class DisputesSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StudyProgress:
     """The study at one moment."""
 
     at: str
@@ -100,11 +100,11 @@ class Look:
     """Number of these that count."""
     vacant_pairs: int
     """Pairs that lack an assessor."""
-    assessors: tuple[AssessorSeen, ...]
-    queries: tuple[QuerySeen, ...]
+    assessors: tuple[AssessorProgress, ...]
+    queries: tuple[QueryProgress, ...]
     agreement: RunningAgreement | None
     """None while no pair is complete."""
-    settling: DisputesSeen
+    settling: DisputeProgress
     forecast: Forecast
     """Forecast of judging."""
     currency: str
@@ -156,7 +156,7 @@ class AgreementSoFar:
 
 def progress_of(
     snapshot: Snapshot, *, now: datetime, agreement: Callable[[Snapshot], RunningAgreement | None] = running_agreement
-) -> Look:
+) -> StudyProgress:
     """The study at this moment, with dates in the time zone of `now`. Raises MissingInput when nothing is planned."""
     ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
     if not plan:
@@ -169,13 +169,13 @@ def progress_of(
         name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names
     }
     rules = rules_of(ws.settings)
-    return Look(
+    return StudyProgress(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
         planned=len(progress.given) + progress.left,
         judged=len(progress.given),
         vacant_pairs=len(progress.vacant),
         assessors=tuple(
-            AssessorSeen(
+            AssessorProgress(
                 assessor=name,
                 assigned=done[name] + left[name],
                 judged=done[name],
@@ -198,7 +198,7 @@ def progress_of(
     )
 
 
-def _queries(outcome: Outcome) -> tuple[QuerySeen, ...]:
+def _queries(outcome: Outcome) -> tuple[QueryProgress, ...]:
     pending = {(name, question.pair) for name, question in outcome.progress.pending}
     unfinished = outcome.progress.unfinished
     queries = []
@@ -207,15 +207,15 @@ def _queries(outcome: Outcome) -> tuple[QuerySeen, ...]:
         assigned = Counter(name for team in teams.values() for name in team)
         left = Counter(name for pair, team in teams.items() for name in team if (name, pair) in pending)
         judged = {name: (assigned[name] - left[name], assigned[name]) for name in sorted(assigned)}
-        queries.append(QuerySeen(query_id, len(teams), len(teams.keys() - unfinished), judged))
+        queries.append(QueryProgress(query_id, len(teams), len(teams.keys() - unfinished), judged))
     return tuple(queries)
 
 
-def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:
+def _settling(snapshot: Snapshot, rules: Rules) -> DisputeProgress:
     outcome, seconds = snapshot.outcome, snapshot.ws.settings.forecast.dispute_seconds
     rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, topics=snapshot.topics)
     hours = settling_hours(rate, len(outcome.open), rules)
-    return DisputesSeen(
+    return DisputeProgress(
         len(outcome.settlement.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
     )
 

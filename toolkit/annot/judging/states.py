@@ -201,7 +201,7 @@ class StateFinding(NamedTuple):
         return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in shown)
 
 
-def told(state: StudyState, study: Examination) -> tuple[str, ...]:
+def lines_of_state(state: StudyState, study: Examination) -> tuple[str, ...]:
     """The lines of `annot check`. Raises MissingInput if the study lacks the thing to check, InputError if it cannot be
     read."""
     words = tuple(state.find(study))

@@ -477,7 +477,9 @@ def _single_tasks(
     return {key: copies[key][0].task_id for key in keys}
 
 
-def behind(listed: Sequence[StudioTask], tasks: Sequence[Payload], *, new: Collection[str]) -> list[StudioTask]:
+def tasks_to_resend(
+    listed: Sequence[StudioTask], tasks: Sequence[Payload], *, new: Collection[str]
+) -> list[StudioTask]:
     """The unanswered tasks that have to be sent again, so that all come in their order and with their text.
 
     People meet tasks in the order in which they were sent, so these are all that come after a new one; and, if more

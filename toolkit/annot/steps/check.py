@@ -21,7 +21,7 @@ from annot.formats.beir import dataset_id
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import connect, isolated, people_with_servers, studio_folder, studio_folders
 from annot.judging.guideline_faults import note_as_read
-from annot.judging.states import STATES, Examination, told
+from annot.judging.states import STATES, Examination, lines_of_state
 from annot.labelstudio import accounts, server
 from annot.labelstudio.http_client import is_loopback
 from annot.pools.chain import LINKS
@@ -141,7 +141,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     audited = audit.audit(study.ws, advance=advance) if part == "server" else None
-    states = [(state, told(state, study)) for state in STATES if state.part == part]
+    states = [(state, lines_of_state(state, study)) for state in STATES if state.part == part]
     words, lasting = (
         tuple(line for state, lines in states if state.lasting is stays for line in lines) for stays in (False, True)
     )

@@ -21,7 +21,7 @@ from annot.judging.exchange.collecting import (
 )
 from annot.judging.exchange.outgoing import check_outgoing
 from annot.judging.exchange.sending import PushResult, SentProject, send_outgoing
-from annot.judging.rounds import ROUNDS, check_wishes, round_of
+from annot.judging.rounds import ROUNDS, check_options, round_of
 from annot.publishing.report.tables import sentences
 from annot.publishing.so_far import write_pages
 from annot.store import projects
@@ -38,22 +38,22 @@ from annot.study.workspace import Workspace
 
 
 def push(
-    ws: Workspace, *, round: str, dry_run: bool, advance: Advance, wishes: RoundOptions = NO_OPTIONS
+    ws: Workspace, *, round: str, dry_run: bool, advance: Advance, options: RoundOptions = NO_OPTIONS
 ) -> PushResult:
     """Send the unsent tasks of the round to everyone who has signed up.
 
     With `dry_run` the tasks are made and checked, and nothing is sent.
     """
     chosen = round_of(round)
-    check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
+    check_options(options, allowed=chosen.option_names, command=f"annot push {chosen.name}")
     ws = ws.as_written() if chosen.makes_collection else ws.as_recorded()
     states = states_of(ws) if chosen.noted_as else {}
     with ws.opened() as held:
         if chosen.makes_collection:
             # Before any task is made: a grade that is given may have no name any more.
             with held.reading() as session:
-                refuse_unexplained(changes_of(held, session), wishes.changed)
-        prepared = chosen.prepare(held, wishes, dry_run=dry_run)
+                refuse_unexplained(changes_of(held, session), options.changed)
+        prepared = chosen.prepare(held, options, dry_run=dry_run)
         if not prepared.checked:
             check_outgoing(held, prepared.outgoing)
         pushed = PushResult((), tuple(prepared.notes), prepared.unreachable)
@@ -116,7 +116,7 @@ def pull(
     *,
     round: str,
     advance: Advance,
-    wishes: RoundOptions = NO_OPTIONS,
+    options: RoundOptions = NO_OPTIONS,
     seen: dict[int, PullCursor] | None = None,
 ) -> PullResult:
     """Fetch the annotations of every project of the round, and record the answers and their consequences.
@@ -124,20 +124,20 @@ def pull(
     seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
     chosen = round_of(round)
-    check_wishes(wishes, allowed=chosen.wishes, command=f"annot pull {chosen.name}")
+    check_options(options, allowed=chosen.option_names, command=f"annot pull {chosen.name}")
     with ws.opened() as held:
-        pulled = pull_round(held, chosen, wishes, advance=advance, seen=seen)
-        if wishes.dry_run or (seen is not None and not pulled.assessors):
+        pulled = pull_round(held, chosen, options, advance=advance, seen=seen)
+        if options.dry_run or (seen is not None and not pulled.assessors):
             return pulled
-        afterwards = chosen.after_pull(held)
-    return replace(pulled, notes=(*pulled.notes, *afterwards.notes), open=afterwards.open)
+        notes, still_open = chosen.after_pull(held)
+    return replace(pulled, notes=(*pulled.notes, *notes), open=still_open)
 
 
 def pull_sent(
     ws: Workspace,
     *,
     advance: Advance,
-    wishes: RoundOptions = NO_OPTIONS,
+    options: RoundOptions = NO_OPTIONS,
     rounds: Sequence[Round] = tuple(ROUNDS.values()),
     named: str | None = None,
     seen: dict[int, PullCursor] | None = None,
@@ -148,29 +148,29 @@ def pull_sent(
     Raises an error if no round brought anything.
     """
     if named is not None:
-        return _with_pages(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
-    check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
+        return _with_pages(ws, pull(ws, round=named, advance=advance, options=options, seen=seen), options), ()
+    check_options(options, allowed={"accept_deletions"}, command="annot pull")
     came: list[tuple[Round, PullResult]] = []
     refused: list[AnnotError] = []
     for round in _sent(ws, rounds):
-        options = wishes if "accept_deletions" in round.wishes else NO_OPTIONS
+        of_round = options if "accept_deletions" in round.option_names else NO_OPTIONS
         try:
-            came.append((round, pull(ws, round=round.name, advance=advance, wishes=options, seen=seen)))
+            came.append((round, pull(ws, round=round.name, advance=advance, options=of_round, seen=seen)))
         except AnnotError as error:
             refused.append(error)
     if not came:
         raise refused[0]
     if seen is not None and any(pulled.assessors for _, pulled in came):
         came = [(round, _with_open(ws, round, pulled)) for round, pulled in came]
-    pulled = _with_pages(ws, _together(came), wishes)
+    pulled = _with_pages(ws, _together(came), options)
     # On a server that has only some of the rounds, the others are not missed.
     return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
 
 
-def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> PullResult:
+def _with_pages(ws: Workspace, pulled: PullResult, options: RoundOptions) -> PullResult:
     """Pull, and add a note on answers that came faster than anyone can read. Writes the pages of people's decisions
     so far; a page that cannot be written is a note, and the answers are in all the same."""
-    if wishes.dry_run or not pulled.assessors:
+    if options.dry_run or not pulled.assessors:
         return pulled
     notes = list(pulled.notes)
     with ws.opened() as held:
@@ -256,7 +256,7 @@ def _with_open(ws: Workspace, round: Round, pulled: PullResult) -> PullResult:
     """A round of which nothing came is waited for all the same."""
     if pulled.open is not None:
         return pulled
-    return replace(pulled, open=round.after_pull(ws).open)
+    return replace(pulled, open=round.after_pull(ws)[1])
 
 
 def _together(came: Sequence[tuple[Round, PullResult]]) -> PullResult:

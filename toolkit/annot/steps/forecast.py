@@ -12,7 +12,7 @@ from annot.base.names import check_name
 from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning import FEWEST_FOR_REPEATS
-from annot.judging.progress import Look, progress_of, rules_of, settled_of
+from annot.judging.progress import StudyProgress, progress_of, rules_of, settled_of
 from annot.measuring.agreement.coefficients import COEFFICIENTS, titles_of
 from annot.measuring.agreement.estimates import IN_WORDS, JointGrades, joint_grades, ratings_of, units_of
 from annot.measuring.agreement.estimates import coefficient as coefficient_of
@@ -182,8 +182,8 @@ def depths(designed: DepthForecast) -> Table:
     return columns.of(designed.depths)
 
 
-def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Look:
-    """Look; days are those of the clock's time zone. Raises MissingInput when nothing is planned."""
+def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> StudyProgress:
+    """Progress of the study; days are those of the clock's time zone. Raises MissingInput when nothing is planned."""
     return progress_of(read_snapshot(ws), now=clock())
 
 

@@ -46,10 +46,10 @@ from annot.judging.opinions.on_record import (
     note_early,
     opinions_on_record,
     selected_pairs,
-    standing_of,
+    status_of,
 )
 from annot.judging.opinions.on_record import Selection as Selection
-from annot.judging.opinions.prompts import Prompts, UnreadableAnswer, prompts_of
+from annot.judging.opinions.prompts import Prompts, UnreadableAnswer
 from annot.measuring.study_analyses import runs_of_family
 from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.study import MeasuredOpinion, Study
@@ -197,7 +197,7 @@ def ask(
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
             current, _ = on_judged_texts(session, calls)
-            standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
+            standing = status_of(ws, session, opinions.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
     open_pairs = {(*question.pair, question.repeat) for question in questions}
     settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in opinions.opinions_from(current))
@@ -284,7 +284,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
     put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
     pairs = [pair for pair in pairs if pair not in shown_as_examples | put_off]
     bodies = {facet: recorded[display["prompt"]] for facet, display in around.items()}
-    prompts = prompts_of(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
+    prompts = Prompts(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
     refuse_uncorrected(ws, prompts.material.papers.values())
     record = AskedModel(
         name,

@@ -18,7 +18,7 @@ from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats.beir import dataset_id
 from annot.formats.trec import Match
-from annot.judging.comments import OwnWords, consent, own_words
+from annot.judging.comments import PublishedWords, consent, own_words
 from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
@@ -474,7 +474,7 @@ def _shown_to_model(opinion: OpinionOnRecord) -> Iterator[str]:
         yield from filter(None, texts_in(display))
 
 
-def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> Iterator[str]:
+def _not_ready(study: Study, words: PublishedWords, runs_missing: Sequence[str]) -> Iterator[str]:
     """Parts of the study that are not finished, or not true any more."""
     yield from _pools_missing(study.snapshot)
     yield from runs_missing

@@ -12,7 +12,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from annot.base.names import counted
-from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
+from annot.judging.progress import AgreementSoFar, StudyProgress, by_day, papers_with_complete_pairs, progress_of
 from annot.judging.states import remembered_findings
 from annot.publishing.browse_page import pages_in, with_links
 from annot.publishing.report.notices import RESTS_ON, notices
@@ -105,7 +105,7 @@ class StatusPage:
             return None
 
 
-def line(look: Look) -> str:
+def line(look: StudyProgress) -> str:
     """The study in one line."""
     share = share_done(look.judged, look.planned)
     people = ", ".join(f"{assessor.assessor} {assessor.judged}/{assessor.assigned}" for assessor in look.assessors)

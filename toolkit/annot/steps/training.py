@@ -18,7 +18,7 @@ from annot.base.names import check_name, moment_now
 from annot.base.records import Paper
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
 from annot.formats.input_files import GoldLine, read_full_texts, read_gold, write_full_texts, write_gold
-from annot.judging.exchange.outgoing import material_of
+from annot.judging.exchange.outgoing import TaskMaterial
 from annot.judging.plan_on_record import adjudicators_of
 from annot.judging.trial_answers import (
     AGREED,
@@ -188,7 +188,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(queries_by_id))]
     new_gold = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
     # Every text must be there before anybody is sent something.
-    material_of(ws, {gold.pair for gold in new_gold})
+    TaskMaterial(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
         with ws.writing() as session:
             trials.replace_gold(session, new_gold)
@@ -293,19 +293,19 @@ class PlannedSubstudy:
 
 
 def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run: bool) -> PlannedSubstudy:
-    """Draw the pairs for one assessor, `queries` a facet and `candidates` a query. The same wishes again draw nothing.
+    """Draw the pairs for one assessor, `queries` a facet and `candidates` a query. The same options again draw nothing.
 
     Raises InputError once something of another draw was sent, and if too little is settled.
     """
     texts = ws.substudy / "full-texts.tsv"
-    wishes = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}
+    options = {"assessor": assessor, "per_facet": queries, "per_query": candidates, "seed": ws.settings.seed}
     with ws.reading() as session:
         present = [person.assessor for person in people.read_assessors(session) if person.left_on is None]
         check_name(assessor, present, what="assessor")
         standing = trials.read_trial(session, TRIAL)
         known, without = read_queries(session), read_topics(session).keys()
         final = grades_of(outcome_of(session, ws.settings).decisions)
-    if standing is not None and all(standing[name] == value for name, value in wishes.items()):
+    if standing is not None and all(standing[name] == value for name, value in options.items()):
         return _planned(standing, texts, new=False)
     if not final:
         raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
@@ -313,7 +313,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
     lines = plan_lines(asked)
     facts: dict[str, Any] = {
-        **wishes,
+        **options,
         "by_facet": drawn.by_facet,
         "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
         "pairs": len(drawn.pairs),
@@ -331,7 +331,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
                 trials.replace_assignments(session, ROUNDS[view], assigned(assessor, sequence))
         write_file(ws.substudy / "plan.jsonl", lines)
         write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))
-        write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=wishes)
+        write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=options)
     return _planned(facts, texts, new=True)
 
 

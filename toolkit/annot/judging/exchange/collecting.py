@@ -147,15 +147,16 @@ def collect(
             seen[project.project] = _moved_on(cursor, pulled)
 
 
-class ProjectRecord(NamedTuple):
+class ProjectRecord:
     """One project and its tasks on record, before the server is asked."""
 
-    project: Project
-    sent: Mapping[PairKey, Any]
-    """Questions of the tasks that pushes have noted down."""
-    own: Mapping[str, PairKey]
-    """Questions that the person may be asked, by key."""
-    shown: ShownTasks
+    def __init__(self, session: Session, project: Project, sources: Any) -> None:
+        self.project = project
+        self.sent = projects.read_tasks(session, project.project)
+        """Questions of the tasks that pushes have noted down."""
+        self.own = own_tasks(session, project.round, project.assessor)
+        """Questions that the person may be asked, by key."""
+        self.shown = read_shown(session, project.project, sources)
 
     def questions(self, answered: Iterable[PairKey]) -> dict[str, PairKey]:
         """Questions that the tasks of the project may ask, by key. answered: those with an answer on record.
@@ -172,12 +173,7 @@ def _records(ws: Workspace, server: str, parts: Sequence[RoundPart]) -> Iterator
         sources = read_sources(session)
         for project in (row for part in parts for row in projects.read_projects(session, round=part.stored)):
             if project.server == server and project.remote_id is not None:
-                yield ProjectRecord(
-                    project,
-                    projects.read_tasks(session, project.project),
-                    own_tasks(session, project.round, project.assessor),
-                    read_shown(session, project.project, sources),
-                )
+                yield ProjectRecord(session, project, sources)
 
 
 def _present_accounts(ws: Workspace, gateway: Gateway, pushed: Sequence[Project]) -> dict[str, int | None]:
@@ -463,15 +459,13 @@ def record_counting(
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
     flagged, changed = collected.flagged(answer), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
-    answers = [(line.record.asked, why) for line, why in collected.lost]
-    lost = [
-        Lost(person, question.query_id, question.doc_id, question.occasion, why, part.push) for question, why in answers
-    ]
+    questions: list[tuple[PairKey, str]] = [(line.record.asked, why) for line, why in collected.lost]
+    lost = [Lost(person, *question.pair, question.occasion, why, part.push) for question, why in questions]
     remaining = _what_remains(collected, older, lost if withdrawn else [])
     return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *remaining], lost)
 
 
-def record_beside(
+def record_uncounted(
     ws: Workspace,
     collected: CollectedProject,
     source_of: Callable[[Session], Callable[[ReadAnnotation], str]] | None = None,
@@ -485,21 +479,12 @@ def record_beside(
         # A push that was killed may not have noted these down.
         keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
         source = (lambda _: part.stored) if source_of is None else source_of(session)
-        recorded = trials.record_answers(
-            session,
-            [
-                sourced_judgement(annotation, collected.project, source=source(annotation))
-                for annotation in collected.found
-            ],
-            recorded_at=moment_now(),
-        )
+        answers = [sourced_judgement(reading, collected.project, source=source(reading)) for reading in collected.found]
+        recorded = trials.record_answers(session, answers, recorded_at=moment_now())
         assigned = len(trials.read_assignments(session, part.stored, person))
-        current = [
-            judgement
-            for judgement in current_answers(session, part.stored)
-            if judgement.counts and judgement.assessor == person
-        ]
-    counts = (assigned, len(current), recorded.added, recorded.revised, collected.not_counting, 0)
+        current = current_answers(session, part.stored)
+    answered = sum(judgement.counts and judgement.assessor == person for judgement in current)
+    counts = (assigned, answered, recorded.added, recorded.revised, collected.not_counting, 0)
     notes = [*collected.notes, *collected.flagged("answer")]
     return RecordedProject(PulledProject(person, *counts, part.title), notes)
 
@@ -603,15 +588,6 @@ class PreparedPush(NamedTuple):
     """True if this push, once it has succeeded, counts as one of the study as it is now."""
 
 
-class PullOutcome(NamedTuple):
-    """Notes and open answers after a pull."""
-
-    notes: Sequence[str] = ()
-    """Notes for the lead."""
-    open: int | None = None
-    """Number of answers still to come; None if the study does not wait for any."""
-
-
 class Round(ABC):
     """One of the five exchanges with people: the tasks that it sends, and the records that answers become."""
 
@@ -621,7 +597,7 @@ class Round(ABC):
     """The word for one of its people."""
     answer = "answer"
     """The word for one of its answers."""
-    wishes: frozenset[str] = frozenset()
+    option_names: frozenset[str] = frozenset()
     """Fields of `RoundOptions` that apply to it."""
     hint: str
     """Advice for a pull before any of its tasks were sent."""
@@ -631,7 +607,7 @@ class Round(ABC):
     """Name under which a push is noted as made; empty if it is not noted."""
 
     @abstractmethod
-    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+    def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the tasks of everyone in the round."""
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
@@ -639,16 +615,19 @@ class Round(ABC):
         return
 
     @abstractmethod
-    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
         """Store the answers of one project as records."""
 
-    def after_pull(self, ws: Workspace) -> PullOutcome:
-        """Put on record whatever follows from the answers."""
-        return PullOutcome()
+    def after_pull(self, ws: Workspace) -> tuple[Sequence[str], int | None]:
+        """Put on record whatever follows from the answers; returns notes, and the number of answers still to come.
+
+        The number is None if the study does not wait for any.
+        """
+        return (), None
 
 
 def pull_round(
-    ws: Workspace, round: Round, wishes: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
+    ws: Workspace, round: Round, options: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
 ) -> PullResult:
     """Fetch and record each project of the round, server by server. seen: as `collect` takes it."""
     stored = {part.stored for part in round.parts}
@@ -658,15 +637,15 @@ def pull_round(
     if not names and servers.isolated(ws):
         raise MissingInput("nothing was sent", hint=round.hint)
     recorded: list[RecordedProject] = []
-    keep = not wishes.dry_run
+    keep = not options.dry_run
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
         for collected in collect(ws, gateway, round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep):
-            project = round.record(ws, collected, wishes)
+            project = round.record(ws, collected, options)
             if PARTS[collected.project.round].graded:
                 recorded.append(project)
 
     unreachable = servers.on_servers(ws, names, record_each)
     notes = (*(note for project in recorded for note in project.notes), *servers.unreachable_notes(unreachable))
     lost = tuple(answer for project in recorded for answer in project.lost)
-    return PullResult(tuple(project.row for project in recorded), notes, lost, wishes.accept_deletions, unreachable)
+    return PullResult(tuple(project.row for project in recorded), notes, lost, options.accept_deletions, unreachable)

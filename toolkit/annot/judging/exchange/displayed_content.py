@@ -16,7 +16,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted, verb
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Paper, Topic
 from annot.corpus.corpus_facts import papers_of
-from annot.judging.exchange.outgoing import OutgoingProject, material_of, tasks_of
+from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, tasks_of
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, ReadAnnotation, StudioTask
 from annot.labelstudio.tasks import (
@@ -459,7 +459,7 @@ def changed_tasks(
         record = RecordedDisplays(ws, session, project, {*questions.values()})
     # Training may come before the first push that puts texts on record.
     unrecorded = [question for question, displays in record.displays.items() if not displays]
-    today = tasks_of(ws, material_of(ws, {question.pair for question in unrecorded}), unrecorded)
+    today = tasks_of(ws, TaskMaterial(ws, {question.pair for question in unrecorded}), unrecorded)
 
     def expected(question: PairKey) -> list[dict[str, Any]]:
         sent = [record.task(question, display) for display in record.displays[question]] or [today[question]]

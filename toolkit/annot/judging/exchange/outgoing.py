@@ -490,20 +490,34 @@ def _not_to_be_known(
     return {}, ""
 
 
-@dataclass(frozen=True, slots=True)
 class TaskMaterial:
-    """Material of tasks: queries, texts and papers of the planned pairs, and the guidelines of their facets."""
+    """Material of tasks: queries, texts, labels and papers of these pairs, and the guidelines of their facets.
 
-    queries: Mapping[str, Query]
-    texts: Mapping[str, Topic]
-    """The topics that are texts."""
-    papers: Mapping[str, Paper]
-    """Other topics and all documents, with the labels of their sentences if a facet is judged."""
-    guidelines: Mapping[str, guidelines.Guidelines]
-    asked: frozenset[str]
-    """The queries that are asked."""
-    earlier: Mapping[tuple[str, str], ShownPair] = field(default_factory=dict)
-    """The pairs that stay with an earlier version of a text."""
+    Raises MissingInput for papers that are not in the corpus, and InputError for labels that are not those of the
+    study.
+    """
+
+    def __init__(self, ws: Workspace, pairs: set[tuple[str, str]]) -> None:
+        with ws.reading() as session:
+            self.queries = {query.query_id: query for query in read_queries(session)}
+            self.texts = read_topics(session)
+            """The topics that are texts."""
+            of_papers = [pair for pair in pairs if self.queries[pair[0]].topic_id not in self.texts]
+            labelled = [pair for pair in of_papers if shown_versions.labels_asked(ws, self.queries[pair[0]].facet)]
+            papers = papers_of(ws, _ids(self.queries, of_papers) | {doc_id for _, doc_id in pairs})
+            labels = labels_of(session, _ids(self.queries, labelled))
+        check_labels(ws, labels)
+        self.papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in papers.items()}
+        """Other topics and all documents, with the labels of their sentences if a facet is judged."""
+        facets = sorted({self.queries[query_id].facet for query_id, _ in pairs})
+        self.guidelines = {facet: guidelines.read(ws, facet) for facet in facets}
+        self.asked = frozenset(query_id for query_id, _ in pairs)
+        """The queries that are asked."""
+        self.earlier: Mapping[Pair, ShownPair] = {}
+        """The pairs that stay with an earlier version of a text."""
+        with ws.reading() as session:
+            newest = {pair: self.shown(pair) for pair in pairs}
+            self.earlier = earlier_texts(session, newest, labelled=labelled)
 
     def shown(self, pair: tuple[str, str]) -> ShownPair:
         """Query, topic and document that the tasks of a pair show."""
@@ -515,26 +529,6 @@ class TaskMaterial:
         """Topic of a query."""
         topic_id = self.queries[query_id].topic_id
         return self.texts[topic_id] if topic_id in self.texts else self.papers[topic_id]
-
-
-def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
-    """The texts, labels and guidelines for these pairs. Raises MissingInput for papers that are not in the corpus,
-    and InputError for labels that are not those of the study."""
-    with ws.reading() as session:
-        queries = {query.query_id: query for query in read_queries(session)}
-        texts = read_topics(session)
-        of_papers = [pair for pair in pairs if queries[pair[0]].topic_id not in texts]
-        labelled = [pair for pair in of_papers if shown_versions.labels_asked(ws, queries[pair[0]].facet)]
-        texts_of_papers = papers_of(ws, _ids(queries, of_papers) | {doc_id for _, doc_id in pairs})
-        labels = labels_of(session, _ids(queries, labelled))
-    check_labels(ws, labels)
-    papers = {paper_id: replace(paper, labels=labels.get(paper_id)) for paper_id, paper in texts_of_papers.items()}
-    facets = sorted({queries[query_id].facet for query_id, _ in pairs})
-    by_facet = {facet: guidelines.read(ws, facet) for facet in facets}
-    material = TaskMaterial(queries, texts, papers, by_facet, frozenset(query_id for query_id, _ in pairs))
-    with ws.reading() as session:
-        earlier = earlier_texts(session, {pair: material.shown(pair) for pair in pairs}, labelled=labelled)
-    return replace(material, earlier=earlier)
 
 
 def _ids(queries: Mapping[str, Query], pairs: Iterable[tuple[str, str]]) -> set[str]:

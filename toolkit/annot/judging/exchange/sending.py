@@ -14,7 +14,7 @@ from annot.judging.exchange import servers
 from annot.judging.exchange.displayed_content import as_displayed, has_earlier_text
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
 from annot.judging.exchange.round_parts import RoundPart, answered_tasks, own_tasks
-from annot.labelstudio.gateway import Gateway, behind, deliver
+from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
 from annot.labelstudio.studio_records import PUBLISHED, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
@@ -303,7 +303,7 @@ def _stale(
     }
     if outgoing.part.stored == "judge":
         new = {pair_key(*question) for question in outgoing.tasks if question not in noted}
-        following = {task.task_id for task in behind(listed, list(outgoing.tasks.values()), new=new)}
+        following = {task.task_id for task in tasks_to_resend(listed, list(outgoing.tasks.values()), new=new)}
         return [task for task in listed if task.task_id in earlier | following]
     if outgoing.part.stored != "adjudicate":
         return [task for task in listed if task.task_id in earlier]

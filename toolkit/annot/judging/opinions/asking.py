@@ -338,11 +338,6 @@ def cost_of(settings: OpinionSettings, tokens_in: float, tokens_out: float) -> f
     return (tokens_in * (settings.price_in or 0) + tokens_out * (settings.price_out or 0)) / PER
 
 
-def most_tokens(prompt: str) -> int:
-    """The most tokens that a prompt can be: no tokenizer of bytes makes more of it than it has bytes."""
-    return len(prompt.encode()) + FORM_OF_A_CHAT
-
-
 def longest_answer(settings: OpinionSettings, calls: Iterable[ModelCall]) -> int:
     """The most tokens that an answer takes: servers count hidden reasoning, too, however much a model may write."""
     return max(settings.longest_answer, *(call.tokens_out or 0 for call in calls), 0)
@@ -461,7 +456,8 @@ class OpinionRequester:
         return None
 
     def _most_cost(self, prompt: str) -> float:
-        return cost_of(self.settings, most_tokens(prompt), self.longest)
+        # No tokenizer of bytes makes more tokens of a prompt than it has bytes.
+        return cost_of(self.settings, len(prompt.encode()) + FORM_OF_A_CHAT, self.longest)
 
     async def _send(self, question: ToAsk, prompt: str) -> tuple[ModelCall, ServerReply]:
         """One request, on record before it is sent and as soon as it is answered."""
@@ -510,10 +506,9 @@ class OpinionRequester:
         )
         if answer is None:
             return noted
+        grade, reason = answer
         return noted._replace(
-            state="cannot_judge" if answer.grade is None else "read",
-            grade=answer.grade,
-            reason=without_key(answer.reason),
+            state="cannot_judge" if grade is None else "read", grade=grade, reason=without_key(reason)
         )
 
     def _count_unreadable(self, reply: ServerReply) -> None:

@@ -219,7 +219,7 @@ class OpinionStatus:
         )
 
 
-def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
+def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
     """The figures of one opinion. calls: every request under its name."""
     settings = ws.settings.opinions.get(record.name)
     planned = _planned_pairs(session) - {*record.examples}
@@ -289,7 +289,7 @@ def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
             calls = opinions.read_calls(session, model.name)
             settled, set_aside = (tuple(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
             displays = display_parts(session, (call.shown_sha256 for call in calls))
-            standing = standing_of(ws, session, model, calls)
+            standing = status_of(ws, session, model, calls)
             records.append(OpinionOnRecord(model, calls, standing, settled, set_aside, displays))
     return tuple(records)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.records import PairKey
+from annot.base.records import PairKey, grouped
 from annot.base.templating import render
 from annot.judging.exchange import outgoing
 from annot.labelstudio.studio_records import CANNOT_JUDGE
@@ -36,23 +35,41 @@ TOPIC, DOCUMENT = "[the topic]", "[the document]"
 """Words in place of the texts in a prompt without a pair."""
 
 
-@dataclass(frozen=True, slots=True)
 class Prompts:
-    """The prompts of one opinion."""
+    """The prompts of one opinion of these pairs, with gold pairs as examples of their facets.
 
-    ws: Workspace
-    material: outgoing.TaskMaterial
-    frames: Mapping[str, str]
-    """Prompts without any text of a paper or topic, by facet."""
-    examples: Mapping[str, Sequence[str]]
-    """Quoted gold pairs that the prompts show, by facet."""
-    around: Mapping[str, Display]
-    """Displays of the prompts around their pair, by facet: the prompt's own text, and the texts of scale, facet and
-    guidelines that it contains."""
-    contents: Mapping[tuple[str, str], str]
-    """All that the prompts show, by part and subject."""
-    sha256s: outgoing.Hashes
-    """Hashes of the contents."""
+    recorded: by facet, the content `prompt` of a display on record; its examples keep the texts that they had.
+    Raises InputError for a template that leaves out the topic, the document or an example.
+    """
+
+    def __init__(
+        self,
+        ws: Workspace,
+        pairs: Iterable[Pair],
+        *,
+        template: str,
+        gold: Sequence[Gold],
+        recorded: Mapping[str, str],
+    ) -> None:
+        self.ws, self.material = ws, outgoing.TaskMaterial(ws, {*pairs, *(example.pair for example in gold)})
+        golden = grouped((self.material.queries[example.query_id].facet, example) for example in gold)
+        self.frames = {facet: _frame(ws, facet, template, golden.get(facet, [])) for facet in self.material.guidelines}
+        """Prompts without any text of a paper or topic, by facet."""
+        self.examples: dict[str, Sequence[str]] = {
+            facet: json.loads(recorded[facet])["examples"]
+            if facet in recorded
+            else ["\n\n".join(_seen(ws, self.material, example.pair)) for example in golden.get(facet, ())]
+            for facet in self.frames
+        }
+        """Quoted gold pairs that the prompts show, by facet."""
+        self.contents: dict[tuple[str, str], str] = dict(outgoing.contents_of(ws, self.material).items())
+        """All that the prompts show, by part and subject."""
+        for facet, frame in self.frames.items():
+            self.contents["prompt", facet] = as_json({"frame": frame, "examples": self.examples[facet]})
+        self.sha256s = outgoing.hashes_of(self.contents)
+        self.around = {facet: _shown_in(ws, frame, facet, self.sha256s) for facet, frame in self.frames.items()}
+        """Displays of the prompts around their pair, by facet: the prompt's own text, and the texts of scale, facet and
+        guidelines that it contains."""
 
     def of(self, pair: Pair) -> str:
         """The whole prompt that asks for an opinion of this pair."""
@@ -71,34 +88,6 @@ class Prompts:
 def _seen(ws: Workspace, material: outgoing.TaskMaterial, pair: Pair) -> tuple[str, str]:
     question = PairKey(*pair)
     return as_seen(outgoing.tasks_of(ws, material, [question])[question]["data"]["pair_html"])
-
-
-def prompts_of(
-    ws: Workspace, pairs: Iterable[Pair], *, template: str, gold: Iterable[Gold], recorded: Mapping[str, str]
-) -> Prompts:
-    """The prompts for these pairs, with these gold pairs as examples of their facets.
-
-    recorded: by facet, the content `prompt` of a display on record; its examples keep the texts that they had.
-    Raises InputError for a template that leaves out the topic, the document or an example.
-    """
-    gold = list(gold)
-    material = outgoing.material_of(ws, {*pairs, *(one.pair for one in gold)})
-    examples: dict[str, list[Gold]] = {}
-    for one in gold:
-        examples.setdefault(material.queries[one.query_id].facet, []).append(one)
-    frames = {facet: _frame(ws, facet, template, examples.get(facet, [])) for facet in material.guidelines}
-    quoted = {
-        facet: json.loads(recorded[facet])["examples"]
-        if facet in recorded
-        else ["\n\n".join(_seen(ws, material, one.pair)) for one in examples.get(facet, ())]
-        for facet in frames
-    }
-    contents: dict[tuple[str, str], str] = dict(outgoing.contents_of(ws, material).items())
-    for facet, frame in frames.items():
-        contents["prompt", facet] = as_json({"frame": frame, "examples": quoted[facet]})
-    sha256s = outgoing.hashes_of(contents)
-    around = {facet: _shown_in(ws, frame, facet, sha256s) for facet, frame in frames.items()}
-    return Prompts(ws, material, frames, quoted, around, contents, sha256s)
 
 
 def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: outgoing.Hashes) -> Display:
@@ -219,12 +208,8 @@ _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 """Pattern of the thoughts that some models write before they answer."""
 
 
-class ReadAnswer(NamedTuple):
-    """An answer that could be read."""
-
-    grade: int | None
-    """None if the model answers that it cannot judge the pair."""
-    reason: str
+ReadAnswer = tuple[int | None, str]
+"""Grade and reason in an answer; no grade if the model answers that it cannot judge the pair."""
 
 
 class UnreadableAnswer(NamedTuple):
@@ -302,7 +287,7 @@ def read_answer(text: str | None, grades: Collection[int]) -> ReadAnswer | None:
     Words before and after the object are allowed. A second object with a grade is not: it may be the one that is meant.
 
     >>> read_answer('I think: {"grade": 2, "reason": "Both use bees."} Done.', range(4))
-    ReadAnswer(grade=2, reason='Both use bees.')
+    (2, 'Both use bees.')
     >>> read_answer('{"grade": 7, "reason": "Very good."}', range(4)), read_answer("Grade 2.", range(4))
     (None, None)
     """
@@ -337,10 +322,10 @@ def _parsed(text: str, grades: Collection[int]) -> ReadAnswer | str:
         return "its object has no reason"
     words = cleaned(reason)[:LONGEST_REASON]
     if isinstance(grade, str) and grade.strip().lower() == CANNOT_JUDGE:
-        return ReadAnswer(None, words)
+        return None, words
     if isinstance(grade, bool) or not isinstance(grade, int) or grade not in grades:
         return f"its grade is {json.dumps(grade)[:40]}, expected a whole number from {min(grades)} to {max(grades)}"
-    return ReadAnswer(grade, words)
+    return grade, words
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:

@@ -25,10 +25,12 @@ def round_of(name: str) -> Round:
     return ROUNDS[name]
 
 
-def check_wishes(wishes: RoundOptions, *, allowed: Set[str], command: str) -> None:
+def check_options(options: RoundOptions, *, allowed: Set[str], command: str) -> None:
     """Raise InputError for an option that this command does not have. command: `annot push labels` and the like."""
-    for field in fields(wishes):
-        if getattr(wishes, field.name) != field.default and field.name not in allowed:
+    for field in fields(options):
+        if getattr(options, field.name) != field.default and field.name not in allowed:
             option, verb = f"--{field.name.replace('_', '-')}", " ".join(command.split()[:2])
-            others = " and ".join(f"`{verb} {other.name}`" for other in ROUNDS.values() if field.name in other.wishes)
+            others = " and ".join(
+                f"`{verb} {other.name}`" for other in ROUNDS.values() if field.name in other.option_names
+            )
             raise InputError(f"{option} is not for `{command}`", hint=f"it is for {others}")

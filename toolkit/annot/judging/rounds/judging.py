@@ -18,7 +18,6 @@ from annot.judging.exchange import displayed_content
 from annot.judging.exchange.collecting import (
     CollectedProject,
     PreparedPush,
-    PullOutcome,
     RecordedProject,
     Round,
     RoundOptions,
@@ -31,7 +30,6 @@ from annot.judging.exchange.outgoing import (
     TaskMaterial,
     check_outgoing,
     form_of,
-    material_of,
     next_versions,
     tasks_of,
     with_sent_screens,
@@ -84,19 +82,19 @@ class JudgingRound(Round):
     name = "judging"
     parts = (PART,)
     answer = "annotation"
-    wishes = frozenset({"changed", "new_screen", "accept_deletions"})
+    option_names = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the tasks with `annot push`"
     makes_collection = True
     noted_as = "push"
 
-    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+    def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the planned tasks of all who have not left; tasks that were handed on are withdrawn first."""
         if not dry_run:
             with ws.writing() as session:
                 displayed_content.send_back(session, now=moment_now())
         outgoing = outgoing_of(ws)
         with ws.reading() as session:
-            shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
+            shown = partial(next_versions, ws, session, why=options.changed, new_screen=options.new_screen)
             outgoing, new, notes = shown(outgoing)
             notes += _not_passed(trials.read_trials(session), {project.assessor for project in outgoing})
             notes += displayed_content.waiting_in_words(session)
@@ -120,7 +118,7 @@ class JudgingRound(Round):
         if late:
             notes += _given_back(ws, late)
             with ws.reading() as session:
-                outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=wishes.new_screen)
+                outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=options.new_screen)
         away = {server.assessor for server in unreachable}
         held_back = answered_late | displayed_content.open_elsewhere(ws, away)
         if held_back:
@@ -138,7 +136,7 @@ class JudgingRound(Round):
             ),
         )
 
-    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
         """Record every annotation as a judgement; answers to hidden gold are recorded apart, and do not count."""
         name = collected.project.assessor
         with ws.writing() as session:
@@ -147,10 +145,10 @@ class JudgingRound(Round):
             collected = _without_hidden_gold(session, collected)
         sourced = partial(sourced_judgement, source=Source.LABEL_STUDIO)
         return record_counting(
-            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=wishes.accept_deletions
+            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=options.accept_deletions
         )
 
-    def after_pull(self, ws: Workspace) -> PullOutcome:
+    def after_pull(self, ws: Workspace) -> tuple[list[str], int]:
         """Write `exports/judgements.jsonl`, and put on record how people did on hidden gold."""
         with ws.writing() as session:
             outcome = outcomes.outcome_of(session, ws.settings)
@@ -165,7 +163,7 @@ class JudgingRound(Round):
                 *displayed_content.waiting_in_words(session),
             ]
         export_judgements(ws, outcome)
-        return PullOutcome(notes, outcome.progress.left_by_assessor.total())
+        return notes, outcome.progress.left_by_assessor.total()
 
 
 def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
@@ -185,7 +183,7 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     plan = grouped((row.assessor, row) for row in planned if row.assessor not in left)
     pairs = {row.pair for rows in plan.values() for row in rows}.union(*hidden.values())
-    material = material_of(ws, pairs)
+    material = TaskMaterial(ws, pairs)
     form = form_of(ws, PART, material)
     outgoing: list[OutgoingProject] = []
     for assessor, rows in sorted(plan.items()):
@@ -371,12 +369,12 @@ class AdjudicationRound(Round):
     parts = (ADJUDICATION_PART,)
     person = "adjudicator"
     answer = "decision"
-    wishes = frozenset({"changed", "new_screen", "accept_deletions"})
+    option_names = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the disputes with `annot push adjudication`"
     makes_collection = True
     noted_as = "push adjudication"
 
-    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+    def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the tasks of every pair in dispute, query by query."""
         with ws.reading() as session:
             outcome = outcomes.outcome_of(session, ws.settings)
@@ -384,28 +382,28 @@ class AdjudicationRound(Round):
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
         with ws.reading() as session:
             waiting_notes = displayed_content.waiting_in_words(session)
-            shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
+            shown = partial(next_versions, ws, session, why=options.changed, new_screen=options.new_screen)
             outgoing, new, notes = shown(adjudication_outgoing_of(ws))
         outgoing = [_asking_for_reasons(person_tasks) for person_tasks in outgoing]
         notes += [*_waiting(outcome, outgoing), *waiting_notes]
         return PreparedPush(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
-    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
         """Record every annotation as a decision."""
         with ws.reading() as session:
             planned = outcomes.assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
         sourced = partial(_sourced, ws, planned=planned)
         return record_counting(
-            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=wishes.accept_deletions
+            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=options.accept_deletions
         )
 
-    def after_pull(self, ws: Workspace) -> PullOutcome:
+    def after_pull(self, ws: Workspace) -> tuple[list[str], int]:
         """Notes on reasons that adjudicators left out, and the number of disputes still to settle."""
         with ws.reading() as session:
             outcome = outcomes.outcome_of(session, ws.settings)
             sent = {question.pair for _, question in projects.read_asked(session, round="adjudicate")}
-        return PullOutcome(list(_unexplained(outcome)), len(sent.intersection(outcome.open)))
+        return list(_unexplained(outcome)), len(sent.intersection(outcome.open))
 
 
 def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
@@ -438,7 +436,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     )
     disputes = [dispute for dispute in disputes if dispute.pair in settles]
     settles = {dispute.pair: settles[dispute.pair] for dispute in disputes}
-    material = material_of(ws, {*settles})
+    material = TaskMaterial(ws, {*settles})
     form = form_of(ws, ADJUDICATION_PART, material)
     by_person = grouped((settles[dispute.pair], dispute) for dispute in outcomes.queue(disputes, material.queries))
     outgoing: list[OutgoingProject] = []

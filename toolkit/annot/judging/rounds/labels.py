@@ -60,15 +60,15 @@ class LabelsRound(collecting.Round):
     name = "labels"
     parts = (PART,)
     person = "person"
-    wishes = frozenset({"assessor", "dry_run"})
+    option_names = frozenset({"assessor", "dry_run"})
     hint = "send them with `annot push labels --assessor NAME`"
 
-    def prepare(self, ws: Workspace, wishes: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
+    def prepare(self, ws: Workspace, options: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
         """Make a task of every query paper, spread over the people named.
 
         Raises MissingInput without queries, InputError for people who are unknown or have no account on the server.
         """
-        names = wishes.assessor
+        names = options.assessor
         if not names:
             raise InputError(
                 "found no --assessor, expected who corrects the labels",
@@ -105,7 +105,7 @@ class LabelsRound(collecting.Round):
         return collecting.PreparedPush(spread({} if dry_run else _given(ws, everyone, names, tasks)), checked=True)
 
     def record(
-        self, ws: Workspace, collected: collecting.CollectedProject, wishes: collecting.RoundOptions
+        self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
     ) -> collecting.RecordedProject:
         """Record the latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
@@ -127,7 +127,7 @@ class LabelsRound(collecting.Round):
                 notes.append(f"{paper.paper_id}: kept the correction on record, which is newer than {name}'s")
             else:
                 corrections.append(correction_of(ws, paper, answer, on_record.queries, on_record.sent))
-        if corrections and not wishes.dry_run:
+        if corrections and not options.dry_run:
             _keep(ws, corrections)
         row = PulledLabels(
             assessor=name,

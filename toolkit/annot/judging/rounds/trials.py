@@ -13,7 +13,7 @@ from annot.base.records import WHOLE, Assessor, Judgement, PairKey
 from annot.formats.input_files import read_full_texts
 from annot.judging import trial_answers
 from annot.judging.exchange import collecting
-from annot.judging.exchange.outgoing import OutgoingProject, form_of, material_of, scale_version, tasks_of
+from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, scale_version, tasks_of
 from annot.judging.exchange.round_parts import PARTS
 from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
@@ -33,16 +33,16 @@ class SubstudyRound(collecting.Round):
 
     name = "substudy"
     parts = tuple(PARTS[stored] for stored in trial_answers.ROUNDS.values())
-    wishes = frozenset({"view", "texts"})
+    option_names = frozenset({"view", "texts"})
     hint = "send the pairs with `annot push substudy --view abstract`"
 
-    def prepare(self, ws: Workspace, wishes: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
+    def prepare(self, ws: Workspace, options: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
         """Make the tasks of all pairs, in one view.
 
         Raises InputError without a view, for full texts while pairs are not judged on the abstracts, and for papers
         without an address.
         """
-        view = wishes.view
+        view = options.view
         if view is None:
             raise InputError(
                 "a push of the sub-study needs its view", hint=" or ".join(f"`{part.push}`" for part in self.parts)
@@ -54,10 +54,10 @@ class SubstudyRound(collecting.Round):
             sequence = [row.asked for row in trials.read_assignments(session, part.stored)]
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
-        material = material_of(ws, {row.pair for row in sequence})
+        material = TaskMaterial(ws, {row.pair for row in sequence})
         tasks = tasks_of(ws, material, sequence)
         if view == "full":
-            path = wishes.texts or ws.substudy / "full-texts.tsv"
+            path = options.texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
                 raise MissingInput(
                     f"{path}: no such file", hint="this table lists the full text of each paper; " + trial_answers.HINT
@@ -74,12 +74,12 @@ class SubstudyRound(collecting.Round):
         )
 
     def record(
-        self, ws: Workspace, collected: collecting.CollectedProject, wishes: collecting.RoundOptions
+        self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
     ) -> collecting.RecordedProject:
         """Record every annotation as an answer that is no part of the collection."""
-        return collecting.record_beside(ws, collected)
+        return collecting.record_uncounted(ws, collected)
 
-    def after_pull(self, ws: Workspace) -> collecting.PullOutcome:
+    def after_pull(self, ws: Workspace) -> tuple[list[str], None]:
         """Put the results of the sub-study on record."""
         with ws.writing() as session:
             if any(
@@ -92,7 +92,7 @@ class SubstudyRound(collecting.Round):
                     trial_answers.ON_RECORD,
                     trial_answers.substudy_on_record(trial_answers.substudy_of(ws, session)),
                 )
-        return collecting.PullOutcome()
+        return [], None
 
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
@@ -123,10 +123,10 @@ class TrainingRound(collecting.Round):
 
     name = "training"
     parts = (JUDGED, LOOKED_AT)
-    wishes = frozenset({"assessor"})
+    option_names = frozenset({"assessor"})
     hint = "send the first batch with `annot push training`"
 
-    def prepare(self, ws: Workspace, wishes: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
+    def prepare(self, ws: Workspace, options: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
         """Make the tasks of the people named, or of all who assess.
 
         A gold pair that the plan gives to an assessor is not sent to them: they would know the gold grade before they
@@ -142,7 +142,7 @@ class TrainingRound(collecting.Round):
             assigned_before = trial_answers.by_person(trials.read_assignments(session, trial_answers.TRAIN))
         if not golden:
             raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
-        in_training = _in_training(wishes.assessor, everyone)
+        in_training = _in_training(options.assessor, everyone)
         notes: list[str] = []
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *assigned_before}):
@@ -173,14 +173,14 @@ class TrainingRound(collecting.Round):
                 trials.put_trial(session, f"{trial_answers.FEEDBACK}/{project.assessor}", {"pairs": shown})
 
     def record(
-        self, ws: Workspace, collected: collecting.CollectedProject, wishes: collecting.RoundOptions
+        self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
     ) -> collecting.RecordedProject:
         """Record every annotation as an answer, apart from the others if it came too late."""
         if collected.project.round == trial_answers.FEEDBACK:
-            return collecting.record_beside(ws, collected)
-        return collecting.record_beside(ws, collected, partial(_in_time, collected.project.assessor))
+            return collecting.record_uncounted(ws, collected)
+        return collecting.record_uncounted(ws, collected, partial(_in_time, collected.project.assessor))
 
-    def after_pull(self, ws: Workspace) -> collecting.PullOutcome:
+    def after_pull(self, ws: Workspace) -> tuple[list[str], None]:
         """Put on record who has passed."""
         notes = []
         with ws.writing() as session:
@@ -191,7 +191,7 @@ class TrainingRound(collecting.Round):
                         f"{trained.assessor}: {counted(trained.changed_too_late, 'answer')} changed after the gold "
                         "grade was shown; the earlier ones count"
                     )
-        return collecting.PullOutcome(notes)
+        return notes, None
 
 
 def _in_training(names: Sequence[str], everyone: Sequence[Assessor]) -> Sequence[str]:
@@ -209,7 +209,7 @@ def _outgoing(
     answers: Mapping[str, Mapping[Pair, Judgement]],
 ) -> list[OutgoingProject]:
     """Tasks of everyone up to the first batch without answers, and the answered ones with gold grade and reason."""
-    material = material_of(ws, set(golden))
+    material = TaskMaterial(ws, set(golden))
     forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
     names = ws.settings.scale.names
     judging: list[OutgoingProject] = []

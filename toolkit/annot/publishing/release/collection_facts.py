@@ -19,7 +19,7 @@ from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
 from annot.formats.csfcube import ADJUDICATOR
 from annot.formats.trec import TOPICS_FILE, write_topics
-from annot.judging.comments import OfKind, own_words
+from annot.judging.comments import WordsOfKind, own_words
 from annot.judging.opinions.on_record import OpinionStatus
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
 from annot.measuring.agreement.estimates import AgreementTable, GroupAgreement
@@ -263,7 +263,7 @@ class CollectionFacts:
     """Changes to the papers' texts as they were read, counted."""
     structured: StructuredAbstracts = HeadingCount().found
     """The structured abstracts as they were added, whose sections gave their sentences labels."""
-    words: tuple[OfKind, ...] = ()
+    words: tuple[WordsOfKind, ...] = ()
     """Texts that people wrote in their own words, by kind, and whether they are published."""
     unrated: int = 0
     """Queries whose papers were taken without a rating."""

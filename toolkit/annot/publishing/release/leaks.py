@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from annot.base.names import counted
 from annot.base.records import Assessor, grouped
-from annot.judging.comments import OwnWords
+from annot.judging.comments import PublishedWords
 from annot.judging.exchange.servers import studio_folders
 from annot.judging.opinions.asking import KEY_VARIABLE
 from annot.labelstudio.accounts import LocalSecrets, local_secrets
@@ -482,7 +482,7 @@ def known_people(study: Snapshot, secrets: Iterable[Secret]) -> KnownPeople:
 
 
 def free_texts(
-    study: Snapshot, words: OwnWords, answers: Mapping[str, str], *, early: Iterable[str]
+    study: Snapshot, words: PublishedWords, answers: Mapping[str, str], *, early: Iterable[str]
 ) -> Iterator[FreeText]:
     """Every text of a person that the release has. early: why models were asked before people had judged."""
     yield from _texts_of_judging(study.outcome, words)
@@ -505,7 +505,7 @@ def free_texts(
         yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
 
 
-def _texts_of_judging(outcome: Outcome, words: OwnWords) -> Iterator[FreeText]:
+def _texts_of_judging(outcome: Outcome, words: PublishedWords) -> Iterator[FreeText]:
     """The comments that are published, and reasons that no screen offers."""
     for comment in sorted(words.comments, key=lambda comment: (comment.pair, comment.assessor, comment.occasion)):
         yield FreeText(f"the comment of {comment.assessor} on {' '.join(comment.pair)}", comment.comment or "")

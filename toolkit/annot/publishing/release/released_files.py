@@ -18,7 +18,7 @@ from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.input_files import json_lines
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import TOPICS_FILE, topics_file, write_qrels, write_query_topics, write_topics
-from annot.judging.comments import OwnWords
+from annot.judging.comments import PublishedWords
 from annot.publishing.browse_page import CARD_FILE, linked
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.parts import VERSIONS_FILE, sample_files
@@ -57,7 +57,7 @@ def release_files(
     facts: CollectionFacts,
     answers: Answers,
     *,
-    words: OwnWords,
+    words: PublishedWords,
     runs: Mapping[str, bytes],
     opinions: Mapping[str, str],
     notes: tuple[str, ...],

@@ -15,7 +15,7 @@ from typing import Literal
 from annot.base.names import calling
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
-from annot.judging.progress import AssessorSeen, ByDay, Look, PersonByDay, QuerySeen, RunningFigure
+from annot.judging.progress import AssessorProgress, ByDay, PersonByDay, QueryProgress, RunningFigure, StudyProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import titles_of
 from annot.measuring.forecast.hours import AssessorForecast
@@ -73,7 +73,7 @@ class PairState:
 
 def page(
     snapshot: Snapshot,
-    look: Look | None,
+    look: StudyProgress | None,
     days: ByDay,
     words: StatusWords,
     *,
@@ -157,7 +157,7 @@ def moment(time: datetime | None, now: datetime) -> str:
     return f"{time:%a} {time.day} {time:%B}"
 
 
-def _assessors(snapshot: Snapshot, look: Look | None, days: ByDay) -> list[PersonProgress]:
+def _assessors(snapshot: Snapshot, look: StudyProgress | None, days: ByDay) -> list[PersonProgress]:
     seen_by_name = {assessor.assessor: assessor for assessor in look.assessors} if look else {}
     forecasts = {assessor.assessor: assessor for assessor in look.forecast.assessors} if look else {}
     return [
@@ -177,7 +177,7 @@ def _shown(
     name: str,
     days: Mapping[str, PersonByDay],
     role: Literal["assessor", "adjudicator"],
-    assessor_seen: AssessorSeen | None = None,
+    assessor_seen: AssessorProgress | None = None,
     forecast: AssessorForecast | None = None,
 ) -> PersonProgress:
     work = days.get(name, NOTHING)
@@ -230,7 +230,7 @@ def _missing(*values: object) -> str:
 
 
 WHOLE_SECONDS = cells.Quantity(0, 0, 0)
-FORECAST = Columns[Look](
+FORECAST = Columns[StudyProgress](
     [],
     [
         Column("hours spent", lambda row: Number(row.forecast.hours_spent, HOURS)),
@@ -244,7 +244,7 @@ FORECAST = Columns[Look](
 """The figures of a forecast as data; the template of `annot forecast` has them in words."""
 
 
-def tables(look: Look, *, all_queries: bool) -> tuple[Table, ...]:
+def tables(look: StudyProgress, *, all_queries: bool) -> tuple[Table, ...]:
     """People, queries, agreement and forecast; of the queries those under way, or all of them."""
     queries = look.queries if all_queries else _in_progress(look)
     running = look.agreement.figures if look.agreement else ()
@@ -256,7 +256,7 @@ def tables(look: Look, *, all_queries: bool) -> tuple[Table, ...]:
     )
 
 
-def describe(look: Look, tables: Sequence[Table]) -> str:
+def describe(look: StudyProgress, tables: Sequence[Table]) -> str:
     """The look in blocks. tables: those of `tables`."""
     begun, in_progress = _begun(look), _in_progress(look)
     people, queries, agreement, _ = map(table_text, tables)
@@ -273,16 +273,16 @@ def describe(look: Look, tables: Sequence[Table]) -> str:
     )
 
 
-def _begun(look: Look) -> list[QuerySeen]:
+def _begun(look: StudyProgress) -> list[QueryProgress]:
     return [query for query in look.queries if any(judged for judged, _ in query.by_assessor.values())]
 
 
-def _in_progress(look: Look) -> list[QuerySeen]:
+def _in_progress(look: StudyProgress) -> list[QueryProgress]:
     return [query for query in _begun(look) if query.complete < query.pairs]
 
 
-def _of_assessors(look: Look) -> Table:
-    def share(person: AssessorSeen, grade: int) -> Number:
+def _of_assessors(look: StudyProgress) -> Table:
+    def share(person: AssessorProgress, grade: int) -> Number:
         graded = sum(person.grades.values())
         return Number(person.grades[grade] / graded if graded else None, SHARE)
 
@@ -293,7 +293,7 @@ def _of_assessors(look: Look) -> Table:
         return None if isinstance(assessor.finish.date, Undefined) else assessor.finish.date
 
     forecast_of = {forecast.assessor: forecast for forecast in look.forecast.assessors}
-    columns = Columns[AssessorSeen](
+    columns = Columns[AssessorProgress](
         [Column("assessor", lambda row: row.assessor)],
         [
             Column("judged", lambda row: row.judged),
@@ -309,7 +309,7 @@ def _of_assessors(look: Look) -> Table:
     return columns.of(look.assessors, "people")
 
 
-def _of_agreement(look: Look, figures: Sequence[RunningFigure]) -> Table:
+def _of_agreement(look: StudyProgress, figures: Sequence[RunningFigure]) -> Table:
     titles = titles_of(tuple(look.assessors[0].grades))
     statistic = look.agreement.statistic if look.agreement else "median"
     columns = Columns[RunningFigure](
@@ -325,14 +325,14 @@ def _of_agreement(look: Look, figures: Sequence[RunningFigure]) -> Table:
     return columns.of(figures, "agreement")
 
 
-def _of_queries(look: Look, shown: Sequence[QuerySeen]) -> Table:
+def _of_queries(look: StudyProgress, shown: Sequence[QueryProgress]) -> Table:
     people = [person.assessor for person in look.assessors]
 
-    def done(query: QuerySeen, name: str) -> str:
+    def done(query: QueryProgress, name: str) -> str:
         cell = query.by_assessor.get(name)
         return "" if cell is None else f"{cell[0]}/{cell[1]}"
 
-    columns = Columns[QuerySeen](
+    columns = Columns[QueryProgress](
         [Column("query", lambda row: row.query_id)],
         [
             Column("pairs", lambda row: row.pairs),
