@@ -302,5 +302,5 @@ def _kept(recipe: Recipe, stage: str) -> Path:
 
 
 def copy_study(source: Path, folder: Path) -> Path:
-    """Copy a kept study without the log of its database, which is empty, and comes and goes as other workers read it."""
+    """Copy a kept study without the log of its database: it is empty, and comes and goes as other workers read."""
     return Path(shutil.copytree(source, folder, symlinks=True, ignore=shutil.ignore_patterns("*-wal", "*-shm")))
