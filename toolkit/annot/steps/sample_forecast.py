@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called, counted
+from annot.base.names import counted
 from annot.base.records import Advance, Ranking, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning import FEWEST_FOR_REPEATS
@@ -288,7 +288,7 @@ def _pilot(study: _Study, convention: str) -> tuple[JudgedQueries, SeenOn] | Und
     grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
     if len(set(topics.values())) < MIN_UNITS:
-        finished = counted(len(set(topics.values())), called().topic)
+        finished = counted(len(set(topics.values())), snapshot.words.topic)
         return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
     ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for by_method in ranks.values() for method in by_method})
