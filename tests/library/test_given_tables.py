@@ -11,7 +11,7 @@ import annot
 import numpy as np
 import pandas as pd
 import pytest
-from annot.api.inputs import FORMS, qrels_in, ratings_in, runs_in
+from annot.steps.inputs import FORMS, qrels_in, ratings_in, runs_in
 from annot.base.records import Qrel, ScoredDoc
 from annot.formats.trec import write_qrels, write_run
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
-from annot.api import tidy
+from annot.publishing.report import tidy
 from annot.base.names import StudyVocabulary, calling
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from annot.api import tidy
+from annot.publishing.report import tidy
 from annot.api.displaying import NotebookResult
-from annot.api.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
+from annot.steps.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
 from annot.base.names import calling, counted
 from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables

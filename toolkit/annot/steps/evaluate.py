@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from annot.api.tidy import comparisons, csv_text
+from annot.publishing.report.tidy import comparisons, csv_text
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, near
 from annot.base.records import Qrel, Ranking, grouped
