@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from annot.api import tidy
 from annot.api.displaying import NotebookResult
-from annot.api.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
 from annot.base.names import calling, counted
 from annot.base.records import Decision, Judgement
-from annot.publishing.report import study_tables
+from annot.publishing.report import study_tables, tidy
 from annot.publishing.report.tables import Column, Columns, sentences
+from annot.steps.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
 from annot.store.papers import count_papers, paper_schema, whole_texts
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
