@@ -12,7 +12,7 @@ from annot.base.stats.values import Estimate
 from annot.judging.comments import DifferingPair, Meeting, Remark
 from annot.measuring.agreement.estimates import GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate, SampledCertificate
-from annot.publishing.report.cells import ESTIMATED, LOSS, MEASURE, NONE, SHARE, TAU, Number, coefficient
+from annot.publishing.report import cells
 from annot.publishing.report.sections.agreement import shown_of
 from annot.publishing.report.side_by_side import Screens, side_by_side
 from annot.publishing.report.tables import (
@@ -69,9 +69,9 @@ def _sections(certificate: Certificate) -> Iterator[Chapter]:
         certificate.runs,
         [Column("Run", lambda row: row.run), Column("Also a pool method", lambda row: row.pooled)],
         [
-            Column(judged, lambda row: Number(row.judged_at_20, SHARE)),
-            Column("As it is", lambda row: Number(row.as_it_is, MEASURE)),
-            Column("Condensed", lambda row: Number(row.condensed, MEASURE)),
+            Column(judged, lambda row: cells.Number(row.judged_at_20, cells.SHARE)),
+            Column("As it is", lambda row: cells.Number(row.as_it_is, cells.MEASURE)),
+            Column("Condensed", lambda row: cells.Number(row.condensed, cells.MEASURE)),
         ],
         caption="reusability.unjudged_table",
         command=CERTIFICATE_COMMAND,
@@ -87,12 +87,12 @@ def _losses(certificate: Certificate) -> Table:
         [
             Column("Pairs from it alone", lambda row: row.alone),
             Column("Relevant ones", lambda row: _relevant(row.alone_relevant)),
-            Column("Loss, points", lambda row: Number(row.loss, LOSS, row.interval)),
-            Column("Score", lambda row: Number(row.score, MEASURE)),
-            Column("Score without it", lambda row: Number(row.without, MEASURE)),
-            Column("Rank", lambda row: row.rank or NONE),
-            Column("Rank without it", lambda row: row.rank_without or NONE),
-            Column("Tau", lambda row: Number(row.tau, TAU) if row.ranked else NONE),
+            Column("Loss, points", lambda row: cells.Number(row.loss, cells.LOSS, row.interval)),
+            Column("Score", lambda row: cells.Number(row.score, cells.MEASURE)),
+            Column("Score without it", lambda row: cells.Number(row.without, cells.MEASURE)),
+            Column("Rank", lambda row: row.rank or cells.NONE),
+            Column("Rank without it", lambda row: row.rank_without or cells.NONE),
+            Column("Tau", lambda row: cells.Number(row.tau, cells.TAU) if row.ranked else cells.NONE),
         ],
         caption="reusability.losses_table",
         command=CERTIFICATE_COMMAND,
@@ -100,8 +100,8 @@ def _losses(certificate: Certificate) -> Table:
     )
 
 
-def _relevant(count: int | Estimate) -> int | Number:
-    return count if isinstance(count, int) else Number(count.value, ESTIMATED, count.interval)
+def _relevant(count: int | Estimate) -> int | cells.Number:
+    return count if isinstance(count, int) else cells.Number(count.value, cells.ESTIMATED, count.interval)
 
 
 CERTIFICATE_COMMAND = "annot reusability"
@@ -235,11 +235,11 @@ def _agreement(meeting: Meeting) -> Table:
         for when, table in periods.items()
     ]
 
-    def figure(name: str, group: GroupAgreement | None) -> Number | None:
+    def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
         if group is None:
             return None
         summary = group.before[name]
-        return Number(summary.pooled, coefficient(name), (summary.intervals or {}).get("pooled"))
+        return cells.Number(summary.pooled, cells.coefficient(name), (summary.intervals or {}).get("pooled"))
 
     return table(
         "agreement-of-the-period",

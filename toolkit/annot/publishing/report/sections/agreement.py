@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from annot.base.names import called, counted
 from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.estimates import (
-    AgreementTable,
-    GroupAgreement,
-    QueryAgreement,
-    ShareSummary,
-    Summary,
-    in_words,
-)
+from annot.measuring.agreement import estimates
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.tables import (
@@ -40,15 +33,15 @@ if TYPE_CHECKING:
 
 
 class _Coefficient(NamedTuple):
-    group: GroupAgreement
+    group: estimates.GroupAgreement
     stage: str
-    of: Mapping[str, Summary]
+    of: Mapping[str, estimates.Summary]
     name: str
-    summary: Summary
+    summary: estimates.Summary
 
 
 class _OfQuery(NamedTuple):
-    query: QueryAgreement
+    query: estimates.QueryAgreement
     stage: str
     values: Mapping[str, Value]
 
@@ -60,7 +53,7 @@ def body(study: Study) -> Chapter:
     return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), blocks)
 
 
-def drawing(agreement: AgreementTable) -> Iterator[Figure]:
+def drawing(agreement: estimates.AgreementTable) -> Iterator[Figure]:
     """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for row in sorted(agreement.queries, key=lambda row: (row.facet, row.query_id)):
@@ -80,7 +73,9 @@ def appendix(study: Study) -> Iterator[Chapter]:
     """Tables of every coefficient, of the scale in two, of every query, and of adjudication."""
     agreement = study.agreement
     method = sentences(
-        "agreement.method", policy=in_words(agreement.missing, binary=agreement.binary), missing=agreement.missing
+        "agreement.method",
+        policy=estimates.in_words(agreement.missing, binary=agreement.binary),
+        missing=agreement.missing,
     )
     yield Chapter(
         "coefficients", "Agreement: every coefficient", (), tuple(tables(agreement, all_statistics=True)), method
@@ -113,7 +108,7 @@ def differences(study: Study) -> Iterator[Table]:
         )
 
 
-def tables(agreement: AgreementTable, *, all_statistics: bool) -> Iterator[Table]:
+def tables(agreement: estimates.AgreementTable, *, all_statistics: bool) -> Iterator[Table]:
     """The tables of one scale: the headline coefficients, or all."""
     if agreement.binarised_at is None or not all_statistics:
         yield headline(agreement)
@@ -121,7 +116,7 @@ def tables(agreement: AgreementTable, *, all_statistics: bool) -> Iterator[Table
         yield all_coefficients(agreement)
 
 
-def _with_care(agreement: AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
+def _with_care(agreement: estimates.AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
     """Coefficients and queries that need care, and why."""
     cautions: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for query in agreement.queries:
@@ -136,22 +131,22 @@ def _with_care(agreement: AgreementTable, names: Iterable[str]) -> tuple[str, ..
 class CoefficientSummary(NamedTuple):
     """The coefficients of a group at one stage of adjudication, by name."""
 
-    group: GroupAgreement
+    group: estimates.GroupAgreement
     stage: str
-    of: Mapping[str, Summary]
+    of: Mapping[str, estimates.Summary]
 
 
-def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[CoefficientSummary]:
+def summaries_of(groups: Iterable[estimates.GroupAgreement]) -> Iterator[CoefficientSummary]:
     """The summaries of each group, before and after."""
     for group in groups:
         yield CoefficientSummary(group, "before", group.before)
         yield CoefficientSummary(group, "after", group.after)
 
 
-def glance(agreement: AgreementTable) -> Table:
+def glance(agreement: estimates.AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
 
-    def figure(name: str, stage: str) -> Callable[[GroupAgreement], Number]:
+    def figure(name: str, stage: str) -> Callable[[estimates.GroupAgreement], Number]:
         return lambda group: _figure(name, getattr(group, stage), agreement.best, group=group)
 
     return _table(
@@ -172,7 +167,7 @@ def glance(agreement: AgreementTable) -> Table:
     )
 
 
-def headline(agreement: AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
+def headline(agreement: estimates.AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
     return _table(
         "coefficients",
@@ -193,7 +188,9 @@ def headline(agreement: AgreementTable, *, stages: Sequence[str] = ("before", "a
     )
 
 
-def all_coefficients(agreement: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
+def all_coefficients(
+    agreement: estimates.AgreementTable, groups: Sequence[estimates.GroupAgreement] | None = None
+) -> Table:
     """Every statistic of the groups that are shown and the coefficients that differ; or of these groups, and of all."""
     shown, names = (shown_of(agreement), agreement.distinct) if groups is None else (groups, agreement.titles)
     rows = [_Coefficient(*summary, name, summary.of[name]) for summary in summaries_of(shown) for name in names]
@@ -230,11 +227,11 @@ def _statistic(row: _Coefficient, statistic: str) -> Number:
     return replace(_figure(row.name, row.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
 
 
-def _of_all(summary: Summary) -> str:
+def _of_all(summary: estimates.Summary) -> str:
     return f"{summary.n_queries}/{summary.n_queries + summary.n_undefined}"
 
 
-def by_query(agreement: AgreementTable) -> Table:
+def by_query(agreement: estimates.AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
     stages = ("before", "after")
     rows = [_OfQuery(query, stage, getattr(query, stage)) for query in agreement.queries for stage in stages]
@@ -260,9 +257,9 @@ def by_query(agreement: AgreementTable) -> Table:
     )
 
 
-def shares(agreement: AgreementTable) -> Table:
+def shares(agreement: estimates.AgreementTable) -> Table:
     """Shares of pairs adjudicated, as data next to those of `all_coefficients`: a row for each facet and share."""
-    columns = Columns[tuple[GroupAgreement, str, ShareSummary]](
+    columns = Columns[tuple[estimates.GroupAgreement, str, estimates.ShareSummary]](
         [
             Column("facet", lambda row: row[0].name),
             Column("adjudication", lambda row: ""),
@@ -278,7 +275,7 @@ def shares(agreement: AgreementTable) -> Table:
     return columns.of(rows)
 
 
-def adjudicated(agreement: AgreementTable) -> Table:
+def adjudicated(agreement: estimates.AgreementTable) -> Table:
     """Work of adjudication, a row for each facet."""
     together = agreement.groups[-1].agreed_by_policy if agreement.groups else 0
     return _table(
@@ -331,20 +328,20 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     )
 
 
-def alpha(agreement: AgreementTable, *, after: bool = False) -> Number:
+def alpha(agreement: estimates.AgreementTable, *, after: bool = False) -> Number:
     """The alpha that the verdict rests on: ordinal, the median over all queries; before adjudication, or after it."""
     together = agreement.groups[-1]
     return _figure("alpha_ordinal", together.after if after else together.before, agreement.best)
 
 
-def disputed(agreement: AgreementTable) -> Number:
+def disputed(agreement: estimates.AgreementTable) -> Number:
     """The share of all pairs on which the assessors differed."""
     return _share(agreement.groups[-1].disputed)
 
 
 def _table(
     name: str,
-    agreement: AgreementTable,
+    agreement: estimates.AgreementTable,
     rows: Iterable[Row],
     names: Sequence[Column[Row]],
     numbers: Sequence[Column[Row]] = (),
@@ -368,7 +365,11 @@ def _table(
 
 
 def _figure(
-    name: str, summaries: Mapping[str, Summary], statistic: str = "median", *, group: GroupAgreement | None = None
+    name: str,
+    summaries: Mapping[str, estimates.Summary],
+    statistic: str = "median",
+    *,
+    group: estimates.GroupAgreement | None = None,
 ) -> Number:
     """A statistic with its interval; for a group with its basis, if that is not the whole group."""
     summary = summaries[name]
@@ -380,7 +381,7 @@ def _figure(
     return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
-def shown_of(agreement: AgreementTable) -> tuple[GroupAgreement, ...]:
+def shown_of(agreement: estimates.AgreementTable) -> tuple[estimates.GroupAgreement, ...]:
     """The facets and all together; a single facet is all there is."""
     return agreement.groups if len(agreement.groups) > 2 else agreement.groups[-1:]
 
@@ -389,7 +390,7 @@ _Statistic = Literal["pooled", "mean"]
 _STATISTICS: tuple[_Statistic, ...] = ("pooled", "mean")
 
 
-def _share(summary: ShareSummary, statistic: _Statistic = "pooled") -> Number:
+def _share(summary: estimates.ShareSummary, statistic: _Statistic = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
     number = Number(value, kind, (summary.intervals or {}).get(statistic))
     return replace(number, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
@@ -410,7 +411,7 @@ def _counts(study: Study) -> dict[str, object]:
     }
 
 
-def terminal(agreement: AgreementTable, *, per_query: bool, all_statistics: bool) -> Sequence[Table]:
+def terminal(agreement: estimates.AgreementTable, *, per_query: bool, all_statistics: bool) -> Sequence[Table]:
     """Tables that `annot agreement` prints."""
     last = [by_query(agreement)] if per_query else []
     return [glance(agreement), *tables(agreement, all_statistics=all_statistics), adjudicated(agreement), *last]

@@ -12,19 +12,7 @@ from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, re
 from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, AgainstOne, OpinionAgreement
 from annot.measuring.opinions.label_quality import Worth
 from annot.measuring.opinions.self_preference import RunUnderOpinion
-from annot.publishing.report.cells import (
-    COEFFICIENT,
-    MEASURE,
-    NONE,
-    PERCENTAGE,
-    POINTS,
-    SECONDS,
-    SHARE,
-    Number,
-    P,
-    coefficient,
-    measured,
-)
+from annot.publishing.report import cells
 from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Chapter, Column, Table, each, of_facet, sentences, table
 
@@ -136,11 +124,11 @@ class _Row(NamedTuple):
 def agreement(worths: Sequence[Worth]) -> Table:
     """Agreement with each assessor, with the final grades, and of people with each other."""
 
-    def figure(row: _Row, name: str) -> Number | str:
+    def figure(row: _Row, name: str) -> cells.Number | str:
         between = row.row.between
         if name not in between.figures:
-            return NONE
-        return measured(between.figures[name], coefficient(name))
+            return cells.NONE
+        return cells.measured(between.figures[name], cells.coefficient(name))
 
     return table(
         "opinion-agreement",
@@ -193,9 +181,9 @@ def _against(worths: Sequence[Worth]) -> Table:
         ],
         [
             Column("Pairs", lambda row: row.one.n_pairs),
-            Column("At least as near", lambda row: Number(row.one.model_as_near, SHARE), "model_as_near"),
-            Column("Person nearer, net", lambda row: Number(row.one.behind, SHARE), "behind"),
-            Column("p", lambda row: Number(row.one.p, P)),
+            Column("At least as near", lambda row: cells.Number(row.one.model_as_near, cells.SHARE), "model_as_near"),
+            Column("Person nearer, net", lambda row: cells.Number(row.one.behind, cells.SHARE), "behind"),
+            Column("p", lambda row: cells.Number(row.one.p, cells.P)),
             Column("Wins", lambda row: row.one.wins),
         ],
         caption="opinions.against",
@@ -221,12 +209,14 @@ def _runs(worths: Sequence[Worth]) -> Table:
             *([of_family] if any(favour.related for favour in worths) else []),
         ],
         [
-            Column("By people", lambda row: Number(row.one.by_people, MEASURE), "by_people"),
-            Column("By the model", lambda row: Number(row.one.by_model, MEASURE), "by_model"),
-            Column("Gain", lambda row: Number(row.one.gain, POINTS), "gain"),
-            Column("Explained by errors", lambda row: Number(row.one.explained, POINTS), "explained"),
-            Column("Beyond", lambda row: measured(Estimate(row.one.beyond, row.one.interval), POINTS), "beyond"),
-            Column("p", lambda row: Number(min(row.one.p_gains, row.one.p_loses), P)),
+            Column("By people", lambda row: cells.Number(row.one.by_people, cells.MEASURE), "by_people"),
+            Column("By the model", lambda row: cells.Number(row.one.by_model, cells.MEASURE), "by_model"),
+            Column("Gain", lambda row: cells.Number(row.one.gain, cells.POINTS), "gain"),
+            Column("Explained by errors", lambda row: cells.Number(row.one.explained, cells.POINTS), "explained"),
+            Column(
+                "Beyond", lambda row: cells.measured(Estimate(row.one.beyond, row.one.interval), cells.POINTS), "beyond"
+            ),
+            Column("p", lambda row: cells.Number(min(row.one.p_gains, row.one.p_loses), cells.P)),
             Column("Verdict", lambda row: _of_run(row.one), "verdict"),
         ],
         caption="opinions.runs",
@@ -235,14 +225,16 @@ def _runs(worths: Sequence[Worth]) -> Table:
     )
 
 
-def _alpha(worth: Worth, compared_with: str) -> Number | str:
+def _alpha(worth: Worth, compared_with: str) -> cells.Number | str:
     of_all = [row for row in worth.agreement if row.binarised_at is None and row.facet == worth.agreement[-1].facet]
     figures = [row.between.figures["alpha_ordinal"] for row in of_all if row.whom == compared_with]
-    return measured(figures[0], COEFFICIENT) if figures else NONE
+    return cells.measured(figures[0], cells.COEFFICIENT) if figures else cells.NONE
 
 
-def _with_itself(worth: Worth) -> Number | str:
-    return NONE if worth.itself is None else measured(worth.itself.figures["alpha_ordinal"], COEFFICIENT)
+def _with_itself(worth: Worth) -> cells.Number | str:
+    return (
+        cells.NONE if worth.itself is None else cells.measured(worth.itself.figures["alpha_ordinal"], cells.COEFFICIENT)
+    )
 
 
 def _may(worth: Worth) -> str:
@@ -250,7 +242,7 @@ def _may(worth: Worth) -> str:
 
 
 def _of_run(run: RunUnderOpinion) -> str:
-    return "gains" if run.gains else "may gain" if run.suspected else "loses" if run.loses else NONE
+    return "gains" if run.gains else "may gain" if run.suspected else "loses" if run.loses else cells.NONE
 
 
 def _favours(worth: Worth) -> str:
@@ -297,7 +289,7 @@ def _against_gold(name: str, heading: str, gold: str, rows: Sequence[_OnRecord],
             Column(heading, lambda row: row[gold]),
             Column("Answered", lambda row: row["answered"]),
             Column("Compared", lambda row: row["pairs"]),
-            Column("Kappa (quadratic)", lambda row: measured(row["kappa"], COEFFICIENT)),
+            Column("Kappa (quadratic)", lambda row: cells.measured(row["kappa"], cells.COEFFICIENT)),
             *([Column[_OnRecord]("Verdict", lambda row: row["verdict"])] if verdict else []),
         ],
         caption=f"trials.{name.replace('-', '_')}",
@@ -314,8 +306,10 @@ def _substudy(substudy: _OnRecord) -> Iterator[Table]:
         [Column[_OnRecord]("First", lambda row: row["first"]), Column("Second", lambda row: row["second"])],
         [
             Column("Pairs", lambda row: row["pairs"]),
-            *each(titles, lambda row, name: measured(row["figures"][name], COEFFICIENT), titles.__getitem__),
-            Column("Equal grades, %", lambda row: measured(row["figures"]["percent"], PERCENTAGE)),
+            *each(
+                titles, lambda row, name: cells.measured(row["figures"][name], cells.COEFFICIENT), titles.__getitem__
+            ),
+            Column("Equal grades, %", lambda row: cells.measured(row["figures"]["percent"], cells.PERCENTAGE)),
         ],
         caption="trials.substudy",
         command=command,
@@ -326,7 +320,7 @@ def _substudy(substudy: _OnRecord) -> Iterator[Table]:
         [Column[_OnRecord]("View", lambda row: row["view"])],
         [
             Column("Timed pairs", lambda row: row["timed"]),
-            Column("Seconds per pair", lambda row: measured(row["seconds"], SECONDS)),
+            Column("Seconds per pair", lambda row: cells.measured(row["seconds"], cells.SECONDS)),
         ],
         caption="trials.substudy_times",
         command=command,
