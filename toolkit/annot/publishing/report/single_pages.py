@@ -9,11 +9,11 @@ from typing import Literal
 from annot.base.names import called
 from annot.base.records import WHOLE, Addition, Draw, PairReturn, Paper, Topic
 from annot.base.stats.values import Estimate
-from annot.judging.comments import DifferingPair, Meeting, Remark
+from annot.judging.comments import DifferingPair, Meeting
 from annot.measuring.agreement.estimates import GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate, SampledCertificate
 from annot.publishing.report import cells
-from annot.publishing.report.sections.agreement import shown_of
+from annot.publishing.report.sections.agreement import figure_of, shown_of
 from annot.publishing.report.side_by_side import Screens, side_by_side
 from annot.publishing.report.tables import (
     Chapter,
@@ -100,11 +100,11 @@ def _losses(certificate: Certificate) -> Table:
     )
 
 
-def _relevant(count: int | Estimate) -> int | cells.Number:
-    return count if isinstance(count, int) else cells.Number(count.value, cells.ESTIMATED, count.interval)
-
-
 CERTIFICATE_COMMAND = "annot reusability"
+
+
+def _relevant(count: int | Estimate) -> int | cells.Number:
+    return count if isinstance(count, int) else cells.measured(count, cells.ESTIMATED)
 
 
 def _values(certificate: Certificate) -> dict[str, object]:
@@ -139,22 +139,15 @@ def meeting_page(
     each query."""
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
 
-    def query(row: DifferingPair | Remark) -> str:
-        return _title(topics, query_papers[row.query_id], row.query_id)
-
-    def candidate(row: DifferingPair | Remark) -> str:
-        return _title(titles, row.doc_id, row.doc_id)
-
+    candidate = "Candidate" if called().unit == "paper" else "Document"
     tables = {
         "widest": table(
             "widest-gaps",
             meeting.widest,
             [
                 of_facet(lambda row: row.facet),
-                Column("Query", lambda row: query(row)),
-                Column(
-                    "Candidate" if called().unit == "paper" else "Document", lambda row: candidate(row), "candidate"
-                ),
+                Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
+                Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grades", lambda row: " and ".join(map(str, row.grades))),
                 Column("Comments", lambda row: "; ".join(": ".join(comment) for comment in row.comments)),
             ],
@@ -174,10 +167,8 @@ def meeting_page(
             meeting.remarks,
             [
                 of_facet(lambda row: row.facet),
-                Column("Query", lambda row: query(row)),
-                Column(
-                    "Candidate" if called().unit == "paper" else "Document", lambda row: candidate(row), "candidate"
-                ),
+                Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
+                Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grade", lambda row: row.said),
                 Column("Comment", lambda row: row.comment),
             ],
@@ -236,10 +227,7 @@ def _agreement(meeting: Meeting) -> Table:
     ]
 
     def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
-        if group is None:
-            return None
-        summary = group.before[name]
-        return cells.Number(summary.pooled, cells.coefficient(name), (summary.intervals or {}).get("pooled"))
+        return None if group is None else figure_of(name, group.before, "pooled")
 
     return table(
         "agreement-of-the-period",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from annot.base.names import called, counted
-from annot.base.stats.values import Undefined, Value
+from annot.base.stats.values import Undefined
 from annot.measuring.agreement import estimates
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
@@ -30,20 +30,6 @@ from annot.publishing.report.verdict import RELIABLE, TENTATIVE
 if TYPE_CHECKING:
     from annot.measuring.measured import ByGuidelines
     from annot.publishing.report.study import Study
-
-
-class _Coefficient(NamedTuple):
-    group: estimates.GroupAgreement
-    stage: str
-    of: Mapping[str, estimates.Summary]
-    name: str
-    summary: estimates.Summary
-
-
-class _OfQuery(NamedTuple):
-    query: estimates.QueryAgreement
-    stage: str
-    values: Mapping[str, Value]
 
 
 def body(study: Study) -> Chapter:
@@ -147,7 +133,7 @@ def glance(agreement: estimates.AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
 
     def figure(name: str, stage: str) -> Callable[[estimates.GroupAgreement], Number]:
-        return lambda group: _figure(name, getattr(group, stage), agreement.best, group=group)
+        return lambda group: figure_of(name, getattr(group, stage), agreement.best, group=group)
 
     return _table(
         "agreement",
@@ -179,7 +165,7 @@ def headline(agreement: estimates.AgreementTable, *, stages: Sequence[str] = ("b
             Column("Pairs", lambda row: row.group.n_pairs),
             *each(
                 agreement.headline,
-                lambda row, name: _figure(name, row.of, agreement.best, group=row.group),
+                lambda row, name: figure_of(name, row.of, agreement.best, group=row.group),
                 agreement.titles.__getitem__,
             ),
         ],
@@ -193,26 +179,22 @@ def all_coefficients(
 ) -> Table:
     """Every statistic of the groups that are shown and the coefficients that differ; or of these groups, and of all."""
     shown, names = (shown_of(agreement), agreement.distinct) if groups is None else (groups, agreement.titles)
-    rows = [_Coefficient(*summary, name, summary.of[name]) for summary in summaries_of(shown) for name in names]
     return _table(
         "all-coefficients",
         agreement,
-        rows,
+        [(summaries, name) for summaries in summaries_of(shown) for name in names],
         [
-            of_facet(lambda row: row.group.name),
-            Column("Adjudication", lambda row: row.stage),
-            Column("Coefficient", lambda row: agreement.titles[row.name], ""),
-            Column("", lambda row: row.name, "coefficient"),
+            of_facet(lambda row: row[0].group.name),
+            Column("Adjudication", lambda row: row[0].stage),
+            Column("Coefficient", lambda row: agreement.titles[row[1]], ""),
+            Column("", lambda row: row[1], "coefficient"),
         ],
         [
-            Column("Median", lambda row: _statistic(row, "median")),
-            Column("Mean", lambda row: _statistic(row, "mean")),
-            Column("Q1", lambda row: _statistic(row, "q1")),
-            Column("Q3", lambda row: _statistic(row, "q3")),
-            Column("Queries", lambda row: _of_all(row.summary), ""),
-            Column("Pairs", lambda row: row.summary.n_pairs, ""),
+            *each(("median", "mean", "q1", "q3"), lambda row, name: _statistic(row, name), str.capitalize),
+            Column("Queries", lambda row: _of_all(row[0].of[row[1]]), ""),
+            Column("Pairs", lambda row: row[0].of[row[1]].n_pairs, ""),
             Column("Pooled", lambda row: _statistic(row, "pooled")),
-            Column("Pooled pairs", lambda row: row.summary.n_pairs_pooled, ""),
+            Column("Pooled pairs", lambda row: row[0].of[row[1]].n_pairs_pooled, ""),
         ],
         caption="agreement.every",
         options=" --all",
@@ -220,11 +202,12 @@ def all_coefficients(
     )
 
 
-def _statistic(row: _Coefficient, statistic: str) -> Number:
-    pooled = statistic == "pooled"
-    queries = row.group.n_queries if pooled else row.summary.n_queries
-    pairs = row.summary.n_pairs_pooled if pooled else row.summary.n_pairs
-    return replace(_figure(row.name, row.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
+def _statistic(row: tuple[CoefficientSummary, str], statistic: str) -> Number:
+    summaries, name = row
+    summary, pooled = summaries.of[name], statistic == "pooled"
+    queries = summaries.group.n_queries if pooled else summary.n_queries
+    pairs = summary.n_pairs_pooled if pooled else summary.n_pairs
+    return replace(figure_of(name, summaries.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
 
 
 def _of_all(summary: estimates.Summary) -> str:
@@ -233,24 +216,23 @@ def _of_all(summary: estimates.Summary) -> str:
 
 def by_query(agreement: estimates.AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
-    stages = ("before", "after")
-    rows = [_OfQuery(query, stage, getattr(query, stage)) for query in agreement.queries for stage in stages]
+    rows = [(query, stage) for query in agreement.queries for stage in ("before", "after")]
     return _table(
         "queries-agreement",
         agreement,
         rows,
         [
-            Column("", lambda row: row.query.facet, "facet"),
-            Column("Query", lambda row: row.query.query_id, "query_id"),
-            Column("Adjudication", lambda row: row.stage),
+            Column("", lambda row: row[0].facet, "facet"),
+            Column("Query", lambda row: row[0].query_id, "query_id"),
+            Column("Adjudication", lambda row: row[1]),
         ],
         [
             *each(
                 agreement.queries[0].before if agreement.queries else (),
-                lambda row, name: Number(row.values[name], coefficient(name)),
+                lambda row, name: Number(getattr(row[0], row[1])[name], coefficient(name)),
                 lambda name: agreement.titles[name] if name in agreement.headline else "",
             ),
-            Column("Pairs", lambda row: row.query.n_pairs),
+            Column("Pairs", lambda row: row[0].n_pairs),
         ],
         caption="agreement.by_query",
         options=" --per-query",
@@ -304,7 +286,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     def figure(name: str, row: ByGuidelines) -> Number:
         if row.table is None:
             return Number(None, coefficient(name))
-        return _figure(name, row.table.groups[-1].before, row.table.best)
+        return figure_of(name, row.table.groups[-1].before, row.table.best)
 
     return table(
         "guidelines",
@@ -331,7 +313,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
 def alpha(agreement: estimates.AgreementTable, *, after: bool = False) -> Number:
     """The alpha that the verdict rests on: ordinal, the median over all queries; before adjudication, or after it."""
     together = agreement.groups[-1]
-    return _figure("alpha_ordinal", together.after if after else together.before, agreement.best)
+    return figure_of("alpha_ordinal", together.after if after else together.before, agreement.best)
 
 
 def disputed(agreement: estimates.AgreementTable) -> Number:
@@ -364,7 +346,7 @@ def _table(
     )
 
 
-def _figure(
+def figure_of(
     name: str,
     summaries: Mapping[str, estimates.Summary],
     statistic: str = "median",

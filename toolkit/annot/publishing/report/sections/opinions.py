@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.stats.values import Estimate, Undefined
-from annot.judging.opinions.on_record import OpinionStatus
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
-from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, AgainstOne, OpinionAgreement
+from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, OpinionAgreement
 from annot.measuring.opinions.label_quality import Worth
 from annot.measuring.opinions.self_preference import RunUnderOpinion
 from annot.publishing.report import cells
@@ -48,18 +47,6 @@ def told(opinions: Sequence[MeasuredOpinion]) -> Iterator[str]:
     """A paragraph for each opinion: its first sentence, and notes on it."""
     for opinion in opinions:
         yield " ".join(sentences("opinions.told", worth=opinion.worth, standing=opinion.standing))
-
-
-class OpinionInWords(NamedTuple):
-    """Words of datasheet and card on an opinion."""
-
-    standing: OpinionStatus
-    told: str
-
-
-def in_words(opinions: Sequence[MeasuredOpinion]) -> tuple[OpinionInWords, ...]:
-    """Each with its paragraph."""
-    return tuple(OpinionInWords(opinion.standing, text) for opinion, text in zip(opinions, told(opinions), strict=True))
 
 
 def method(opinions: Sequence[MeasuredOpinion]) -> tuple[str, ...]:
@@ -116,33 +103,26 @@ def _with_same_versions(opinion: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
         yield replace(opinion, worth=replace(other_versions.within, name=f"{opinion.worth.name}, same versions"))
 
 
-class _Row(NamedTuple):
-    worth: Worth
-    row: OpinionAgreement
-
-
 def agreement(worths: Sequence[Worth]) -> Table:
     """Agreement with each assessor, with the final grades, and of people with each other."""
 
-    def figure(row: _Row, name: str) -> cells.Number | str:
-        between = row.row.between
+    def figure(row: tuple[Worth, OpinionAgreement], name: str) -> cells.Number | str:
+        between = row[1].between
         if name not in between.figures:
             return cells.NONE
         return cells.measured(between.figures[name], cells.coefficient(name))
 
     return table(
         "opinion-agreement",
-        [_Row(worth, row) for worth in worths for row in worth.agreement if row.between.n_pairs],
+        [(worth, row) for worth in worths for row in worth.agreement if row.between.n_pairs],
         [
-            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
-            of_facet(lambda row: row.row.facet),
-            Column(
-                "Grades", lambda row: "all" if row.row.binarised_at is None else f"{row.row.binarised_at} or higher"
-            ),
-            Column("With", lambda row: row.row.whom),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
+            of_facet(lambda row: row[1].facet),
+            Column("Grades", lambda row: "all" if row[1].binarised_at is None else f"{row[1].binarised_at} or higher"),
+            Column("With", lambda row: row[1].whom),
         ],
         [
-            Column("Pairs", lambda row: row.row.between.n_pairs),
+            Column("Pairs", lambda row: row[1].between.n_pairs),
             *each(FIGURES, figure, FIGURES.__getitem__),
         ],
         caption="opinions.agreement",
@@ -166,25 +146,20 @@ def _confusion(worth: Worth) -> Table:
     )
 
 
-class _Person(NamedTuple):
-    worth: Worth
-    one: AgainstOne
-
-
 def _against(worths: Sequence[Worth]) -> Table:
     return table(
         "opinion-in-place-of",
-        [_Person(worth, person) for worth in worths for person in worth.standing_in.against],
+        [(worth, person) for worth in worths for person in worth.standing_in.against],
         [
-            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
-            Column("In place of", lambda row: row.one.assessor, "assessor"),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
+            Column("In place of", lambda row: row[1].assessor, "assessor"),
         ],
         [
-            Column("Pairs", lambda row: row.one.n_pairs),
-            Column("At least as near", lambda row: cells.Number(row.one.model_as_near, cells.SHARE), "model_as_near"),
-            Column("Person nearer, net", lambda row: cells.Number(row.one.behind, cells.SHARE), "behind"),
-            Column("p", lambda row: cells.Number(row.one.p, cells.P)),
-            Column("Wins", lambda row: row.one.wins),
+            Column("Pairs", lambda row: row[1].n_pairs),
+            Column("At least as near", lambda row: cells.Number(row[1].model_as_near, cells.SHARE), "model_as_near"),
+            Column("Person nearer, net", lambda row: cells.Number(row[1].behind, cells.SHARE), "behind"),
+            Column("p", lambda row: cells.Number(row[1].p, cells.P)),
+            Column("Wins", lambda row: row[1].wins),
         ],
         caption="opinions.against",
         command=COMMAND,
@@ -192,32 +167,29 @@ def _against(worths: Sequence[Worth]) -> Table:
     )
 
 
-class _Run(NamedTuple):
-    worth: Worth
-    one: RunUnderOpinion
-
-
 def _runs(worths: Sequence[Worth]) -> Table:
     favours = [worth.favour for worth in worths if not isinstance(worth.favour, Undefined)]
-    of_family = Column[_Run]("Of its family", lambda row: "yes" if row.one.run in row.worth.related else "", "related")
+    of_family = Column[tuple[Worth, RunUnderOpinion]](
+        "Of its family", lambda row: "yes" if row[1].run in row[0].related else "", "related"
+    )
     return table(
         "opinion-runs",
-        [_Run(worth, run) for worth in worths if not isinstance(worth.favour, Undefined) for run in worth.favour.runs],
+        [(worth, run) for worth in worths if not isinstance(worth.favour, Undefined) for run in worth.favour.runs],
         [
-            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
-            Column("Run", lambda row: row.one.run),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
+            Column("Run", lambda row: row[1].run),
             *([of_family] if any(favour.related for favour in worths) else []),
         ],
         [
-            Column("By people", lambda row: cells.Number(row.one.by_people, cells.MEASURE), "by_people"),
-            Column("By the model", lambda row: cells.Number(row.one.by_model, cells.MEASURE), "by_model"),
-            Column("Gain", lambda row: cells.Number(row.one.gain, cells.POINTS), "gain"),
-            Column("Explained by errors", lambda row: cells.Number(row.one.explained, cells.POINTS), "explained"),
+            Column("By people", lambda row: cells.Number(row[1].by_people, cells.MEASURE), "by_people"),
+            Column("By the model", lambda row: cells.Number(row[1].by_model, cells.MEASURE), "by_model"),
+            Column("Gain", lambda row: cells.Number(row[1].gain, cells.POINTS), "gain"),
+            Column("Explained by errors", lambda row: cells.Number(row[1].explained, cells.POINTS), "explained"),
             Column(
-                "Beyond", lambda row: cells.measured(Estimate(row.one.beyond, row.one.interval), cells.POINTS), "beyond"
+                "Beyond", lambda row: cells.measured(Estimate(row[1].beyond, row[1].interval), cells.POINTS), "beyond"
             ),
-            Column("p", lambda row: cells.Number(min(row.one.p_gains, row.one.p_loses), cells.P)),
-            Column("Verdict", lambda row: _of_run(row.one), "verdict"),
+            Column("p", lambda row: cells.Number(min(row[1].p_gains, row[1].p_loses), cells.P)),
+            Column("Verdict", lambda row: _of_run(row[1]), "verdict"),
         ],
         caption="opinions.runs",
         command=COMMAND,
