@@ -240,4 +240,4 @@ def test_word_vectors_that_were_imported_come_first(ws: Workspace) -> None:
     assert words_place(ws, places) == ws.word_vectors
     opened(ws, "title_cbow200")
     assert not trained.exists()
-    assert METHODS["title_cbow200"].needs.averages == (("title", False),)
+    assert METHODS["title_cbow200"].averages == (("title", False),)

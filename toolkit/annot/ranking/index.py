@@ -343,7 +343,7 @@ def open_index(
     MissingInput when a method needs vectors that are missing, with how to add them; InputError when the memory is too
     small.
     """
-    needs = [method_named(name).needs for name in methods]
+    chosen = [method_named(name) for name in methods]
     machine, processes = ws.machine, processes_within(memory)
 
     def making() -> Each:
@@ -352,13 +352,13 @@ def open_index(
         by_threads = not engine.cluster and engine.processes <= FEW
         return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
-    named = [need.vectors for need in needs if need.vectors is not None and need.vectors != LSA]
+    named = [method.vectors for method in chosen if method.vectors is not None and method.vectors != LSA]
     sets = {name: vectors_of(ws, name) for name in named}
     places = places_of(ws, scratch, keep=scratch is None)
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     loaded_words, averaged = None, {}
-    variants = [variant for need in needs for variant in need.averages]
+    variants = [variant for method in chosen for variant in method.averages]
     if variants:
         words = words_place(ws, places)
         if not words.is_dir():
@@ -369,7 +369,7 @@ def open_index(
             shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
         loaded_words = word_vectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
-    if any(need.vectors == LSA for need in needs):
+    if any(method.vectors == LSA for method in chosen):
         decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
         searched[LSA] = _searched(decomposition, lsa_place(places), machine)
     inputs = RankingInputs(
