@@ -481,7 +481,7 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
     if unreadable or lacks_shards(places):
         yield "tokens and counts"
     words = words_place(ws, places)
-    variants = [variant for method in methods for variant in METHODS[method].needs.averages]
+    variants = [variant for method in methods for variant in METHODS[method].averages]
     if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
     elif variants and (unreadable or missing_averages(places, words, variants)):
