@@ -404,7 +404,7 @@ class SystemSettings(Section):
     temperature: Annotated[float, Field(gt=0)] = 0.5
     """Temperature of the softmax over sentences in Aspire, for queries on a facet."""
     whole_temperature: Annotated[float, Field(gt=0)] = 5000.0
-    """The temperature for queries that are whole abstracts. At the default, all sentences have about the same weight."""
+    """The temperature for queries that are whole abstracts. By default, all sentences have nearly the same weight."""
     entropy: Annotated[float, Field(gt=0)] = 20.0
     """Aspire's lambda: the weight of the transport plan's entropy is 1 / lambda."""
     features: FileName = "lsa"
