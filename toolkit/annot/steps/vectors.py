@@ -25,7 +25,7 @@ from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
 from annot.ranking.index import (
     WHOLE,
     IndexPart,
-    damaged,
+    changed_folders,
     lacks_shards,
     lsa_place,
     missing_averages,
@@ -175,8 +175,8 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     coverage = None
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
-            index = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = given_vectors.coverage_of(index.inputs.corpus, read.vectors, most=LACKING)
+            inputs, _ = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
+            coverage = given_vectors.coverage_of(inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         word_vectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape
@@ -400,15 +400,15 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
     wanted = design_of_settings(ws.settings).ranked_methods
     methods = tuple(name for name in wanted if name in METHODS)
     limit = parsed_memory(memory)
-    broken = damaged(ws) if repair else ()
+    broken = [folder for folder, faults in changed_folders(ws).items() if faults] if repair else []
     names = tuple(path.relative_to(ws.cache / "index").as_posix() for path in broken)
     missing = tuple(_missing(ws, methods, without=broken))
     if dry_run:
         return BuiltIndex(methods, None, missing, names)
     for path in broken:
         shutil.rmtree(path)
-    index = open_index(ws, methods=methods, advance=advance, memory=limit)
-    return BuiltIndex(methods, len(index.inputs.corpus), missing, names)
+    inputs, _ = open_index(ws, methods=methods, advance=advance, memory=limit)
+    return BuiltIndex(methods, len(inputs.corpus), missing, names)
 
 
 def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
@@ -465,7 +465,7 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
     if unreadable or lacks_shards(places):
         yield "tokens and counts"
     words = words_place(ws, places)
-    variants = [variant for method in methods for variant in METHODS[method].needs.averages]
+    variants = [variant for method in methods for variant in METHODS[method].averages]
     if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
     elif variants and (unreadable or missing_averages(places, words, variants)):
