@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
 from numpy.typing import NDArray
 
 from annot.base.array_files import each_once, integers_of, mask_of, numbers, strings_of
@@ -37,9 +40,6 @@ class PapersById:
     """The papers of a corpus, as long as it does not change."""
 
     def __init__(self, corpus: Path) -> None:
-        import pyarrow
-        import pyarrow.compute
-
         self.own = pyarrow.array(papers.paper_ids(corpus), pyarrow.string())
         """The ids of the papers, a pyarrow array."""
         tables = [citations.read_ids(path) for path in citations.id_files(corpus)]
@@ -57,9 +57,6 @@ class PapersById:
     def named(self, ids: Any) -> Any:
         """The ids with each other id of a paper replaced by its own. An id of no paper gets its kind if it is a DOI or
         an OpenAlex id, or says its kind. ids: a pyarrow array of strings."""
-        import pyarrow
-        import pyarrow.compute
-
         papers_found = self._found(ids)
         # Digits alone have no other spelling.
         odd = pyarrow.compute.and_(papers_found.is_null(), pyarrow.compute.match_substring_regex(ids, "[^0-9]"))
@@ -74,15 +71,11 @@ class PapersById:
 
     def paper_of(self, paper_id: str) -> str | None:
         """The id in the corpus of the paper that has this id, however it is spelled; None if no paper has it."""
-        import pyarrow
-
         (paper,) = self._found(self.named(pyarrow.array([paper_id], pyarrow.string()))).to_pylist()
         return None if paper is None else str(paper)
 
     def papers_of(self, several: Sequence[Sequence[str]]) -> list[str]:
         """The id in the corpus of each paper, which is given by its ids; its first id if it is not in the corpus."""
-        import pyarrow
-
         papers_found = iter(
             self._found(pyarrow.array([paper_id for ids in several for paper_id in ids], pyarrow.string())).to_pylist()
         )
@@ -91,8 +84,6 @@ class PapersById:
 
     def _found(self, ids: Any) -> Any:
         """The papers that have these ids, spelled as on record; null for an id of no paper."""
-        import pyarrow.compute
-
         own_ids = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
         kinds, bare = (
             self._papers.take(pyarrow.compute.index_in(ids, value_set=id_set)) for id_set in (self._others, self._bare)
@@ -310,9 +301,6 @@ class RowWriter(ExitStack):
 
     def add(self, known_papers: Sequence[Known]) -> None:
         """Write the rows of the next records."""
-        import pyarrow
-        import pyarrow.parquet
-
         for which, path in enumerate(self._paths):
             rows = [() if paper is None else (paper.ids, paper.cites)[which] for paper in known_papers]
             if not any(rows) or path is None:
@@ -358,9 +346,6 @@ class PendingIds:
         tables = [self._of_papers(works, rows.ids) for works, rows in self._lots if rows.ids]
         if not tables:
             return
-        import pyarrow
-        import pyarrow.parquet
-
         table = each_once(pyarrow.concat_tables(tables))
         table = _without(table, _hashed(citations.id_files(corpus), table["paper_id"]))
         if len(table):
@@ -375,9 +360,6 @@ class PendingIds:
 
         names: of the files that were read. digest: the hash of the corpus.
         """
-        import pyarrow
-        import pyarrow.parquet
-
         part, n_found, writer = scratch / "cited.parquet", 0, None
         files_before = citations.citation_files(corpus)
         citing = [table["citing"].unique() for table in self._cited()] if files_before else []
@@ -415,9 +397,6 @@ class PendingIds:
 
     def _of_papers(self, works: NDArray[np.uint64], path: Path) -> Any:
         """The rows with papers in place of records; rows that belong to no paper are left out."""
-        import pyarrow
-        import pyarrow.parquet
-
         # `read_table` imports pandas where that is installed.
         table = pyarrow.parquet.ParquetFile(path).read()
         owners = self.tally.owners(works)[numbers(table["at"])]
