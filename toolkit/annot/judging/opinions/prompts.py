@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -153,11 +152,6 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
 
 def _example(number: int) -> str:
     return f"[the pair of example {number}]"
-
-
-def sha256_of(prompt: str) -> str:
-    """The hash by which a prompt is on record."""
-    return hashlib.sha256(prompt.encode()).hexdigest()
 
 
 def as_seen(pair_html: str) -> tuple[str, str]:
