@@ -154,7 +154,7 @@ def faceted(ws: Workspace, queries: Sequence[Query]) -> bool:
     return any(query.facet != WHOLE for query in queries) if queries else ws.settings.faceted
 
 
-def words_of(ws: Workspace) -> StudyVocabulary:
+def vocabulary_of(ws: Workspace) -> StudyVocabulary:
     """Vocabulary of this study in texts."""
     with ws.reading() as session:
         return _vocabulary(ws, read_queries(session), read_topics(session))

@@ -194,9 +194,8 @@ def _detectable(result: _Tested, n_tests: int, widest: float, unit: str) -> Valu
     if result.test is None:
         return result.drift.detectable
     if result.test.least * n_tests > ALPHA:
-        return Undefined(
-            f"too few queries to tell a change from chance; {papers_needed_for_drift(n_tests)} {plural(unit)} are needed"
-        )
+        needed = f"{papers_needed_for_drift(n_tests)} {plural(unit)} are needed"
+        return Undefined(f"too few queries to tell a change from chance; {needed}")
     size = float(detectable(result.test.error, result.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[result.drift.measure]:
         return Undefined("even the largest possible change could not be detected")

@@ -321,7 +321,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     ranked = ranked_corpus(study.ws).ranked if measured.added else None
     imports = tuple(_counted_imports(study, set(measured.added)))
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
-    with calling(lambda: study.called):
+    with calling(lambda: study.words):
         return CollectionFacts(
             collection=settings.collection,
             terms=terms,
