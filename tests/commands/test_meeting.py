@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.judging.comments import meeting_of
+from annot.judging.comments import Meeting
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import build
@@ -138,7 +138,7 @@ def test_the_fifteen_widest_pairs_are_shown_and_the_others_counted(ws: Workspace
     path = tmp_path / "j.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert annot("import", "--as", "judgements", path).exit_code == 0
-    found = meeting_of(read_snapshot(ws), since=None)
+    found = Meeting(read_snapshot(ws), since=None)
     assert (found.pairs, found.differing, len(found.widest)) == (18, 18, 15)
     assert [one.doc_id for one in found.widest] == ["wide", *(f"d{at:02}" for at in range(14))]
     assert (found.widest[0].gap, found.widest[0].comments) == (3, (("0", "So."), ("3", "So.")))
@@ -152,7 +152,7 @@ def test_the_period_begins_at_its_moment_and_reaches_back_seven_days(ws: Workspa
     path = tmp_path / "j.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert annot("import", "--as", "judgements", path).exit_code == 0
-    found = meeting_of(read_snapshot(ws), since=None)
+    found = Meeting(read_snapshot(ws), since=None)
     assert (found.pairs, found.without_moment, found.differing) == (2, 1, 0)
     since = datetime.fromisoformat("2031-03-12T10:00:00+00:00")
-    assert meeting_of(read_snapshot(ws), since=since).pairs == 1
+    assert Meeting(read_snapshot(ws), since=since).pairs == 1

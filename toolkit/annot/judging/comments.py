@@ -13,7 +13,7 @@ from annot.base.records import Adjudication, Judgement, grouped
 from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.measured import agreement_of
 from annot.store.people import Kind, Notice
-from annot.study.outcome import Outcome, Pair, UnexplainedSettlements, unexplained_of
+from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -214,78 +214,61 @@ class Remark:
     comment: str
 
 
-@dataclass(frozen=True, slots=True)
 class Meeting:
-    """Everything for the talk. A pair belongs to the period in which the last of its assessors answered it."""
+    """Everything for the talk. A pair belongs to the period in which the last of its assessors answered it.
 
-    since: str
-    """ISO 8601, UTC."""
-    until: str
-    """Moment of the newest answer."""
-    pairs: int
-    """Pairs of the period that all of their assessors have answered."""
-    differing: int
-    widest: tuple[DifferingPair, ...]
-    recurring: tuple[GradePair, ...]
-    """The most frequent first."""
-    cannot_judge: tuple[tuple[str, int], ...]
-    """Reasons and how often, the most frequent first."""
-    remarks: tuple[Remark, ...]
-    """Comments on other pairs than the widest, by query."""
-    held_back: int
-    """Number of pairs of the period that a person is asked about again and that must not be discussed yet."""
-    without_moment: int
-    """Pairs whose answers do not say when they were given."""
-    unexplained: UnexplainedSettlements
-    """Unexplained settlements of all settled pairs."""
-    agreement: AgreementTable
-    """Agreement in the period, before adjudication."""
-    before: AgreementTable
-    """Agreement on all earlier answers."""
-
-
-def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
-    """Pairs and remarks to discuss. since: beginning of the period; None takes the last `DAYS` days.
-
-    Raises MissingInput if no pair has all of its answers, InputError if none has since then.
+    since: beginning of the period; None takes the last `DAYS` days. Raises MissingInput if no pair has all of its
+    answers, InputError if none has since then.
     """
-    outcome, complete = snapshot.outcome, _complete_pairs(snapshot.outcome)
-    moments = {pair: _last(answers) for pair, answers in complete.items()}
-    timed = {pair: moment for pair, moment in moments.items() if moment is not None}
-    if not timed:
-        raise MissingInput("no pair has the answers of all its assessors yet", hint="fetch answers with `annot pull`")
-    newest = max(timed.values())
-    start = since or newest - timedelta(days=DAYS)
-    period = {pair for pair, moment in timed.items() if moment >= start}
-    if not period:
-        raise InputError(f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}")
-    held_back = period & asked_again(snapshot)
-    to_discuss = {pair: complete[pair] for pair in sorted(period - held_back)}
-    differing = sorted(_differing(to_discuss, snapshot.facets), key=lambda row: (-row.gap, row.query_id, row.doc_id))
-    widest = tuple(differing[:WIDEST])
-    shown = {(row.query_id, row.doc_id) for row in widest}
-    return Meeting(
-        since=start.astimezone(UTC).isoformat(),
-        until=newest.astimezone(UTC).isoformat(),
-        pairs=len(period),
-        differing=len(differing),
-        widest=widest,
-        recurring=_recurring(to_discuss, snapshot.facets),
-        cannot_judge=_most_frequent(
+
+    def __init__(self, snapshot: Snapshot, *, since: datetime | None) -> None:
+        facets, complete = snapshot.facets, _complete_pairs(snapshot.outcome)
+        moments = {pair: _last(answers) for pair, answers in complete.items()}
+        timed = {pair: moment for pair, moment in moments.items() if moment is not None}
+        if not timed:
+            raise MissingInput(
+                "no pair has the answers of all its assessors yet", hint="fetch answers with `annot pull`"
+            )
+        newest = max(timed.values())
+        start = since or newest - timedelta(days=DAYS)
+        period = {pair for pair, moment in timed.items() if moment >= start}
+        if not period:
+            raise InputError(
+                f"no pair was finished since {start.isoformat()}", hint=f"the newest: {newest.isoformat()}"
+            )
+        held_back = period & asked_again(snapshot)
+        to_discuss = {pair: complete[pair] for pair in sorted(period - held_back)}
+        differing = sorted(_differing(to_discuss, facets), key=lambda row: (-row.gap, row.query_id, row.doc_id))
+        self.since, self.until = start.astimezone(UTC).isoformat(), newest.astimezone(UTC).isoformat()
+        """ISO 8601, UTC; the latter is the moment of the newest answer."""
+        self.pairs = len(period)
+        """Pairs of the period that all of their assessors have answered."""
+        self.differing = len(differing)
+        self.widest = tuple(differing[:WIDEST])
+        self.recurring = _recurring(to_discuss, facets)
+        """The most frequent first."""
+        self.cannot_judge = _most_frequent(
             answer.cannot_judge for answers in to_discuss.values() for answer in answers if answer.cannot_judge
-        ),
-        remarks=tuple(
-            Remark(*pair, snapshot.facets[pair[0]], _grade_in_words(answer), answer.comment)
+        )
+        """Reasons and how often, the most frequent first."""
+        shown = {(row.query_id, row.doc_id) for row in self.widest}
+        self.remarks = tuple(
+            Remark(*pair, facets[pair[0]], _grade_in_words(answer), answer.comment)
             for pair, answers in to_discuss.items()
             for answer in _ordered(answers)
             if answer.comment and pair not in shown
-        ),
-        held_back=len(held_back),
-        without_moment=len(complete) - len(timed),
-        unexplained=unexplained_of(outcome.adjudications, outcome.current),
-        agreement=_agreement(snapshot, complete, period),
-        before=_agreement(snapshot, complete, timed.keys() - period),
-    )
+        )
+        """Comments on other pairs than the widest, by query."""
+        self.held_back = len(held_back)
+        """Number of pairs of the period that a person is asked about again and that must not be discussed yet."""
+        self.without_moment = len(complete) - len(timed)
+        """Pairs whose answers do not say when they were given."""
+        self.unexplained = unexplained_of(snapshot.outcome.adjudications, snapshot.outcome.current)
+        """Unexplained settlements of all settled pairs."""
+        self.agreement = _agreement(snapshot, complete, period)
+        """Agreement in the period, before adjudication."""
+        self.before = _agreement(snapshot, complete, timed.keys() - period)
+        """Agreement on all earlier answers."""
 
 
 def _complete_pairs(outcome: Outcome) -> dict[Pair, list[Judgement]]:

@@ -521,7 +521,7 @@ def hand_on(
 
         return min(free, key=cost, default=None)
 
-    receiver: dict[Pair, str | None] = {}
+    receiver: dict[Pair, str | None] = dict.fromkeys(open_pairs)
     left_over = []
     for pair in open_pairs:
         if successor is not None and can_take(successor, [pair]):
@@ -540,8 +540,7 @@ def hand_on(
     given_up = tuple(assignment for assignment in leavers if assignment.asked not in answered)
     new, gone = _sequences(plan, given_up, receiver)
     remaining = [assignment for assignment in plan if assignment.assessor != leaver]
-    moved = {pair: receiver[pair] for pair in open_pairs}
-    return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, moved, gone)
+    return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, receiver, gone)
 
 
 def give_back(

@@ -273,20 +273,21 @@ class Stage:
         unsent: dict[str, int] = {}
         to_judge: dict[str, int] = {}
         for name in self.judges:
-            left = {question for question in hidden.get(name, ()) if (name, question) not in answered} | {
-                *pending.get(name, ())
-            }
-            left = {question for question in left if question.pair not in self.waiting}
+            probing = (question for question in hidden.get(name, ()) if (name, question) not in answered)
+            left = {question for question in (*probing, *pending.get(name, ())) if question.pair not in self.waiting}
             on_server = left & (self.sent.get(name, set()) | (gold.get(name, set()) & hidden.get(name, set())))
-            unsent |= {name: len(left - on_server)} if left - on_server else {}
-            to_judge |= {name: len(on_server)} if on_server else {}
+            if left - on_server:
+                unsent[name] = len(left - on_server)
+            if on_server:
+                to_judge[name] = len(on_server)
         # A push leaves out people without an account, and pairs that were answered meanwhile: another one would change
         # nothing. It sends tasks again that a pull has found deleted since.
         pushed = self._current("push")
         signing_up = unsent.keys() & self._without_account("push") if pushed else set()
-        restyled = to_judge and not pushed and self._restyled("push")
         waiting = sum(many for name, many in unsent.items() if name not in signing_up)
-        waiting += 0 if pushed else self.to_withdraw + self.on_other_texts + (sum(to_judge.values()) if restyled else 0)
+        if not pushed:
+            waiting += self.to_withdraw + self.on_other_texts
+            waiting += sum(to_judge.values()) if to_judge and self._restyled("push") else 0
         return facts._replace(to_send=waiting, signing_up=tuple(sorted(signing_up)), to_judge=to_judge)
 
     def _with_disputes(self, facts: Facts) -> Facts:
@@ -323,10 +324,11 @@ class Stage:
         if ended:
             ended -= {(ruling.record.adjudicator, ruling.record.pair) for ruling in read_current(self.session)}
         pushed = self._current("push adjudication")
-        restyled = to_settle and not pushed and self._restyled("push adjudication")
         signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
         waiting = 0 if signing_up else unsent
-        waiting += 0 if pushed else stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
+        if not pushed:
+            waiting += stale + len(ended)
+            waiting += sum(to_settle.values()) if to_settle and self._restyled("push adjudication") else 0
         return facts._replace(
             disputes_to_send=waiting, adjudicators_signing_up=tuple(sorted(signing_up)), to_settle=to_settle
         )

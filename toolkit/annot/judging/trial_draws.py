@@ -234,7 +234,7 @@ def draw_substudy(
     )
     return DrawnSubstudy(
         pairs=pairs,
-        by_facet={facet: sum(query.facet == facet for query in chosen) for facet in by_facet},
+        by_facet=dict.fromkeys(by_facet, per_facet),
         by_grade=dict(sorted(Counter(final[pair] for pair in pairs).items())),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted, known_query, moment_given, moment_of
-from annot.judging.comments import meeting_of
+from annot.judging.comments import Meeting
 from annot.measuring import assessor_effect, measured, study_analyses
 from annot.measuring.agreement.estimates import POLICIES, AgreementTable, in_words
 from annot.measuring.diagnosis.matrices import AssessorAnalysis
@@ -152,7 +152,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     """
     start = None if since is None else moment_given(since, option="--since")
     snapshot = read_snapshot(ws)
-    meeting = meeting_of(snapshot, since=start)
+    meeting = Meeting(snapshot, since=start)
     query_papers = snapshot.topics
     doc_ids = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
     doc_ids |= set(query_papers.values())

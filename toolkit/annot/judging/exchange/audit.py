@@ -380,7 +380,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             tasks += len(audited.tasks)
             answers += sum(len(task.annotations) for task in audited.tasks)
             findings.extend(of_project(audited, _settled(ws, project)))
-            findings.extend(_of_guidelines(ws, project, audited))
+            findings.extend(_of_guidelines(ws, project, audited) if project.round == "judge" else ())
             counter(len(audited.planned))
 
     everyone = sorted({project.assessor for project in sent})
@@ -406,8 +406,6 @@ def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Seque
 
 def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
     """Answers by guidelines that were never sent, and open tasks with older guidelines than were sent last."""
-    if project.round != "judge":
-        return
     lines = [line for line in lines_of(ws, project).values() if line.counts]
     waiting = {task.key for task in audited.tasks if not task.annotations}
     with ws.reading() as session:

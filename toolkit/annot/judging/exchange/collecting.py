@@ -309,7 +309,7 @@ def _compare(
             missing = line, _why_gone(line, by_question.get(question), why_all)
             if reading is None and line.latest.ruling is None and not line.why.startswith(GONE):
                 gone.append(missing)
-        elif not reading.flags or OLDER in reading.flags or reading.flags[0].startswith(SUPERSEDED):
+        elif _is_no_loss(reading):
             continue
         elif any(flag.startswith(EDITED) for flag in reading.flags) and SKIPPED not in reading.flags:
             edited += line.counts
@@ -320,6 +320,11 @@ def _compare(
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
     return gone, lost, edited
+
+
+def _is_no_loss(reading: ReadAnnotation) -> bool:
+    """True if an annotation counts, is older than the one on record, or gave way to a later one of the person."""
+    return not reading.flags or OLDER in reading.flags or reading.flags[0].startswith(SUPERSEDED)
 
 
 def _why_gone(line: AnnotationHistory[Any], task: PulledTask | None, why_all: str | None) -> str:

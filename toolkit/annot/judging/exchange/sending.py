@@ -15,7 +15,7 @@ from annot.judging.exchange.displayed_content import as_displayed, has_earlier_t
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
 from annot.judging.exchange.round_parts import RoundPart, answered_tasks, own_tasks
 from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
-from annot.labelstudio.studio_records import PUBLISHED, StudioTask
+from annot.labelstudio.studio_records import PUBLISHED, Delivery, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
 from annot.store.adjudications import note_opinions
@@ -188,11 +188,10 @@ def _send(
         new, updated = (new, updated + delivery.renewed) if stored == "judge" else (new + delivery.renewed, updated)
         planned = len(outgoing.tasks)
         counts = (planned, planned - new - delivery.spared, new, len(withdrawn), delivery.spared)
-        notes = [*_withdrawn_in_words(person, withdrawn, outgoing, questions_by_key)]
-        if delivery.spared:
-            notes.append(f"{person}: {counted(delivery.spared, 'task')} not sent again: the answers are on record")
-        if delivery.removed:
-            notes.append(f"{person}: {delivery.removed} of them had no answer on the server and were deleted")
+        notes = [
+            *_withdrawn_in_words(person, withdrawn, outgoing, questions_by_key),
+            *_spared_in_words(person, delivery),
+        ]
         if stored == "labels":
             notes += _labelled_before(person, listed, outgoing)
         address = gateway.labelling_url(remote_id)
@@ -218,6 +217,14 @@ def _withdrawn_in_words(
     )
     for why, count in sorted(reasons.items()):
         yield f"{person}: {counted(count, 'unanswered task')} withdrawn: {why}"
+
+
+def _spared_in_words(person: str, delivery: Delivery) -> Iterator[str]:
+    """Notes on tasks that are not sent because their answer is known."""
+    if delivery.spared:
+        yield f"{person}: {counted(delivery.spared, 'task')} not sent again: the answers are on record"
+    if delivery.removed:
+        yield f"{person}: {delivery.removed} of them had no answer on the server and were deleted"
 
 
 def _labelled_before(person: str, listed: Iterable[StudioTask], outgoing: OutgoingProject) -> Iterator[str]:
@@ -296,22 +303,16 @@ def _stale(
     adjudication also pairs that are no dispute any more, and disputes whose opinions have changed.
     """
     tasks = {pair_key(*question): task for question, task in outgoing.tasks.items()}
-    earlier = {
-        task.task_id
-        for task in listed
-        if not task.annotations and task.key in tasks and has_earlier_text(task, tasks[task.key])
-    }
+    waiting = [task for task in listed if not task.annotations]
+    stale = {task.task_id for task in waiting if task.key in tasks and has_earlier_text(task, tasks[task.key])}
     if outgoing.part.stored == "judge":
         new = {pair_key(*question) for question in outgoing.tasks if question not in noted}
-        following = {task.task_id for task in tasks_to_resend(listed, list(outgoing.tasks.values()), new=new)}
-        return [task for task in listed if task.task_id in earlier | following]
-    if outgoing.part.stored != "adjudicate":
-        return [task for task in listed if task.task_id in earlier]
-    shown = {pair_key(*question): opinions_in(task["data"]) for question, task in outgoing.tasks.items()}
-    return [
-        task
-        for task in listed
-        if task.key in questions
-        and not task.annotations
-        and (task.task_id in earlier or shown.get(task.key or "") != opinions_in(task.data))
-    ]
+        stale |= {task.task_id for task in tasks_to_resend(listed, list(outgoing.tasks.values()), new=new)}
+    elif outgoing.part.stored == "adjudicate":
+        shown = {key: opinions_in(task["data"]) for key, task in tasks.items()}
+        stale = {
+            task.task_id
+            for task in waiting
+            if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
+        }
+    return [task for task in listed if task.task_id in stale]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -282,13 +282,7 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         waiting, set_aside = displayed_content.waiting_pairs(session), set_aside_of(session)
         planned, answered = _planned_or_returned(session), outcomes.answered_of(session)
         pooled = pools.documents_by_query(session)
-    # A push that was killed may have sent tasks that it did not note down: any pair of the pools can be ours.
-    possible = {
-        PairKey(query_id, doc_id, occasion)
-        for query_id, doc_ids in pooled.items()
-        for doc_id in doc_ids
-        for occasion in REPEATED
-    }
+    possible = _questions_of(pooled)
     withdrawn, notes = [], []
     for project in judging:
         person, sent = project.assessor, tasks[project.project]
@@ -313,6 +307,12 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         }
         withdrawn.append(row._replace(answered=frozenset(late)))
     return tuple(withdrawn), tuple(notes)
+
+
+def _questions_of(pools: Mapping[str, Iterable[str]]) -> set[PairKey]:
+    """Every question about the pairs of these pools: a push that was killed has noted down none that it sent."""
+    pairs = ((query_id, doc_id) for query_id, doc_ids in pools.items() for doc_id in doc_ids)
+    return {PairKey(*pair, occasion) for pair in pairs for occasion in REPEATED}
 
 
 def _planned_or_returned(session: Session) -> dict[str, set[PairKey]]:
@@ -586,9 +586,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
     noted = {
         number: [question for question in tasks if question.query_id == query_id] for number, tasks in recorded.items()
     }
-    # A push that was killed may have sent tasks that it did not note down.
-    possible = {PairKey(query_id, doc_id, occasion) for doc_id in documents for occasion in REPEATED}
-    keys = {pair_key(*question) for question in possible.union(*noted.values())}
+    keys = {pair_key(*question) for question in _questions_of({query_id: documents}).union(*noted.values())}
     names = sorted({project.assessor for project in judging if noted[project.project] or project.assessor not in left})
     if not names:
         return 0

@@ -154,7 +154,7 @@ class TrainingRound(collecting.Round):
             sequence = sequence_of(name, free, facet_of, current, facets=facets, seed=ws.settings.seed)
             if sequence:
                 sequences[name] = sequence
-        _refuse_placeholders(golden[pair] for pair in sorted(set().union(*sequences.values())))
+        _refuse_placeholders(golden, set().union(*sequences.values()))
         if not dry_run:
             with ws.writing() as session:
                 rows = [row for name, sequence in sequences.items() for row in assigned(name, sequence)]
@@ -235,11 +235,11 @@ def _outgoing(
     return [*judging, *again]
 
 
-def _refuse_placeholders(golden: Iterable[Gold]) -> None:
+def _refuse_placeholders(golden: Mapping[Pair, Gold], pairs: Iterable[Pair]) -> None:
     """Raise InputError if a reason is still the placeholder that the draw has written."""
     faults = [
         f"training/gold.tsv: {gold.query_id} {gold.doc_id}: the reason is {gold.why!r}"
-        for gold in golden
+        for gold in (golden[pair] for pair in sorted(pairs))
         if gold.why.strip() in trial_answers.NO_REASONS
     ]
     if faults:
