@@ -413,6 +413,10 @@ class Revisions(Generic[R]):
         """Current revisions as `read` returns them, without payload: reading that takes most of the time."""
         return tuple(line.current for line in self.lines(session))
 
+    def records(self, session: Session) -> tuple[R, ...]:
+        """Records of the current revisions, without their origins."""
+        return tuple(line.record for line in self.lines(session))
+
     def read(self, session: Session) -> tuple[SourcedAnswer[R], ...]:
         """The current revision of each line, flagged ones included.
 
