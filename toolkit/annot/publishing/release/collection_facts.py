@@ -347,10 +347,12 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
-            cleaned=_cleaned(imports),
+            cleaned=counts_of(
+                sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())
+            ),
             structured=_structured(imports),
             words=own_words(study).kinds,
-            unrated=len(_unrated(study)),
+            unrated=_unrated(study),
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
@@ -393,14 +395,6 @@ def _rejected(imports: Sequence[ImportedSource]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
 
 
-def _cleaned(imports: Sequence[ImportedSource]) -> CleanedCounts:
-    """Changes to texts, over all additions to the corpus."""
-    total = Counter[str]()
-    for imported in imports:
-        total.update(imported.facts.get("cleaned", {}))
-    return counts_of(total)
-
-
 def _structured(imports: Sequence[ImportedSource]) -> StructuredAbstracts:
     """The headings, over everything that was added."""
     total = HeadingCount()
@@ -409,10 +403,10 @@ def _structured(imports: Sequence[ImportedSource]) -> StructuredAbstracts:
     return total.found
 
 
-def _unrated(study: Snapshot) -> set[str]:
-    """The queries that were chosen from a sample without a rating."""
+def _unrated(study: Snapshot) -> int:
+    """Number of queries that were chosen from a sample without a rating."""
     unrated = [imported.facts["queries"] for imported in study.imports if imported.what == Source.UNRATED]
-    return set(chain(*unrated)) & {query.query_id for query in study.queries}
+    return len(set(chain(*unrated)) & {query.query_id for query in study.queries})
 
 
 def _topics(study: Snapshot) -> tuple[int, int]:
