@@ -128,7 +128,7 @@ def page(
 def parts_of(outcome: Outcome) -> tuple[PairState, ...]:
     """The planned pairs by how far they are; together they are all."""
     settled = outcome.adjudications.keys() & outcome.planned.keys()
-    agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
+    agreed = {decision.pair for decision in outcome.agreed} - settled
     vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
     parts = (
         PairState("agreed", "agreed", len(agreed)),
