@@ -42,6 +42,9 @@ PUBLISHED = "published without your name"
 CANNOT_JUDGE = "cannot judge"
 """The value of `RATING` that is no grade; it opens the reasons."""
 
+CANNOT_JUDGE_LABEL = "Cannot judge"
+"""What people read on its button; the pages of the guidelines name it by `{cannot_judge}`."""
+
 CANNOT_JUDGE_KEY = "c"
 
 COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n", "rest": "m", "criteria": "g"}
