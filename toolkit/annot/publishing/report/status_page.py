@@ -119,7 +119,7 @@ def page(
 def states_of(outcome: Outcome) -> dict[str, int]:
     """Number of planned pairs in each state that some are in; together they are all."""
     settled = outcome.adjudications.keys() & outcome.planned.keys()
-    agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
+    agreed = {decision.pair for decision in outcome.agreed} - settled
     vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
     pairs_of = {
         "agreed": agreed,
