@@ -132,7 +132,7 @@ def panel_of(
         in_order=_in_order(graded, assignments, who, timed),
         by_clock=timed,
         final=np.array([place[decision.grade] if decision else NO_GRADE for decision in settled], dtype=np.int64),
-        adjudicated=np.array([bool(decision) and decision.origin == "adjudicated" for decision in settled], np.bool_),
+        adjudicated=np.array([decision is not None and decision.origin == "adjudicated" for decision in settled], bool),
         open=np.array([pair in unsettled for pair in row], dtype=np.bool_),
     )
 
