@@ -30,7 +30,7 @@ from annot.ranking.search import Parts
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.ranking.word_vectors import UNFINISHED
 from annot.store import papers
-from annot.store.papers import FolderAtUrl, RowGroups, fetch_file, groups_for, put_files, read_columns, sha256_of
+from annot.store.papers import FolderAtUrl, RowGroups, fetch_file, groups_for, put_files, read_columns
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -59,7 +59,11 @@ def folders_for(folders: Sequence[Path], url: str) -> list[array_files.Folder]:
 
 def folder_for(path: Path, url: str) -> array_files.Folder:
     """Folder of one file of any kind, as workers read it."""
-    return FolderAtUrl(path.parent, {path.name: put_files({path: sha256_of(path)}, url)[path]}) if url else path.parent
+    return (
+        FolderAtUrl(path.parent, {path.name: put_files({path: array_files.sha256_of(path)}, url)[path]})
+        if url
+        else path.parent
+    )
 
 
 def keep(

@@ -421,7 +421,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         on_other_texts = tasks_on_other_texts(session, "adjudicate", outcomes.texts_of(session))
     # A settled pair keeps its task: its answer is there.
     ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
-    disputes = [row for row in outcome.settlement.disputed if row.pair not in waiting or row.pair in ended]
+    disputes = [row for row in outcome.disputed if row.pair not in waiting or row.pair in ended]
     sent_before = {person for person, _ in sent}
     if not disputes and not sent_before:
         return []
@@ -525,7 +525,7 @@ def _waiting(outcome: outcomes.Outcome, outgoing: Sequence[OutgoingProject]) -> 
             f"waiting for another adjudicator, because one could not judge: {counted(len(waiting), 'pair')}; add one "
             "with `annot assessor add --adjudicator`, or set adjudication.cannot_judge"
         )
-    if not outcome.settlement.disputed:
+    if not outcome.disputed:
         yield "nothing is in dispute"
 
 
