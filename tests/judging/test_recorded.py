@@ -199,12 +199,12 @@ def test_what_was_seen_is_asked_for_again_only_once_it_has_changed(ws: Workspace
     of, seen = project(ws, "judge", D0, D1), dict[int, PullCursor]()
     server = Server(task(D0, 1, answer=11), task(D1, 2))
     (whole,) = pulled(ws, server, seen=seen)
-    assert (whole.tasks, len(whole.found), whole.notes, server.asked[-1]) == (2, 1, (), None)
+    assert (whole.tasks, len(whole.readings), whole.notes, server.asked[-1]) == (2, 1, (), None)
     assert seen[of.project].tasks == 2
     assert pulled(ws, server, seen=seen) == []
     server.tasks = (server.tasks[0], task(D1, 2, answer=12, changed=LATER))
     (changed,) = pulled(ws, server, seen=seen)
-    assert (changed.tasks, [one.asked for one in changed.found], changed.lost) == (1, [D1], ())
+    assert (changed.tasks, [one.asked for one in changed.readings], changed.lost) == (1, [D1], ())
     assert server.asked[-1] == [2]
     server.tasks = (*server.tasks, task(D2, 3))
     (again,) = pulled(ws, server, seen=seen)

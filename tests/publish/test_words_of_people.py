@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Judgement
-from annot.judging.comments import PublishedWords, consent, own_words
+from annot.judging.comments import PublishedWords, consent
 from annot.store.adjudications import SourcedAdjudication, record_adjudications
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.people import Notice, record_notices
@@ -46,7 +46,7 @@ def ws(tmp_path: Path) -> Workspace:
 
 
 def decided(ws: Workspace, *, comments: str | None = "published", reasons: str | None = "published") -> PublishedWords:
-    return own_words(read_snapshot(ws.replaced("release", comments=comments, reasons=reasons)))
+    return PublishedWords(read_snapshot(ws.replaced("release", comments=comments, reasons=reasons)))
 
 
 def test_words_are_published_of_who_had_been_told_when_they_wrote(ws: Workspace) -> None:

@@ -22,7 +22,7 @@ def test_instructions_open_until_the_person_has_answered_and_that_is_recorded(se
     with connect(sent.ws) as gateway:
         judging = round_of("judging")
         looked = list(collect(sent.ws, gateway, judging.parts, hint="", advance=lambda done, total: None, keep=False))
-    assert [len(one.found) for one in looked] == [1, 0]
+    assert [len(one.readings) for one in looked] == [1, 0]
     assert (opens(sent, "a1"), opens(sent, "a2")) == (True, True)
     sent.pull()
     assert (opens(sent, "a1"), opens(sent, "a2")) == (False, True)

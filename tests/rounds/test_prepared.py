@@ -329,5 +329,5 @@ def test_answers_to_hidden_gold_are_kept_beside_the_collection(planned: Workspac
         found = (reading((P1, "d00"), 1), reading((P1, "d99"), 2))
         rest = judging._without_hidden_gold(session, CollectedProject(project, 2, [7], found, (), (), 0, ()))
         kept = trials.read_answers(session, "hidden-gold")
-    assert [one.asked.pair for one in rest.found] == [(P1, "d00")]
+    assert [one.asked.pair for one in rest.readings] == [(P1, "d00")]
     assert [(one.record.pair, one.record.grade) for one in kept] == [((P1, "d99"), 2)]

@@ -44,16 +44,37 @@ class WordsOfKind:
         return self.given - sum(self.early.values()) if self.decided == "published" else 0
 
 
-@dataclass(frozen=True, slots=True)
 class PublishedWords:
-    """Words of all kinds."""
+    """Words that go into a release, by the settings and the notices that each person had."""
 
-    kinds: tuple[WordsOfKind, ...]
-    """Kinds of which there are any words."""
-    comments: frozenset[Judgement]
-    """Judgements whose comments go into a release."""
-    reasons: dict[Pair, str]
-    """Words of adjudicators that go into a release."""
+    def __init__(self, study: Snapshot) -> None:
+        outcome, release, notices = study.outcome, study.ws.settings.release, study.notices
+        given_up = {pair: rulings[-1] for pair, rulings in outcome.unjudgeable.items()}
+        judged = [judgement for judgement in outcome.everything if judgement.counts and judgement.comment]
+        rulings = sorted((outcome.adjudications | given_up).items())
+        settled = {pair: ruling for pair, ruling in rulings if ruling.comment}
+        comments = [(judgement.assessor, judgement) for judgement in judged]
+        reasons = [(ruling.adjudicator, ruling) for ruling in settled.values()]
+        kinds = (
+            _of_kind(notices, "comments", release.comments, comments),
+            _of_kind(notices, "reasons", release.reasons, reasons),
+        )
+        self.kinds = tuple(words for words in kinds if words.given)
+        """Kinds of which there are any words."""
+        self.comments = frozenset(
+            judgement
+            for judgement in judged
+            if release.comments == "published" and knew(notices, judgement.assessor, "comments", judgement.judged_at)
+        )
+        """Judgements whose comments go into a release."""
+        self.reasons = {
+            pair: ruling.comment
+            for pair, ruling in settled.items()
+            if ruling.comment
+            and release.reasons == "published"
+            and knew(notices, ruling.adjudicator, "reasons", ruling.judged_at)
+        }
+        """Words of adjudicators that go into a release."""
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -75,38 +96,6 @@ class PublishedWords:
             if words.decided == "published"
             for person, n in words.early.items()
         )
-
-
-def own_words(study: Snapshot) -> PublishedWords:
-    """Words that go into a release, by the settings and the notices that each person had."""
-    outcome, release = study.outcome, study.ws.settings.release
-    given_up = {pair: rulings[-1] for pair, rulings in outcome.unjudgeable.items()}
-    judged = [judgement for judgement in outcome.everything if judgement.counts and judgement.comment]
-    settled = {pair: ruling for pair, ruling in sorted((outcome.adjudications | given_up).items()) if ruling.comment}
-    kinds = [
-        _of_kind(
-            study.notices, "comments", release.comments, [(judgement.assessor, judgement) for judgement in judged]
-        ),
-        _of_kind(
-            study.notices, "reasons", release.reasons, [(ruling.adjudicator, ruling) for ruling in settled.values()]
-        ),
-    ]
-    return PublishedWords(
-        kinds=tuple(words for words in kinds if words.given),
-        comments=frozenset(
-            judgement
-            for judgement in judged
-            if release.comments == "published"
-            and knew(study.notices, judgement.assessor, "comments", judgement.judged_at)
-        ),
-        reasons={
-            pair: ruling.comment
-            for pair, ruling in settled.items()
-            if ruling.comment
-            and release.reasons == "published"
-            and knew(study.notices, ruling.adjudicator, "reasons", ruling.judged_at)
-        },
-    )
 
 
 def knew(notices: Iterable[Notice], person: str, kind: Kind, moment: str | None) -> bool:
@@ -142,7 +131,7 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice
     until = max([now, *filter(None, (moment_of(answer.judged_at) for answer in answers))]).isoformat()
     return tuple(
         Notice(person, words.kind, "consent", until, True, how)
-        for words in own_words(study).kinds
+        for words in PublishedWords(study).kinds
         for person in words.early
         if not people or person in people
     )

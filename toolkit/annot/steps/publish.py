@@ -17,7 +17,7 @@ from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats import beir, trec
-from annot.judging.comments import PublishedWords, consent, own_words
+from annot.judging.comments import PublishedWords, consent
 from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
@@ -375,7 +375,7 @@ def release(
     snapshot, records = read_for_release(_as_draft(ws) if draft else ws)
     agreed = _agreed(snapshot, consented, consenting)
     snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
-    words = own_words(snapshot)
+    words = PublishedWords(snapshot)
     corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
     terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
     lacking = [*_papers_missing(snapshot, corpus), *(_texts_missing(snapshot) if terms.with_text else ())]

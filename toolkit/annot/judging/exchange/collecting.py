@@ -67,7 +67,7 @@ class CollectedProject(NamedTuple):
     """Number of our tasks that were read."""
     accounts: Sequence[int]
     """The server's ids of the person's accounts."""
-    found: tuple[ReadAnnotation, ...]
+    readings: tuple[ReadAnnotation, ...]
     gone: tuple[MissingAnnotation, ...]
     """Annotations on record that the server no longer has, whether they counted or not."""
     lost: tuple[MissingAnnotation, ...]
@@ -83,11 +83,11 @@ class CollectedProject(NamedTuple):
     @property
     def not_counting(self) -> int:
         """Number of annotations that do not count."""
-        return sum(bool(annotation.flags) for annotation in self.found)
+        return sum(bool(annotation.flags) for annotation in self.readings)
 
     def flagged(self, noun: str) -> list[str]:
         """Reasons why answers do not count, each with their number. noun: the word for an answer."""
-        reasons = Counter(without_ids(flag) for annotation in self.found for flag in annotation.flags)
+        reasons = Counter(without_ids(flag) for annotation in self.readings for flag in annotation.flags)
         person = self.project.assessor
         return [f"{person}: {counted(count, noun)} not counted: {reason}" for reason, count in sorted(reasons.items())]
 
@@ -138,7 +138,7 @@ def collect(
             continue
         collected = _collected(ws, record, pulled, questions, lines, accounts, current, changed_only=cursor is not None)
         yield collected
-        if current is not None and current.opens_instructions and collected.found and keep:
+        if current is not None and current.opens_instructions and collected.readings and keep:
             # From now on F5 leads straight on to the next open task.
             gateway.open_instructions(current.project_id, False)
         # It is recorded now. A pair with two tasks is read from both, so always from the complete project.
@@ -282,7 +282,7 @@ def _collected(
         project=project,
         tasks=len(tasks),
         accounts=accounts,
-        found=tuple(readings),
+        readings=tuple(readings),
         gone=tuple(gone),
         lost=tuple(lost),
         edited=edited,
@@ -449,9 +449,11 @@ def record_counting(
     recorded_at = moment_now()
     with ws.writing() as session:
         # A push that was killed may not have noted these down.
-        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
+        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.readings))
         read = revisions.record(
-            session, [sourced(annotation, collected.project) for annotation in collected.found], recorded_at=recorded_at
+            session,
+            [sourced(annotation, collected.project) for annotation in collected.readings],
+            recorded_at=recorded_at,
         )
         missing = [(line.current, why) for line, why in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
@@ -482,9 +484,11 @@ def record_uncounted(
     part, person = PARTS[collected.project.round], collected.project.assessor
     with ws.writing() as session:
         # A push that was killed may not have noted these down.
-        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
+        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.readings))
         source = (lambda _: part.stored) if source_of is None else source_of(session)
-        answers = [sourced_judgement(reading, collected.project, source=source(reading)) for reading in collected.found]
+        answers = [
+            sourced_judgement(reading, collected.project, source=source(reading)) for reading in collected.readings
+        ]
         recorded = trials.record_answers(session, answers, recorded_at=moment_now())
         assigned = len(trials.read_assignments(session, part.stored, person))
         current = current_answers(session, part.stored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -226,6 +226,7 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
     current, others = (list(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
     current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
     answered = [call for call in calls if call.state in ANSWERED]
+    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
     return OpinionStatus(
         name=record.name,
         model=record.model,
@@ -246,14 +247,9 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         early=tuple(f"{use}: {why}" for _, use, why in record.early),
         set_aside=len(other_pairs - current_pairs),
         planned=len(planned),
-        planned_answered=len(planned & (_settled_pairs(calls) | current_pairs | other_pairs)),
+        planned_answered=len(planned & (settled | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
-
-
-def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
-    """Pairs with an answer that could be read, or that the server refuses."""
-    return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
 
 
 def _planned_pairs(session: Session) -> set[Pair]:
@@ -262,19 +258,19 @@ def _planned_pairs(session: Session) -> set[Pair]:
     return {assignment.pair for assignment in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
 
 
-@dataclass(frozen=True, slots=True)
 class OpinionOnRecord:
     """One opinion with every request for it."""
 
-    asked: AskedModel
-    calls: Sequence[ModelCall]
-    standing: OpinionStatus
-    settled: tuple[Opinion, ...]
-    """Final opinion of the model on each pair, on the texts on which it is judged."""
-    set_aside: tuple[Opinion, ...]
-    """Opinions on other versions of the texts."""
-    displays: Mapping[str, Display]
-    """Displays of its prompts, by hash."""
+    def __init__(self, ws: Workspace, session: Session, asked: AskedModel) -> None:
+        self.asked, self.calls = asked, opinions.read_calls(session, asked.name)
+        current, others = on_judged_texts(session, self.calls)
+        self.settled = tuple(opinions.opinions_from(current))
+        """Final opinion of the model on each pair, on the texts on which it is judged."""
+        self.set_aside = tuple(opinions.opinions_from(others))
+        """Opinions on other versions of the texts."""
+        self.displays = display_parts(session, (call.shown_sha256 for call in self.calls))
+        """Displays of its prompts, by hash."""
+        self.standing = status_of(ws, session, asked, self.calls)
 
     def display_of(self, opinion: Opinion) -> Display:
         """The display of an opinion's prompt; empty if it is not on record."""
@@ -283,15 +279,8 @@ class OpinionOnRecord:
 
 def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
     """All opinions of a study, by name."""
-    records = []
     with ws.reading() as session:
-        for model in opinions.read_asked_models(session):
-            calls = opinions.read_calls(session, model.name)
-            settled, set_aside = (tuple(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
-            displays = display_parts(session, (call.shown_sha256 for call in calls))
-            standing = status_of(ws, session, model, calls)
-            records.append(OpinionOnRecord(model, calls, standing, settled, set_aside, displays))
-    return tuple(records)
+        return tuple(OpinionOnRecord(ws, session, model) for model in opinions.read_asked_models(session))
 
 
 def changes_of_model(calls: Sequence[ModelCall]) -> Iterator[str]:

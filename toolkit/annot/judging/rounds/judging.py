@@ -212,10 +212,12 @@ def _answered_with_gold(session: Session) -> set[tuple[str, PairKey]]:
 def _without_hidden_gold(session: Session, collected: CollectedProject) -> CollectedProject:
     """The judging project without the answers to hidden gold, which are recorded where they do not count."""
     hidden = set(read_hidden(session).get(collected.project.assessor, ()))
-    answers = [reading for reading in collected.found if reading.asked.pair in hidden]
+    answers = [reading for reading in collected.readings if reading.asked.pair in hidden]
     sourced = [sourced_judgement(reading, collected.project, source="hidden-gold") for reading in answers]
     trials.record_answers(session, sourced, recorded_at=moment_now())
-    return collected._replace(found=tuple(reading for reading in collected.found if reading.asked.pair not in hidden))
+    return collected._replace(
+        readings=tuple(reading for reading in collected.readings if reading.asked.pair not in hidden)
+    )
 
 
 def _returned_in_words(returned: Collection[PairReturn]) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ class LabelsRound(collecting.Round):
         """Record the latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
         on_record = _LabelledPapers(ws)
-        readings = [reading for reading in collected.found if SKIPPED not in reading.flags]
+        readings = [reading for reading in collected.readings if SKIPPED not in reading.flags]
         own = [reading for reading in readings if not any(flag.startswith(BY_ANOTHER) for flag in reading.flags)]
         notes = [*collected.notes]
         if foreign := len(readings) - len(own):

@@ -19,7 +19,7 @@ from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
 from annot.formats.csfcube import ADJUDICATOR
 from annot.formats.trec import TOPICS_FILE, write_topics
-from annot.judging.comments import WordsOfKind, own_words
+from annot.judging.comments import PublishedWords, WordsOfKind
 from annot.judging.opinions.on_record import OpinionStatus
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
 from annot.measuring.agreement.estimates import AgreementTable, GroupAgreement
@@ -349,7 +349,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
                 sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())
             ),
             structured=_structured(imports),
-            words=own_words(study).kinds,
+            words=PublishedWords(study).kinds,
             unrated=_unrated(study),
             topics=_topics(study),
             faceted=study.faceted,
