@@ -212,7 +212,7 @@ def frozen_of(
 
 
 def _by_document(ranks: pooling.Ranks) -> dict[str, dict[str, int]]:
-    return nested((doc_id, method, rank) for method, of in sorted(ranks.items()) for doc_id, rank in of.items())
+    return nested((doc_id, method, rank) for method, docs in sorted(ranks.items()) for doc_id, rank in docs.items())
 
 
 def frozen_sha256(sample: PoolSample | None) -> dict[str, dict[str, str]]:

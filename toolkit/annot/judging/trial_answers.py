@@ -118,7 +118,7 @@ def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
         answered = [answer for pair, answer in answers.get(name, {}).items() if pair in own_gold and answer.counts]
         agreement, furthest = _against(ws, grades_of(answered), own_gold, papers)
         shown = {tuple(pair) for pair in recorded.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
-        looked = [answer for _, answer in sorted(again.get(name, {}).items())]
+        reviewed = [answer for _, answer in sorted(again.get(name, {}).items())]
         trained.append(
             TrainedAssessor(
                 assessor=name,
@@ -137,8 +137,8 @@ def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
                     gate=settings.gate,
                 ),
                 furthest=furthest,
-                looked_at=sum(answer.flags == (NO_GRADE,) for answer in looked),
-                remarks=tuple(answer.comment for answer in looked if answer.comment),
+                looked_at=sum(answer.flags == (NO_GRADE,) for answer in reviewed),
+                remarks=tuple(answer.comment for answer in reviewed if answer.comment),
                 changed_too_late=len(late.get(name, {})),
                 planned_too=tuple(" ".join(pair) for pair in sorted(shown & planned.get(name, {}).keys())),
             )
@@ -374,13 +374,13 @@ def recorded_substudy(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] 
     """Results that `substudy_on_record` recorded, its figures as estimates; None if no two gradings share a pair."""
     facts = known.get(ON_RECORD)
     compared = [
-        {**one, "figures": {name: figure_from_record(figure) for name, figure in one["figures"].items()}}
-        for one in (facts["compared"] if facts else ())
-        if one["pairs"]
+        {**entry, "figures": {name: figure_from_record(figure) for name, figure in entry["figures"].items()}}
+        for entry in (facts["compared"] if facts else ())
+        if entry["pairs"]
     ]
     if facts is None or not compared:
         return None
-    views = [{**one, "seconds": figure_from_record(one)} for one in facts["views"]]
+    views = [{**entry, "seconds": figure_from_record(entry)} for entry in facts["views"]]
     return {**facts, "compared": compared, "views": views}
 
 

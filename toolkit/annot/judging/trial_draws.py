@@ -31,7 +31,7 @@ BLOCK = 5
 
 def shuffled(items: Sequence[T], rng: Generator) -> list[T]:
     """The items in an order that `rng` draws."""
-    return [items[at] for at in rng.permutation(len(items))]
+    return [items[place] for place in rng.permutation(len(items))]
 
 
 def query_by_query(pairs: Iterable[Pair], *key: str, seed: int) -> tuple[Pair, ...]:

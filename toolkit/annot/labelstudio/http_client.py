@@ -88,7 +88,7 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
 def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
     """The error for an HTTP answer with a fault; doing: our action at `url`."""
     detail = _detail(body)
-    said = f": {detail}" if detail else ""
+    words = f": {detail}" if detail else ""
     if status == 401:
         return StudioError(
             f"{url} does not accept the token (401) while {doing}",
@@ -97,25 +97,25 @@ def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioEr
         )
     if status == 403:
         return StudioError(
-            f"{url} refuses {doing} (403){said}", hint="use the token of an account with this permission"
+            f"{url} refuses {doing} (403){words}", hint="use the token of an account with this permission"
         )
     if status == 404:
         return StudioError(
-            f"{url} found nothing (404) while {doing}{said}",
+            f"{url} found nothing (404) while {doing}{words}",
             hint="check that the address is a Label Studio server and that the project was not deleted",
         )
     if status == 429:
         return TooManyRequests.after(None, url=url, doing=doing)
     if status is not None and status >= 500:
         return UncertainWrite(
-            f"{url} failed ({status}) while {doing}{said}", hint="look at the server's log, then run the command again"
+            f"{url} failed ({status}) while {doing}{words}", hint="look at the server's log, then run the command again"
         )
     if status is not None and status < 400:
         return UncertainWrite(
-            f"{url} answers, but not like Label Studio, while {doing} ({status}){said}", hint=_CHECK_ADDRESS
+            f"{url} answers, but not like Label Studio, while {doing} ({status}){words}", hint=_CHECK_ADDRESS
         )
     return StudioError(
-        f"{url} refuses {doing} ({status or 'no status'}){said}",
+        f"{url} refuses {doing} ({status or 'no status'}){words}",
         hint="correct what the message names and run the command again",
     )
 
@@ -153,8 +153,8 @@ def _detail(body: Any) -> str:
         with suppress(ValueError):
             body = json.loads(body)
     if isinstance(body, dict):
-        said = body.get("validation_errors") or body.get("detail") or body
-        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, default=str)
+        words = body.get("validation_errors") or body.get("detail") or body
+        text = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False, default=str)
     else:
         text = "" if body is None else str(body)
     if "<html" in text.lower():

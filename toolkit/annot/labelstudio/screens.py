@@ -92,7 +92,7 @@ def check_predictions(xml: str, tasks: Sequence[Payload]) -> None:
 
     first: dict[tuple[Any, ...], tuple[str, Payload]] = {}
     for task in tasks:
-        for region in (one for prediction in task["predictions"] for one in prediction["result"]):
+        for region in (filled_in for prediction in task["predictions"] for filled_in in prediction["result"]):
             chosen = region["value"].get("labels") or region["value"]["choices"]
             like = (region["from_name"], region["to_name"], region["type"], *chosen)
             first.setdefault(like, (task["data"][KEY], region))
@@ -421,9 +421,9 @@ def is_prediction_of_ours(prediction: Prediction, *, screen: Screen, labels: Seq
     grade, score or other words."""
     if prediction.model_version != LABELS_FROM or prediction.score is not None:
         return False
-    told = {"model_version": prediction.model_version, "result": [*prediction.result]}
+    filled_in = {"model_version": prediction.model_version, "result": [*prediction.result]}
     try:
-        (_DisputedPrediction if screen == "adjudicate" else _Prediction).model_validate(told, context=labels)
+        (_DisputedPrediction if screen == "adjudicate" else _Prediction).model_validate(filled_in, context=labels)
     except ValidationError:
         return False
     return True

@@ -244,7 +244,7 @@ def project_url(server: str, project_id: int) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-_DIFFERENCES = {one.value for one in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES)}
+_DIFFERENCES = {difference.value for difference in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES)}
 
 SKIPPED = "skipped"
 BY_ANOTHER = "by account"

@@ -57,12 +57,12 @@ def pieces(text: str, terms: frozenset[str]) -> Iterator[tuple[str, bool]]:
     [('A ', False), ('hive', True), (' of ', False), ('bees', True), ('.', False)]
     """
     end = 0
-    for found in WORD.finditer(text):
-        if singular(found[0].casefold()) in terms:
-            if found.start() > end:
-                yield text[end : found.start()], False
-            yield found[0], True
-            end = found.end()
+    for word in WORD.finditer(text):
+        if singular(word[0].casefold()) in terms:
+            if word.start() > end:
+                yield text[end : word.start()], False
+            yield word[0], True
+            end = word.end()
     if end < len(text):
         yield text[end:], False
 
@@ -165,9 +165,9 @@ def reads(pair_html: str, side: str, title: str, sentences: Sequence[str]) -> bo
     topic, _, document = pair_html.partition('<div class="a-side a-cand')
     shown = _BY_SETTING.sub("", topic if side == "query" else document)
     heading = re.search(r"<h2><span>[^<]*</span>(.*?)</h2>", shown, re.DOTALL)
-    found = [text for text in re.findall(r'<p class="a-s[^"]*">(.*?)</p>', shown, re.DOTALL) if text]
+    texts = [text for text in re.findall(r'<p class="a-s[^"]*">(.*?)</p>', shown, re.DOTALL) if text]
     wanted = [text for text in map(escaped, sentences) if text]
-    return heading is not None and heading[1].strip() == escaped(title) and found == wanted
+    return heading is not None and heading[1].strip() == escaped(title) and texts == wanted
 
 
 def _texts_in(pair_html: str) -> list[str]:
@@ -219,15 +219,15 @@ def _written(text: str) -> str:
 
 
 def _paragraphs(texts: Iterable[str], terms: frozenset[str] = frozenset()) -> str:
-    return "".join(f'<p class="a-s">{text}</p>' for text in (_marked(one, terms) for one in texts) if text)
+    return "".join(f'<p class="a-s">{text}</p>' for text in (_marked(paragraph, terms) for paragraph in texts) if text)
 
 
 def _marked(text: str, terms: frozenset[str]) -> str:
     """The text as HTML, the terms in it marked."""
     if not terms:
         return escaped(text)
-    found = ((html.escape(piece), is_term) for piece, is_term in pieces(cleaned(text), terms))
-    return "".join(f"<mark>{piece}</mark>" if is_term else piece for piece, is_term in found)
+    parts = ((html.escape(piece), is_term) for piece, is_term in pieces(cleaned(text), terms))
+    return "".join(f"<mark>{piece}</mark>" if is_term else piece for piece, is_term in parts)
 
 
 def _folded(name: str, label: str, texts: str, *, opened: bool) -> str:
@@ -559,8 +559,8 @@ class TaskKeys:
         """The key that was sealed as `key` in that project. A key that is not ours, or was sent before keys were
         sealed, is returned as it is."""
         for occasion in OCCASIONS:
-            if found := self._keys_of(project_id, occasion).get(key):
-                return found
+            if opened_key := self._keys_of(project_id, occasion).get(key):
+                return opened_key
         return key
 
     def _keys_of(self, project_id: int, occasion: int) -> Mapping[str, str]:

@@ -345,7 +345,7 @@ def audit(ws: Workspace, *, advance: Advance) -> Audit:
 
 
 def _audit(ws: Workspace, *, advance: Advance) -> Audit:
-    looked = tasks = answers = 0
+    checked = tasks = answers = 0
     findings: list[AuditFinding] = []
     with ws.reading() as session:
         fast = rushed_of(session, outcome_of(session, ws.settings))
@@ -354,7 +354,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     counter = counting(advance, total=total)
 
     def look(gateway: Gateway, names: Sequence[str]) -> None:
-        nonlocal looked, tasks, answers
+        nonlocal checked, tasks, answers
         server, version = gateway.identity(), gateway.version()
         projects_here = [project for project in sent if project.server == server]
         if not projects_here:
@@ -369,7 +369,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
         whose = whose_accounts(ws, gateway, accounts)
         for project in projects_here:
             audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
-            looked += 1
+            checked += 1
             if audited is None:
                 problem = f"{KINDS['project gone'].what} ({PARTS[project.round].title})"
                 if lost := lost_with(ws, project):
@@ -389,7 +389,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     away = on_servers(ws, everyone, look)
     findings += [finding for finding in fast if finding.count >= FAST_ANSWERS]
     findings += [finding_of("not looked at", server.assessor, KINDS["not looked at"].what) for server in away]
-    result = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), fast)
+    result = Audit(judgements_sha256(ws), checked, tasks, answers, tuple(findings), fast)
     write_file(ws.exports / AUDIT_FILE, as_text(result))
     return result
 

@@ -325,10 +325,10 @@ def open_questions(
     still_open = []
     for repeat in range(1, repeats + 1):
         for pair in pairs:
-            own = asked_before.get((*pair, repeat), [])
-            states = [call.state for call in own if is_settling(call)]
+            earlier = asked_before.get((*pair, repeat), [])
+            states = [call.state for call in earlier if is_settling(call)]
             if not READ & {*states} and states.count("unreadable") < UNREADABLE_AFTER:
-                attempts = max((call.attempt for call in own), default=0)
+                attempts = max((call.attempt for call in earlier), default=0)
                 still_open.append(ToAsk(pair, repeat, attempts, states.count("unreadable")))
     return still_open
 
@@ -486,13 +486,13 @@ class OpinionRequester:
         noted = call._replace(state="failed", seconds=reply.seconds, status=reply.status, answer=reply.body)
         if not reply.came:
             return noted if reply.status is None or reply.unread else noted._replace(cost=0.0)
-        said = completion_of(reply.body)
-        if said.text is None:
+        completion = completion_of(reply.body)
+        if completion.text is None:
             return noted
-        answer = read_answer(said.text, self.ws.settings.scale.grades)
-        estimated = said.tokens_in is None or said.tokens_out is None
-        tokens_in = about_tokens(prompt) if said.tokens_in is None else said.tokens_in
-        tokens_out = about_tokens(said.text) if said.tokens_out is None else said.tokens_out
+        answer = read_answer(completion.text, self.ws.settings.scale.grades)
+        estimated = completion.tokens_in is None or completion.tokens_out is None
+        tokens_in = about_tokens(prompt) if completion.tokens_in is None else completion.tokens_in
+        tokens_out = about_tokens(completion.text) if completion.tokens_out is None else completion.tokens_out
         # Decoding may have put the key together again.
         without_key = self.server.without_key
         noted = noted._replace(
@@ -501,8 +501,8 @@ class OpinionRequester:
             estimated=estimated,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            served=None if said.model is None else without_key(said.model),
-            version=None if said.version is None else without_key(said.version),
+            served=None if completion.model is None else without_key(completion.model),
+            version=None if completion.version is None else without_key(completion.version),
         )
         if answer is None:
             return noted
@@ -584,7 +584,7 @@ def _words(reply: ServerReply) -> str:
 def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:
     """Moment of the first answer and number of answers, by the name and version that the server gave."""
     served: dict[tuple[str, str], tuple[str, int]] = {}
-    for call in sorted(calls, key=lambda one: one.sent_at):
+    for call in sorted(calls, key=lambda call: call.sent_at):
         if call.state in ANSWERED:
             key = call.served or "", call.version or ""
             first, count = served.get(key, (call.sent_at, 0))

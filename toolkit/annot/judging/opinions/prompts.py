@@ -117,7 +117,8 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
         "topic": TOPIC,
         "document": DOCUMENT,
         "examples": [
-            {"pair": _example(number), "grade": one.grade, "why": cleaned(one.why)} for number, one in numbered
+            {"pair": _example(number), "grade": example.grade, "why": cleaned(example.why)}
+            for number, example in numbered
         ],
     }
     text = render(template, values, overrides=ws.root / "templates")
@@ -295,21 +296,21 @@ def read_answer(text: str | None, grades: Collection[int]) -> ReadAnswer | None:
     return None if isinstance(answer, str) else answer
 
 
-def unreadable_answer(said: Completion, grades: Collection[int]) -> UnreadableAnswer:
+def unreadable_answer(reply: Completion, grades: Collection[int]) -> UnreadableAnswer:
     """An answer that `read_answer` cannot read, with the reason and what the lead can change."""
-    answer = _parsed(said.text or "", grades)
+    answer = _parsed(reply.text or "", grades)
     why = answer if isinstance(answer, str) else ""
     remedy = "look at the prompt with --dry-run; a template that shows the form, or a larger model, may help"
-    if said.finish_reason == "length":
+    if reply.finish_reason == "length":
         why = "it was cut off at the longest answer that the model may write (finish_reason length)"
         remedy = "raise longest_answer; a model that thinks before it answers may need thousands of tokens"
-    elif said.refusal or said.finish_reason in ("content_filter", "refusal"):
-        refusal = f": {said.refusal}" if said.refusal else ""
-        why = f"the model or its server refuses to answer (finish_reason {said.finish_reason or 'not given'}){refusal}"
+    elif reply.refusal or reply.finish_reason in ("content_filter", "refusal"):
+        refusal = f": {reply.refusal}" if reply.refusal else ""
+        why = f"the model or its server refuses to answer (finish_reason {reply.finish_reason or 'not given'}){refusal}"
         remedy = "ask a model that answers such questions, or change the prompt"
-    elif said.finish_reason not in (None, "stop"):
-        why += f" (finish_reason {said.finish_reason})"
-    return UnreadableAnswer(" ".join((said.text or "").split())[:200], why, remedy)
+    elif reply.finish_reason not in (None, "stop"):
+        why += f" (finish_reason {reply.finish_reason})"
+    return UnreadableAnswer(" ".join((reply.text or "").split())[:200], why, remedy)
 
 
 def _parsed(text: str, grades: Collection[int]) -> ReadAnswer | str:

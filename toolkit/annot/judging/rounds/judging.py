@@ -289,12 +289,12 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
     for project in judging:
         person, sent = project.assessor, tasks[project.project]
         hidden = gold.get(person, set())
-        own = planned.get(person, set()) | (hidden if person not in left else set())
-        own = {question for question in own if question.pair not in waiting or (person, question) in answered}
-        if not (sent.keys() - own) and person not in left:
+        staying = planned.get(person, set()) | (hidden if person not in left else set())
+        staying = {question for question in staying if question.pair not in waiting or (person, question) in answered}
+        if not (sent.keys() - staying) and person not in left:
             continue
         try:
-            row = _withdraw(ws, gateway, project, own, {*possible, *sent})
+            row = _withdraw(ws, gateway, project, staying, {*possible, *sent})
         except StudioError as error:
             if person not in left:
                 raise
@@ -339,10 +339,10 @@ def unpulled(
 
 
 def _withdraw(
-    ws: Workspace, gateway: Gateway, project: Project, own: set[PairKey], possible: set[PairKey]
+    ws: Workspace, gateway: Gateway, project: Project, staying: set[PairKey], possible: set[PairKey]
 ) -> WithdrawnTasks:
     assert project.remote_id is not None
-    handed_on = {pair_key(*question): question for question in possible if question not in own}
+    handed_on = {pair_key(*question): question for question in possible if question not in staying}
     stale = [task for task in gateway.tasks_of(project.remote_id) if task.key in handed_on]
     gateway.delete_unanswered(project.remote_id, [task.task_id for task in stale if not task.annotations])
     still_there = gateway.tasks_of(project.remote_id) if stale else ()

@@ -111,13 +111,13 @@ class LabelsRound(collecting.Round):
         name = collected.project.assessor
         on_record = _LabelledPapers(ws)
         readings = [reading for reading in collected.readings if SKIPPED not in reading.flags]
-        own = [reading for reading in readings if not any(flag.startswith(BY_ANOTHER) for flag in reading.flags)]
+        answers = [reading for reading in readings if not any(flag.startswith(BY_ANOTHER) for flag in reading.flags)]
         notes = [*collected.notes]
-        if foreign := len(readings) - len(own):
+        if foreign := len(readings) - len(answers):
             notes.append(f"{name}: ignored {counted(foreign, 'answer')} by another account")
-        own.sort(key=lambda reading: (reading.changed_at or "", reading.payload["id"]))
+        answers.sort(key=lambda reading: (reading.changed_at or "", reading.payload["id"]))
         corrections = []
-        for question, answer in sorted({reading.asked: reading.payload for reading in own}.items()):
+        for question, answer in sorted({reading.asked: reading.payload for reading in answers}.items()):
             paper = on_record.papers[question.query_id]
             last = on_record.corrected_at.get(paper.paper_id)
             shown = collected.texts.get(question)
