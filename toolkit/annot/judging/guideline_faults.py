@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from annot.base.errors import AnnotError
-from annot.base.records import WHOLE, Paper
+from annot.base.records import WHOLE
 from annot.store import papers, trials
 from annot.store.pools import read_queries, read_topics
 from annot.study import guidelines
@@ -72,23 +72,11 @@ def _sections(text: str) -> dict[int, tuple[str, str]]:
 def check(ws: Workspace) -> CheckedGuidelines:
     """Compare the pages with the facets, the scale and the corpus; nothing is written."""
     pages, faults = read_pages(ws)
-    quoted = {
+    quoted_ids = {
         example[1] for text in pages.values() for part in _quotations(text) if (example := EXAMPLE.fullmatch(part))
     }
-    in_corpus = papers.find_papers(ws.corpus, sorted(quoted)) if quoted and ws.has_corpus else {}
-    return _checked(ws, pages, [*faults, *_given_away(ws, pages)], in_corpus)
-
-
-def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
-    """Note that the guidelines as they are were read, and in how many places they do not fit."""
-    note(ws, "guidelines", states_of(ws), misfits=len(checked.findings))
-
-
-def _checked(
-    ws: Workspace, pages: Mapping[str, str], faults: Sequence[str], quoted_papers: Mapping[str, Paper]
-) -> CheckedGuidelines:
-    """pages, faults: of `read_pages`. quoted_papers: those in the corpus."""
-    findings = [*faults, *_strangers(ws, pages)]
+    quoted_papers = papers.find_papers(ws.corpus, sorted(quoted_ids)) if quoted_ids and ws.has_corpus else {}
+    findings = [*faults, *_given_away(ws, pages), *_strangers(ws, pages)]
     examples = 0
     for name, text in pages.items():
         place = f"guidelines/{name}.md"
@@ -112,6 +100,11 @@ def _checked(
         name for name, text in pages.items() if name != GENERAL and not guidelines.short_criteria(text, n_grades)
     )
     return CheckedGuidelines(tuple(pages), examples, guidelines.left_out(ws, pages), silent, tuple(findings))
+
+
+def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
+    """Note that the guidelines as they are were read, and in how many places they do not fit."""
+    note(ws, "guidelines", states_of(ws), misfits=len(checked.findings))
 
 
 def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:

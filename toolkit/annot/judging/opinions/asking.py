@@ -528,7 +528,11 @@ class OpinionRequester:
         """Let all connections wait before the next request; stop if the server has failed too often."""
         slowed = self._pacing.slowed
         if reply.wait is not None and reply.wait > self.longest_wait:
-            self._error = self._asks_for_long_wait(reply)
+            hint = "run the same command again then; what was answered is on record"
+            if self.longest_wait < LONGEST_WAIT_IF_ASKED:
+                hint += ". With --long-waits it waits by itself, for a day at most"
+            asks = f"the server asks to wait {reply.wait:,.0f} s: {_words(reply)}"
+            self._error = ModelError(f"{address_of(self.settings)}: {asks}", hint=hint)
             return
         pause = self._pacing.note_failure(number, asked_wait=reply.wait, too_many=reply.too_many)
         if pause is None:
@@ -539,13 +543,6 @@ class OpinionRequester:
         elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
             slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
             self.tell(f"{_words(reply)}; asking again in {pause:.0f} s{slower}")
-
-    def _asks_for_long_wait(self, reply: ServerReply) -> ModelError:
-        wait = f"{reply.wait:,.0f} s" if reply.wait is not None else ""
-        hint = "run the same command again then; what was answered is on record"
-        if self.longest_wait < LONGEST_WAIT_IF_ASKED:
-            hint += ". With --long-waits it waits by itself, for a day at most"
-        return ModelError(f"{address_of(self.settings)}: the server asks to wait {wait}: {_words(reply)}", hint=hint)
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
         """Leave out a pair on which the server gives no answer; stop if the pair is not the reason."""

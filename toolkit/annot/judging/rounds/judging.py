@@ -13,7 +13,7 @@ from sqlmodel import Session
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
-from annot.base.records import Adjudication, Judgement, PairKey, PairReturn, Source, grouped
+from annot.base.records import Adjudication, Judgement, PairKey, Source, grouped
 from annot.judging.exchange import displayed_content
 from annot.judging.exchange.collecting import (
     CollectedProject,
@@ -157,11 +157,11 @@ class JudgingRound(Round):
             changed = outcomes.changes_in_words(outcomes.changed_after_adjudication(session))
             returned = displayed_content.send_back(session, now=moment_now())
             outcome = outcomes.outcome_of(session, ws.settings) if returned else outcome
-            notes = [
-                *([changed] if changed else []),
-                *_returned_in_words(returned),
-                *displayed_content.waiting_in_words(session),
-            ]
+            notes = [changed] if changed else []
+            if returned:
+                answers = counted(len(returned), "answer")
+                notes.append(f"{answers} came in on a text before its correction; `annot push` asks for them again")
+            notes += displayed_content.waiting_in_words(session)
         export_judgements(ws, outcome)
         return notes, outcome.progress.left_by_assessor.total()
 
@@ -218,13 +218,6 @@ def _without_hidden_gold(session: Session, collected: CollectedProject) -> Colle
     return collected._replace(
         readings=tuple(reading for reading in collected.readings if reading.asked.pair not in hidden)
     )
-
-
-def _returned_in_words(returned: Collection[PairReturn]) -> tuple[str, ...]:
-    if not returned:
-        return ()
-    answers = counted(len(returned), "answer")
-    return (f"{answers} came in on a text before its correction; `annot push` asks for them again",)
 
 
 def _held(pairs: Collection[Pair]) -> str:
