@@ -141,7 +141,12 @@ class Stage:
         outcome, sent = self.outcome, projects.was_sent(self.session)
         owing = outcome.progress.left_by_assessor
         gone = {person.assessor for person in self.everyone if person.left_on is not None}
+        papers, settings = self.ws.has_corpus, self.ws.settings
         facts = Facts(
+            papers=papers,
+            untitled=0 if papers or not settings.corpus.require_title else runs.rejected(self.session)[UNTITLED],
+            faceted=settings.faceted,
+            unlabelled=self._unlabelled() if papers and settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
             redraw=not self.plan and "pool" in self.made and not self._current("pool"),
             unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
@@ -159,22 +164,12 @@ class Stage:
             without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
             judged=bool(outcome.judgements),
         )
-        for fill in (self._with_corpus, self._with_plan, self._with_training, self._with_judging, self._with_disputes):
+        for fill in (self._with_plan, self._with_training, self._with_judging, self._with_disputes):
             facts = fill(facts)
         facts = facts._replace(without_letter=self._without_letter(facts))
         # The products of the grades are looked at once all grades are there.
         waiting = facts.to_judge or outcome.progress.left or facts.open
         return facts if not facts.judged or waiting else self._with_products(facts)
-
-    def _with_corpus(self, facts: Facts) -> Facts:
-        """Facts about the corpus and its labels."""
-        papers, settings = self.ws.has_corpus, self.ws.settings
-        return facts._replace(
-            papers=papers,
-            untitled=0 if papers or not settings.corpus.require_title else runs.rejected(self.session)[UNTITLED],
-            faceted=settings.faceted,
-            unlabelled=self._unlabelled() if papers and settings.faceted else "",
-        )
 
     def _with_plan(self, facts: Facts) -> Facts:
         """Facts about the queries, their pools, and the plan."""
