@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -309,6 +309,18 @@ class Stage:
                 for judgement in judgements[pair]
             }
             stale += now != set(shows.get((person, pair), now))
+        pushed = self._current("push adjudication")
+        signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
+        waiting = 0 if signing_up else unsent
+        if not pushed:
+            waiting += stale + self._ended_disputes(noted)
+            waiting += sum(to_settle.values()) if to_settle and self._restyled("push adjudication") else 0
+        return facts._replace(
+            disputes_to_send=waiting, adjudicators_signing_up=tuple(sorted(signing_up)), to_settle=to_settle
+        )
+
+    def _ended_disputes(self, noted: Mapping[str, Set[PairKey]]) -> int:
+        """Number of tasks without an answer about pairs that are no dispute any more. noted: tasks by adjudicator."""
         disputed = set(self.outcome.open) - self.waiting
         ended = {
             (name, question.pair)
@@ -318,15 +330,7 @@ class Stage:
         }
         if ended:
             ended -= {(ruling.record.adjudicator, ruling.record.pair) for ruling in read_current(self.session)}
-        pushed = self._current("push adjudication")
-        signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
-        waiting = 0 if signing_up else unsent
-        if not pushed:
-            waiting += stale + len(ended)
-            waiting += sum(to_settle.values()) if to_settle and self._restyled("push adjudication") else 0
-        return facts._replace(
-            disputes_to_send=waiting, adjudicators_signing_up=tuple(sorted(signing_up)), to_settle=to_settle
-        )
+        return len(ended)
 
     def _may_settle(self, pair: Pair) -> set[str]:
         """The present adjudicators who may settle a dispute."""

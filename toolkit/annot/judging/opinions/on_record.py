@@ -241,7 +241,7 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         estimated=sum(call.estimated for call in answered),
         cost=sum(call.cost for call in calls),
         served=tuple(" ".join(filter(None, key)) for key in served_models(calls)),
-        prompt_sha256=hash_of_text("\n".join(text for _, text in sorted(record.prompts.items()))),
+        prompt_sha256=hash_of_text("\n".join(dict(sorted(record.prompts.items())).values())),
         since=record.since,
         early=tuple(f"{use}: {why}" for _, use, why in record.early),
         set_aside=len(other_pairs - current_pairs),
