@@ -9,7 +9,7 @@ import pytest
 from annot.base.records import Assignment, Judgement, PairReturn
 from annot.judging import progress
 from annot.judging.exchange.collecting import accounts_of
-from annot.judging.exchange.round_parts import own_tasks
+from annot.judging.exchange.servers import own_tasks
 from annot.store import judgements, people, trials
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small

@@ -20,7 +20,7 @@ from annot.judging.exchange.collecting import (
     record_uncounted,
     sourced_judgement,
 )
-from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.servers import PARTS
 from annot.judging.rounds import round_of
 from annot.judging.rounds.judging import JudgingRound
 from annot.labelstudio.gateway import Gateway

@@ -11,8 +11,7 @@ from annot.base.records import Judgement, PairKey
 from annot.judging.exchange import sending
 from annot.judging.exchange.collecting import NO_OPTIONS, Lost, PreparedPush, PullResult, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
-from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.servers import Unreachable
+from annot.judging.exchange.servers import PARTS, Unreachable
 from annot.judging.rounds import check_options, round_of
 from annot.labelstudio.studio_records import PUBLISHED, StudioTask
 from annot.labelstudio.tasks import pair_key

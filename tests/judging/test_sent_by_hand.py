@@ -11,9 +11,8 @@ from annot.base.errors import FindingError
 from annot.base.records import Judgement, PairKey
 from annot.judging.exchange import sending
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
-from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.sending import SentProject, send_outgoing
-from annot.judging.exchange.servers import Unreachable
+from annot.judging.exchange.servers import PARTS, Unreachable
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects

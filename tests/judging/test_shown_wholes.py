@@ -9,7 +9,7 @@ import pytest
 from annot.base.records import PairKey
 from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.outgoing import TaskMaterial, form_of, tasks_of
-from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.servers import PARTS
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
 from annot.store.projects import Project

@@ -18,7 +18,7 @@ from annot.base.records import Judgement
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging import states as state_memory
 from annot.judging.exchange.outgoing import TaskMaterial, form_of
-from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.servers import PARTS
 from annot.judging.states import STATES, THINGS, Examination, StudyState, remembered_findings, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON

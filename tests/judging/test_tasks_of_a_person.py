@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.records import Assessor, PairKey
 from annot.judging.exchange.outgoing import TaskMaterial, form_of, private_words, tasks_of
-from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.servers import PARTS
 from annot.store import facet_labels, people
 from annot.study import guidelines
 from annot.study.workspace import Workspace

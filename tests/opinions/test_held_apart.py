@@ -14,7 +14,7 @@ from annot.base.errors import InputError, LeakError, MissingInput
 from annot.base.records import PairKey
 from annot.formats.trec import read_qrels
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, check_outgoing, form_of, spec_of, tasks_of
-from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.servers import PARTS
 from annot.judging.opinions.on_record import check_early, opinions_on_record
 from annot.labelstudio.studio_records import Screen
 from annot.labelstudio.tasks import returned_task

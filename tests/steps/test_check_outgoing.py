@@ -17,7 +17,7 @@ from annot.judging.exchange.outgoing import (
     spec_of,
     tasks_of,
 )
-from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.servers import PARTS
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store import projects
 from annot.study.workspace import Workspace

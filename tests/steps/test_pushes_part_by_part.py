@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from annot.judging.exchange.collecting import PreparedPush
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
-from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.sending import PushResult, SentProject
-from annot.judging.exchange.servers import Unreachable
+from annot.judging.exchange.servers import PARTS, Unreachable
 from annot.steps import exchange
 from annot.study.provenance import read_made
 from annot.study.workspace import Workspace

@@ -15,8 +15,7 @@ from annot.base.records import PairKey
 from annot.judging.exchange import audit
 from annot.judging.exchange.audit import AuditedProject, of_project
 from annot.judging.exchange.displayed_content import changed_tasks
-from annot.judging.exchange.round_parts import own_tasks
-from annot.judging.exchange.servers import connect
+from annot.judging.exchange.servers import connect, own_tasks
 from annot.labelstudio.studio_records import PulledTask, write_result
 from annot.steps import exchange
 from annot.store import projects

@@ -524,8 +524,8 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
 
 def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name if there are several."""
-    from annot.judging.exchange.round_parts import PARTS
     from annot.judging.exchange.sending import SentProject
+    from annot.judging.exchange.servers import PARTS
     from annot.judging.rounds import round_of
     from annot.judging.rounds.labels import PulledLabels
     from annot.publishing.report import commands

@@ -20,7 +20,7 @@ from annot.base.errors import InputError, StoreError, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import read_settings
-from annot.judging.exchange import round_parts, servers
+from annot.judging.exchange import servers
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
 from annot.store import adjudications, database, dump, judgements, projects, revisions, shown, trials
@@ -113,7 +113,7 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: projects.Project, f
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(ws, project, taken["tasks"])):
-        pull = round_parts.PARTS[project.round].pull
+        pull = servers.PARTS[project.round].pull
         notes.append(
             f"{project.assessor}: {counted(unpulled, 'answer')} not pulled yet; run `{pull}` and take another backup"
         )

@@ -18,8 +18,8 @@ from annot.base.records import Assessor, PairKey, grouped
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging import progress, trial_answers
-from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.servers import (
+    PARTS,
     connect,
     is_elsewhere,
     isolated,

@@ -15,10 +15,9 @@ from annot.base.names import counted
 from annot.base.records import Advance, PairKey, grouped
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.displayed_content import changed_tasks
-from annot.judging.exchange.round_parts import ANSWERS as ROUND_ANSWERS
-from annot.judging.exchange.round_parts import PARTS, own_tasks
 from annot.judging.exchange.sending import counting
-from annot.judging.exchange.servers import changed_by_hand, isolated, on_servers
+from annot.judging.exchange.servers import ANSWERS as ROUND_ANSWERS
+from annot.judging.exchange.servers import PARTS, changed_by_hand, isolated, on_servers, own_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.screens import is_prediction_of_ours
 from annot.labelstudio.studio_records import IN_WORDS, Payload, PulledTask, id_of

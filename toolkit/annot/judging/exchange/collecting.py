@@ -20,9 +20,8 @@ from annot.base.records import OLDER, SUPERSEDED, Advance, Judgement, PairKey
 from annot.judging.exchange import servers
 from annot.judging.exchange.displayed_content import with_texts_on_server
 from annot.judging.exchange.outgoing import OutgoingProject
-from annot.judging.exchange.round_parts import ANSWERS, PARTS, RoundName, RoundPart, own_tasks
 from annot.judging.exchange.sending import SentProject, counting
-from annot.judging.exchange.servers import Unreachable
+from annot.judging.exchange.servers import ANSWERS, PARTS, RoundName, RoundPart, Unreachable, own_tasks
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import (

@@ -17,8 +17,7 @@ from annot.base.errors import FindingError, InputError, LeakError
 from annot.base.names import counted, verb
 from annot.base.records import MANUAL, Judgement, PairKey, Paper, Query, Topic, grouped
 from annot.corpus.corpus_facts import UNCORRECTED, corrections, differing_texts, labels_of, papers_of
-from annot.judging.exchange.round_parts import RoundPart
-from annot.judging.exchange.servers import marker_of
+from annot.judging.exchange.servers import RoundPart, marker_of
 from annot.judging.planning import follows
 from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
 from annot.labelstudio.studio_records import ProjectSpec, Screen

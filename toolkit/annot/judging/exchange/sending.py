@@ -13,7 +13,7 @@ from annot.base.records import Advance, Judgement, PairKey
 from annot.judging.exchange import servers
 from annot.judging.exchange.displayed_content import as_displayed, has_earlier_text
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
-from annot.judging.exchange.round_parts import RoundPart, answered_tasks, own_tasks
+from annot.judging.exchange.servers import RoundPart, answered_tasks, own_tasks
 from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
 from annot.labelstudio.studio_records import PUBLISHED, Delivery, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key

@@ -34,9 +34,8 @@ from annot.judging.exchange.outgoing import (
     tasks_of,
     with_sent_screens,
 )
-from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED, SentProject
-from annot.judging.exchange.servers import on_servers
+from annot.judging.exchange.servers import PARTS, on_servers
 from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning import give_back
 from annot.judging.trial_answers import hidden_gold_of, hidden_on_record

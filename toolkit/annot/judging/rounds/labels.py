@@ -15,8 +15,8 @@ from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.query_sentences import facet_sentences
 from annot.judging.exchange import collecting, servers
 from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, form_of
-from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.sending import accounts_on
+from annot.judging.exchange.servers import PARTS
 from annot.labelstudio import studio_records
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import BY_ANOTHER, SKIPPED, Payload

@@ -14,7 +14,7 @@ from annot.formats.input_files import read_full_texts
 from annot.judging import trial_answers
 from annot.judging.exchange import collecting
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, scale_version, tasks_of
-from annot.judging.exchange.round_parts import PARTS
+from annot.judging.exchange.servers import PARTS
 from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import feedback_task, full_text_task
