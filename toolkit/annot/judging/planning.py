@@ -462,9 +462,9 @@ def variance_of_s(count: int, ties: Iterable[int]) -> float:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Handing on what somebody has not answered: the plan stays sound when a person leaves.
+# Open pairs of a person who leaves are handed on, so that the plan stays sound.
 #
-# Answered pairs stay with who answered them. Nobody gets a pair that they have already.
+# Answered pairs stay with who answered them. No person gets a pair that they have already.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

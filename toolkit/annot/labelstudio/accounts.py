@@ -21,12 +21,12 @@ from annot.labelstudio.http_client import LIMITED, asking, is_loopback
 # ----------------------------------------------------------------------------------------------------------------------
 # Accounts for assessors on the local server, by invitation sign-up over HTTP, and what of them stays secret.
 #
-# The server's own call for making users gives accounts without a password that nobody can use; and no call lets an
+# The server's own call for making users gives accounts without a password, which cannot be used; and no call lets an
 # administrator read another account's token. So each account is signed up as its owner would, in a session of its
 # own, which also gives its token.
 #
 # A password is written to the file before the account is made: a call that is killed leaves a password too many,
-# never an account that nobody can open.
+# never an account that cannot be opened.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

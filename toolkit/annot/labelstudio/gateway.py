@@ -205,7 +205,7 @@ class Gateway(Door):
         The server looks and deletes in one step, so an answer given since the tasks were listed is never lost. Nor is
         an answer that it has without counting it, because it was stopped in between. Safe to repeat.
         """
-        # The counts leave out drafts, which nobody but their author sees.
+        # The counts leave out drafts, which only their author sees.
         unanswered = [
             {"filter": f"filter:tasks:{count}", "operator": "equal", "type": "Number", "value": 0}
             for count in ("total_annotations", "cancelled_annotations")

@@ -209,7 +209,7 @@ def _in_text(page: str) -> str:
 #
 # Not a search for bad words: the form of everything is closed. Known keys only, texts only in the tags that `tasks`
 # builds, progress and keys only in their one form; and in the fields that are neither the papers' own text nor
-# somebody's comment no method, account or pseudonym.
+# a person's comment no method, account or pseudonym.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

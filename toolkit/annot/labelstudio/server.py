@@ -32,7 +32,7 @@ from annot.labelstudio.http_client import PatientClient
 # Label Studio in an environment of its own: its pins must not meet ours.
 #
 # One installation serves all studies of a person. It counts as there only when its marker is, and the marker is
-# written last: an install that was interrupted is thrown away and begun anew.
+# written last: an install that was interrupted is thrown away and begun again.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

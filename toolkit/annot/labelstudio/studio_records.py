@@ -30,9 +30,9 @@ SETTLED_BY = "settled_by"
 """Adjudication only: why the two differ, in one key."""
 
 REASON_NEEDED, CAUSE_NEEDED, CAUSE_MISSING = "reason_needed", "cause_needed", "cause_missing"
-"""Adjudication only, seen by nobody: the first two are filled in on a task whose grades are far apart, and the second
-is gone while the adjudicator cannot judge. The third is required until a cause is given. Each has its name as its only
-choice: equal values on one screen uncheck each other."""
+"""Adjudication only, hidden on the screen: the first two are filled in on a task whose grades are far apart, and the
+second is gone while the adjudicator cannot judge. The third is required until a cause is given. Each has its name as
+its only choice: equal values on one screen uncheck each other."""
 NEEDED_COMMENT = "needed_comment"
 """The adjudicator's comment where it has to be given: Label Studio requires one box always, or never."""
 
@@ -43,13 +43,13 @@ CANNOT_JUDGE = "cannot judge"
 """The value of `RATING` that is no grade; it opens the reasons."""
 
 CANNOT_JUDGE_LABEL = "Cannot judge"
-"""What people read on its button; the pages of the guidelines name it by `{cannot_judge}`."""
+"""Label of its button; the pages of the guidelines name it by `{cannot_judge}`."""
 
 CANNOT_JUDGE_KEY = "c"
 
 COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n", "rest": "m", "criteria": "g"}
-"""With Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac), the browser's own way to a place on a page: the two columns,
-what is folded in them, and what the grades mean."""
+"""Keys to places on the page, with Alt (Alt+Shift in Firefox, Ctrl+Option on a Mac): the two columns, their folded
+parts, and the meaning of the grades."""
 
 
 class KeyedValue(NamedTuple):
@@ -182,7 +182,7 @@ class StudioTask(NamedTuple):
     annotations: int
     """All annotations, cancelled ones included."""
     data: Payload
-    """What the task shows."""
+    """Fields that the task shows."""
     updated_at: str | None = None
     """Moment when it or an annotation of it was last made, changed or deleted, as the server writes it."""
 
@@ -195,7 +195,7 @@ class PulledTask(NamedTuple):
     updated_at: str | None = None
     """Moment as in `StudioTask`."""
     data: Mapping[str, Any] = {}
-    """What the task shows."""
+    """Fields that the task shows."""
     task_id: int | None = None
     """The server's."""
 

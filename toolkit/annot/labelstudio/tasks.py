@@ -84,7 +84,7 @@ def singular(word: str) -> str:
 # The two columns of a pair as a screen shows them: pure functions from texts to HTML.
 #
 # All text is escaped. A pair that is judged by a facet shows abstracts with the labels of their sentences; one that
-# is judged whole shows plain paragraphs: nobody labels those.
+# is judged whole shows plain paragraphs, which have no labels.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -356,7 +356,7 @@ def judge_task(
 
     `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
     labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
-    the pair is judged whole. `progress` tells where the task stands: `37 of 300 · query 4, candidate 7 of 30`.
+    the pair is judged whole. `progress` is the place of the task: `37 of 300 · query 4, candidate 7 of 30`.
     """
     predictions = []
     if facet_labels and isinstance(topic, Paper):
@@ -455,7 +455,7 @@ def feedback_task(
 
 
 def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
-    """`task` (of `judge_task`) put before its assessor again: the reason stands above the pair, no earlier answer."""
+    """`task` (of `judge_task`) put before its assessor again, with the reason above the pair and no earlier answer."""
     # After the two columns, where it changes no place in them; the style sheet shows it above.
     asked = f'<div class="a-returned"><p>{escaped(f"{ASKED_AGAIN} {why}")}</p></div>'
     return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
