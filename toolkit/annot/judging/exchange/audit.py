@@ -379,7 +379,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             tasks += len(audited.tasks)
             answers += sum(len(task.annotations) for task in audited.tasks)
             findings.extend(of_project(audited, _settled(ws, project)))
-            findings.extend(_of_guidelines(ws, project, audited) if project.round == "judge" else ())
+            findings.extend(_of_guidelines(ws, project, audited))
             counter(len(audited.planned))
 
     everyone = sorted({project.assessor for project in sent})
@@ -405,6 +405,8 @@ def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Seque
 
 def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
     """Answers by guidelines that were never sent, and open tasks with older guidelines than were sent last."""
+    if project.round != "judge":
+        return
     lines = [line for line in lines_of(ws, project).values() if line.counts]
     waiting = {task.key for task in audited.tasks if not task.annotations}
     with ws.reading() as session:
@@ -418,25 +420,28 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
     def guidelines_key(question: PairKey) -> tuple[str, str]:
         return "guidelines", sources.queries[question.query_id][1]
 
-    def guidelines_in(sha256: str | None) -> str | None:
-        return displays.get(sha256 or "", {}).get("guidelines")
-
     unknown = [
         line.record.asked
         for line in lines
         if (key := guidelines_key(line.record.asked)) in sent_versions
-        and guidelines_in(line.current.shown_sha256) not in sent_versions[key]
+        and displays.get(line.current.shown_sha256 or "", {}).get("guidelines") not in sent_versions[key]
     ]
     earlier = [
         question
         for question, sha256 in now_shown.items()
-        if pair_key(*question) in waiting and guidelines_in(sha256) != last.get(guidelines_key(question))
+        if pair_key(*question) in waiting
+        and displays.get(sha256, {}).get("guidelines") != last.get(guidelines_key(question))
     ]
-    for kind, questions in (("unknown guidelines", unknown), ("earlier guidelines", earlier)):
-        if questions:
-            says = f"{counted(len(questions), KINDS[kind].noun)} {KINDS[kind].what}"
-            pairs = sorted(" ".join(question.pair) for question in questions)
-            yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs)
+    yield from _about("unknown guidelines", audited.person, unknown)
+    yield from _about("earlier guidelines", audited.person, earlier)
+
+
+def _about(kind: str, person: str, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
+    """The finding about these questions; nothing without any."""
+    if questions:
+        says = f"{counted(len(questions), KINDS[kind].noun)} {KINDS[kind].what}"
+        pairs = sorted(" ".join(question.pair) for question in questions)
+        yield finding_of(kind, person, says, len(pairs), pairs=pairs)
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
