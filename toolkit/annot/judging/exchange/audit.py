@@ -432,16 +432,16 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
         if pair_key(*question) in waiting
         and displays.get(sha256, {}).get("guidelines") != last.get(guidelines_key(question))
     ]
-    yield from _about("unknown guidelines", audited.person, unknown)
-    yield from _about("earlier guidelines", audited.person, earlier)
+    yield from _about("unknown guidelines", audited, unknown)
+    yield from _about("earlier guidelines", audited, earlier)
 
 
-def _about(kind: str, person: str, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
+def _about(kind: str, audited: AuditedProject, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
     """The finding about these questions; nothing without any."""
     if questions:
         says = f"{counted(len(questions), KINDS[kind].noun)} {KINDS[kind].what}"
         pairs = sorted(" ".join(question.pair) for question in questions)
-        yield finding_of(kind, person, says, len(pairs), pairs=pairs)
+        yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs)
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
