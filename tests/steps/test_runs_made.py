@@ -37,7 +37,7 @@ class Systems:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.given: dict[str, tuple[PooledQuery, ...]] = {}
         self.asked: list[tuple[str, ...]] = []
-        patch.setattr(run, "StudyInputs", self._inputs)
+        patch.setattr(run.study_analyses, "StudyInputs", self._inputs)
         patch.setattr(run, "systems_of", self._systems)
 
     def _inputs(self, _ws: Workspace, _chosen: object, topics: tuple[PooledQuery, ...], *_: object) -> Any:

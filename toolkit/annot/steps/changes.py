@@ -59,34 +59,39 @@ def restore(
     if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
         raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="`annot answers list` shows the answers")
     with ws.reading() as session:
-        if assessor is not None:
-            check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
-        if query_id is not None:
-            known_query({query.query_id: query for query in pools.read_queries(session)}, query_id)
-        listed = withdrawn_of(session)
-        outcome = outcome_of(session, ws.settings)
-    chosen = [
-        answer
-        for answer in listed
-        if (every or (answer.query_id, answer.doc_id) == (query_id, doc_id)) and assessor in (None, answer.assessor)
-    ]
-    if not chosen and not every and (query_id, doc_id, assessor) not in _counting(outcome):
-        raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers")
+        chosen = _chosen(ws, session, query_id, doc_id, assessor=assessor, every=every)
     if not dry_run:
         with ws.writing() as session:
             _restore(session, chosen, recorded_at=recorded_at)
             outcome = outcome_of(session, ws.settings)
         if chosen:
             snapshot.export_judgements(ws, outcome)
-    return RestoredAnswers(
-        tuple(answer for answer in chosen if not answer.counts), tuple(answer for answer in chosen if answer.counts)
-    )
+    kept, restored = (tuple(answer for answer in chosen if answer.counts == counts) for counts in (True, False))
+    return RestoredAnswers(restored, kept)
 
 
-def _counting(outcome: Outcome) -> set[tuple[str, str, str]]:
-    """Query, document and person of each answer that counts."""
-    answered = {(answer.query_id, answer.doc_id, answer.assessor) for answer in outcome.everything if answer.counts}
-    return answered | {(*pair, decision.adjudicator) for pair, decision in outcome.adjudications.items()}
+def _chosen(
+    ws: Workspace, session: Session, query_id: str | None, doc_id: str | None, *, assessor: str | None, every: bool
+) -> list[WithdrawnAnswer]:
+    """The listed answers that are meant. Raises InputError as `restore` does."""
+    if assessor is not None:
+        check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
+    if query_id is not None:
+        known_query(pools.queries_by_id(session), query_id)
+    chosen = [
+        answer
+        for answer in withdrawn_of(session)
+        if (every or (answer.query_id, answer.doc_id) == (query_id, doc_id)) and assessor in (None, answer.assessor)
+    ]
+    if not chosen and not every:
+        outcome = outcome_of(session, ws.settings)
+        counting = {(*answer.pair, answer.assessor) for answer in outcome.everything if answer.counts}
+        counting |= {(*pair, decision.adjudicator) for pair, decision in outcome.adjudications.items()}
+        if (query_id, doc_id, assessor) not in counting:
+            raise InputError(
+                f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers"
+            )
+    return chosen
 
 
 def _restore(session: Session, answers: Sequence[WithdrawnAnswer], *, recorded_at: str) -> None:
@@ -296,7 +301,7 @@ def _answer(judgement: Judgement | None) -> str | None:
 def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
     """Raise InputError if the assessor does not have this pair."""
     query_id, doc_id = pair
-    known_query({query.query_id: query for query in pools.read_queries(session)}, query_id)
+    known_query(pools.queries_by_id(session), query_id)
     documents = [planned_id for planned_query, planned_id in outcome.planned if planned_query == query_id]
     if pair not in outcome.planned:
         raise InputError(
@@ -419,67 +424,63 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     offline: do not ask the server for answers that were not pulled yet. Raises InputError if there are any, and for
     people who are not in the study or who left.
     """
-    with ws.reading() as session:
-        everyone = {person.assessor: person for person in people.read_assessors(session)}
-    _check(ws, everyone, leaver, successor)
+    everyone = _people(ws, leaver, successor)
     if not offline:
         _refuse_unpulled(ws, leaver)
     with ws.writing() as session:
         handed_on = _handed_on(ws, session, everyone, leaver, successor)
-        answered = answered_of(session)
+        answered = {pair_key for name, pair_key in answered_of(session) if name == leaver}
         sent = projects.read_sent(session).get(leaver, set())
-        waiting = [
-            pair_return
-            for pair_return in judgements.read_returned(session)
-            if _is_waiting(pair_return, leaver) and (leaver, pair_return.asked) not in answered
-        ]
+        if everyone[leaver].left_on is None:
+            people.set_left(session, leaver, moment_now())
+        waiting = _take_back(session, leaver, answered, contest=contest)
+        if handed_on.given_up:
+            plan_on_record.record_plan(ws, session, handed_on.plan, handed_on=handed_on.given_up)
         if dry_run:
             session.rollback()
-        else:
-            if everyone[leaver].left_on is None:
-                people.set_left(session, leaver, moment_now())
-            _take_back(session, leaver, waiting, contest=contest)
-            if handed_on.given_up:
-                plan_on_record.record_plan(ws, session, handed_on.plan, handed_on=handed_on.given_up)
     if handed_on.given_up and not dry_run:
         plan_on_record.write_plan(ws, handed_on.plan)
     receivers = {pair: name for pair, name in handed_on.moved.items() if name is not None}
     kept = {assignment.asked for assignment in handed_on.plan if assignment.assessor == leaver}
-    elsewhere = {pair: name for pair, name in receivers.items() if successor not in (None, name)}
     return Left(
         assessor=leaver,
         successor=successor,
         open=len(handed_on.moved),
         kept=sum(pair_key.occasion == 1 for pair_key in kept),
         received=tuple(HandedOverPairs(name, count) for name, count in sorted(Counter(receivers.values()).items())),
-        elsewhere=tuple(Elsewhere(*pair, name) for pair, name in elsewhere.items()),
+        elsewhere=tuple(Elsewhere(*pair, name) for pair, name in receivers.items() if successor not in (None, name)),
         unassigned=tuple(pair for pair in handed_on.moved if pair not in receivers),
         returned=tuple(pair_return.pair for pair_return in waiting),
         contested=contest,
         repeats_gone=handed_on.repeats_gone,
-        to_withdraw=sum(pair_key not in kept and (leaver, pair_key) not in answered for pair_key in sent),
+        to_withdraw=len(sent - kept - answered),
         sha256=plan_on_record.plan_sha256(handed_on.plan),
     )
 
 
-def _is_waiting(pair_return: PairReturn, assessor: str) -> bool:
-    return pair_return.assessor == assessor and pair_return.withdrawn_at is None
-
-
-def _take_back(session: Session, leaver: str, returns: Sequence[PairReturn], *, contest: bool) -> None:
+def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest: bool) -> list[PairReturn]:
     """Take back returned pairs that the person has not answered again."""
+    returns = [
+        pair_return
+        for pair_return in judgements.read_returned(session)
+        if pair_return.assessor == leaver and pair_return.withdrawn_at is None and pair_return.asked not in answered
+    ]
     set_aside = {pair_key.pair for name, pair_key in judged_texts.set_aside_of(session) if name == leaver}
     now = moment_now()
     for pair_return in returns:
         # If a text was corrected, the first answer does not count, and another person gets the pair.
         contested = contest and pair_return.pair not in set_aside
         judgements.withdraw_returned(session, pair_return, withdrawn_at=now, contested=contested)
+    return returns
 
 
-def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor: str | None) -> None:
+def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Assessor]:
+    """Everyone by name. Raises InputError if these two are not known, or the successor cannot take pairs."""
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
-        return
+        return everyone
     check_name(successor, tuple(everyone), what="--to")
     person = everyone[successor]
     if successor == leaver:
@@ -491,6 +492,7 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
             f"--to {successor}: an adjudicator, expected an assessor",
             hint="name an assessor, or set adjudicator_may_assess = true in annot.toml",
         )
+    return everyone
 
 
 def _refuse_unpulled(ws: Workspace, leaver: str) -> None:

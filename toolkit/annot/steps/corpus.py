@@ -690,7 +690,7 @@ def rule(
     with ws.writing() as session:
         waiting = [text for text in judged_texts(session).values() if text.state == "waits"]
         if pair is not None:
-            known_query({query.query_id: query for query in pools.read_queries(session)}, pair[0])
+            known_query(pools.queries_by_id(session), pair[0])
             chosen: Sequence[Pair] = [pair]
         else:
             chosen = [text.pair for text in waiting if every or of_text in text.to_decide]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -129,7 +129,7 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     judged = side_by_side.judged_versions(snapshot)
     snapshot = replace(snapshot, queries=side_by_side.with_judged_sentences(snapshot.queries, judged))
-    labels |= {text_id: version.labels for text_id, version in judged.items() if version.labels}
+    labels |= _judged_labels(judged)
     texts = {
         paper.paper_id: paper
         for paper in side_by_side.with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)
@@ -227,6 +227,11 @@ def _matches(
 
 
 TRIALS: tuple[projects.StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+
+
+def _judged_labels(judged: Mapping[str, side_by_side.JudgedVersion]) -> dict[str, tuple[str, ...]]:
+    """Labels of the versions of texts that were judged, by text, if they have any."""
+    return {text_id: version.labels for text_id, version in judged.items() if version.labels}
 
 
 def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
@@ -390,12 +395,12 @@ def release(
     not_ready = (*unnamed, *lacking, *_not_ready(study, words, runs_missing))
     missing = (*not_ready, *prose.describe_open(questions))
     in_full = (*not_ready, *(f"{ANSWERS_FILE}: {question.question}: {question.text}" for question in questions))
-    reported = [opinion for opinion in study.opinions_on_record if opinion.standing.reported]
+    reported = _opinions(study, reported=True)
     contents, notes = released_files.release_files(
         replace(snapshot, queries=side_by_side.with_judged_sentences(snapshot.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in snapshot.pooled}),
-        records.labels | {text_id: version.labels for text_id, version in judged.items() if version.labels},
+        records.labels | _judged_labels(judged),
         pages.report_files(study),
         collection_facts.facts_of(study, corpus_facts(ws, without=added), terms),
         answers,
@@ -406,7 +411,7 @@ def release(
         versions=side_by_side.version_records(
             snapshot,
             judged,
-            of_models={sha256 for opinion in reported for sha256 in _shown_to_model(opinion)},
+            of_models=_shown_to_models(reported),
             with_text=terms.with_text,
         ),
         missing=in_full if draft else None,
@@ -414,22 +419,27 @@ def release(
     notes = (*notes, *_trials_left_out(study))
     files = released_files.bundle(contents)
     secrets = secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
-    texts = free_texts(snapshot, words, answers, early=_reasons_for_early_opinions(study))
+    texts = free_texts(
+        snapshot,
+        words,
+        answers,
+        early=_reasons_for_early_opinions(study),
+    )
     revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
     mentions = mentioned(texts, known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
     if dry_run:
-        notes = (*notes, *(f"a text of a person has {mention}" for mention in mentions))
+        notes = (*notes, *map("a text of a person has {}".format, mentions))
         mentions = ()
     _refuse(() if draft else missing, revealing, mentions, may_publish=may_publish)
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
+    if agreed and not dry_run:
+        with ws.writing() as session:
+            people.record_notices(session, agreed)
     if not dry_run:
-        if agreed:
-            with ws.writing() as session:
-                people.record_notices(session, agreed)
         released_files.write_folder(ws.root, folder, files)
-        if not draft:
-            note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
+    if not (dry_run or draft):
+        note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
@@ -447,10 +457,14 @@ def _reasons_for_early_opinions(study: Study) -> list[str]:
     return [why for opinion in study.opinions_on_record for _, _, why in opinion.asked.early]
 
 
-def _shown_to_model(opinion: OpinionOnRecord) -> Iterator[str]:
-    """Hashes of the texts that a model answered on."""
-    for display in opinion.displays.values():
-        yield from filter(None, shown.texts_in(display))
+def _opinions(study: Study, *, reported: bool) -> list[OpinionOnRecord]:
+    return [opinion for opinion in study.opinions_on_record if opinion.standing.reported is reported]
+
+
+def _shown_to_models(opinions: Iterable[OpinionOnRecord]) -> set[str]:
+    """Hashes of the texts that models answered on."""
+    displays = [display for opinion in opinions for display in opinion.displays.values()]
+    return {sha256 for display in displays for sha256 in shown.texts_in(display) if sha256}
 
 
 def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> Iterator[str]:
@@ -476,7 +490,7 @@ def _report_notes(study: Study) -> Iterator[str]:
 
 def _trials_left_out(study: Study) -> Iterator[str]:
     """Notes on opinions that the release does not have."""
-    for standing in (opinion.standing for opinion in study.opinions_on_record if not opinion.standing.reported):
+    for standing in (opinion.standing for opinion in _opinions(study, reported=False)):
         yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 

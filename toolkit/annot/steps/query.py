@@ -130,13 +130,13 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
     leaving: set[Assignment] = set()
     if sent:
         with ws.reading() as session:
-            query = known_query({query.query_id: query for query in read_queries(session)}, name)
+            query = known_query(pools.queries_by_id(session), name)
             check_unanswered(session, query.query_id)
         if not dry_run:
             keep_backup(ws, "before query remove")
         tasks = take_back_tasks(ws, query.query_id, dry_run=dry_run)
     with ws.writing() as session:
-        queries_by_id = {query.query_id: query for query in read_queries(session)}
+        queries_by_id = pools.queries_by_id(session)
         query = known_query(queries_by_id, name)
         if sent:
             plan = people.read_assignments(session)
@@ -368,7 +368,7 @@ def _choose(
     papers_by_id = papers.find_papers(ws.corpus, ids)
     with ws.reading() as session:
         labels = corpus_facts.labels_where_asked(ws, session, papers_by_id)
-        known_queries = {query.query_id: query for query in read_queries(session)}
+        known_queries = pools.queries_by_id(session)
     choice = selection.choose(
         rows,
         count=number,

@@ -135,7 +135,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     """
     path = ws.training / "gold.tsv"
     with ws.reading() as session:
-        queries_by_id = {query.query_id: query for query in pools.read_queries(session)}
+        queries_by_id = pools.queries_by_id(session)
         standing = trials.read_gold(session)
         outcome = outcome_of(session, ws.settings)
     if file is None:

@@ -116,6 +116,11 @@ def check_unanswered(session: Session, query_id: str) -> None:
     _refuse_shared_sample(session, [query_id])
 
 
+def queries_by_id(session: Session) -> dict[str, Query]:
+    """Every query by its id."""
+    return {query.query_id: query for query in read_queries(session)}
+
+
 def read_queries(session: Session) -> tuple[Query, ...]:
     """All queries, by `query_id`."""
     return read_in_order(session, QUERY_TABLE, Query, ["query_id"])
@@ -168,7 +173,7 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
             f"queries of papers: {', '.join(of_papers)}: a topic that is a text has this id",
             hint=f"take the text away with `annot query remove {of_papers[0]}`, or name another paper",
         )
-    current = {query.query_id: query for query in read_queries(session)}
+    current = queries_by_id(session)
     known_types = {query_id: query.paper_type for query_id, query in current.items()}
     query_of = {
         query.query_id: replace(query, paper_type=query.paper_type or known_types.get(query.query_id))
