@@ -262,23 +262,23 @@ def query_add(
     """Add a query: a facet of a paper, chosen sentences of it, or a topic that is a text. --file adds many."""
     from annot.base.records import Topic
     from annot.steps import query as step
-    from annot.steps import query as topics
 
-    if text is not None or topic_id is not None or description is not None or narrative is not None:
+    of_paper = (paper, facet, sentences) != (None, None, None)
+    if (text, topic_id, description, narrative) != (None, None, None, None):
         if text is None or topic_id is None:
             raise InputError("found a topic without --text and --id, expected both")
-        if file is not None or paper is not None or facet is not None or sentences is not None:
+        if file is not None or of_paper:
             raise InputError("found --text and a paper, --facet, --sentences or --file; expected --text alone")
         topic = Topic(topic_id, text, description, narrative)
-        query, notes = topics.add_text(ws, topic, dry_run=dry_run)
+        query, notes = step.add_text(ws, topic, dry_run=dry_run)
         return Output(query, f"{topic_id}: {text}", notes)
     if file is not None:
-        if paper is not None or facet is not None or sentences is not None:
+        if of_paper:
             raise InputError(
                 "found --file and a paper, --facet or --sentences; expected --file alone or PAPER --facet FACET"
             )
-        if not topics.is_of_papers(file):
-            added_topics = topics.add_topic_file(ws, file, dry_run=dry_run)
+        if not step.is_of_papers(file):
+            added_topics = step.add_topic_file(ws, file, dry_run=dry_run)
             shown = rendered("topics", added=added_topics, file=file, dry_run=dry_run)
             return Output(added_topics, shown, added_topics.notes)
         several = step.add_file(ws, Path(file), dry_run=dry_run)
@@ -340,7 +340,7 @@ def query_folds(
     """
     from annot.steps import query as step
 
-    drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
+    drawn = step.draw(ws.replaced(seed=seed), n=folds, redraw=redraw, dry_run=dry_run)
     return Output(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)
 
 

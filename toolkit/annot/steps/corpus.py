@@ -203,12 +203,8 @@ def _added(
     files = adding.FilesRead(given, folders)
     engine = Engine.in_place(ws.machine)
     tally, cleaning, headings = Tally(corrects=correction.is_wanted), adding.CleaningCount(), HeadingCount()
-    there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     works = any(format_named(form).bibliographic for form, _ in given)
-    for known in map_shards(functools.partial(adding.known_marks, works=works), there, engine=engine):
-        tally.remember(known)
-    if works:
-        paper_ids.know_ids(tally, ws.corpus)
+    _remember_corpus(ws, tally, engine, works=works)
     beside, citations = paper_ids.PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
@@ -236,14 +232,8 @@ def _added(
             content = hashlib.sha256("".join(sorted(hashes.values())).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
-            lists: dict[str, Iterable[tuple[str, ...]]] = {
-                **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
-                **{f"left out: {Rejection.DIFFERING_ID}": [(paper,) for paper in tally.differing]},
-                **{f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper]},
-                **{"kept: retracted or withdrawn": [(paper,) for paper in retracted]},
-                **{"kept: same title": same_title, "kept: ids that differ only in spelling": alike},
-            }
-            if text := adding.id_lists(lists):
+            kept_alike = {"kept: same title": same_title, "kept: ids that differ only in spelling": alike}
+            if text := adding.id_lists(_lists(ws, tally, retracted) | kept_alike):
                 lists_file = str(ws.corpus / f"lists-{content[:12]}.csv")
                 write_file(Path(lists_file), text)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
@@ -284,6 +274,25 @@ def _added(
         prisma=adding.prisma_of(read, tally.rejected, tally.kept),
         lists_file=lists_file,
     )
+
+
+def _remember_corpus(ws: Workspace, tally: Tally, engine: Engine, *, works: bool) -> None:
+    """Make the tally know the papers of the corpus; works: also by their other ids."""
+    groups = papers.groups_of(ws.corpus) if ws.has_corpus else []
+    for known in map_shards(functools.partial(adding.known_marks, works=works), groups, engine=engine):
+        tally.remember(known)
+    if works:
+        paper_ids.know_ids(tally, ws.corpus)
+
+
+def _lists(ws: Workspace, tally: Tally, retracted: Iterable[str]) -> dict[str, Iterable[tuple[str, ...]]]:
+    """Ids of papers that were left out, and of retracted ones, by heading."""
+    return {
+        **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
+        f"left out: {Rejection.DIFFERING_ID}": [(paper,) for paper in tally.differing],
+        f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper],
+        "kept: retracted or withdrawn": [(paper,) for paper in retracted],
+    }
 
 
 def _told(reason: Rejection, ws: Workspace) -> str:
@@ -419,7 +428,6 @@ class EdgesRead:
     """Citations in one piece of a file."""
 
     read: adding.PieceRead
-    citations: int
     kept: int
     """Number of citations by papers in the corpus."""
     rejected: Path
@@ -445,7 +453,7 @@ class EdgeReader:
         import pyarrow.parquet
 
         known = _papers(self.corpus, self.corpus_sha256, self.ids_sha256)
-        read, citations, kept, rejects = adding.PieceRead(piece), 0, 0, []
+        read, kept, rejects = adding.PieceRead(piece), 0, []
         name = f"{Path(piece.path).name}-{piece.start:015d}-{uuid4().hex[:8]}"
         writer = None
         for edges in citation_edges.edges_of(piece, known.papers_of):
@@ -454,7 +462,6 @@ class EdgeReader:
                 rejects.append(json.dumps({"piece": 0, "place": read.places + place, **broken._asdict()}) + "\n")
             read.places += edges.places
             read.read += len(edges.citing)
-            citations += len(edges.citing)
             by_any = edges.any_ids and known.has_other_ids
             citing = known.named(edges.citing) if by_any else edges.citing
             there = pyarrow.compute.is_in(citing, value_set=known.own)
@@ -471,7 +478,7 @@ class EdgeReader:
         rejected = (self.folder or Path()) / f"{name}.jsonl"
         if rejects and self.folder is not None:
             rejected.write_text("".join(rejects), encoding="utf-8")
-        return EdgesRead(read, citations, kept, rejected)
+        return EdgesRead(read, kept, rejected)
 
 
 @lru_cache(maxsize=1)

@@ -249,25 +249,19 @@ def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> It
 
 def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
     with ws.reading() as session:
-        models = {model.name: model for model in opinions.read_asked_models(session)}
         calls = opinions.read_calls(session, name)
         shown = display_parts(session, (call.shown_sha256 for call in calls))
         waiting = waiting_pairs(session)
-        before = models.get(name)
+        before = next((model for model in opinions.read_asked_models(session) if model.name == name), None)
         gold = trials.read_gold(session)
         facets = {query.query_id: query.facet for query in pools.read_queries(session)}
-    settings = _settings_of(ws, name)
-    with ws.reading() as session:
+        settings = _settings_of(ws, name)
         asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
         early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
         around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
         recorded = content(session, {display["prompt"] for display in around.values()})
     pairs = on_record.selected_pairs(ws, selection)
-    if before is None:
-        examples = _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
-    else:
-        examples = [example for example in gold if example.pair in before.examples]
-        _check_unchanged(name, before, settings, len(examples))
+    examples = _examples_of(name, settings, before, gold, facets, pairs)
     shown_as_examples = {example.pair for example in examples}
     put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
     pairs = [pair for pair in pairs if pair not in shown_as_examples | put_off]
@@ -291,6 +285,22 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         questions = _open_questions(session, pairs, settings, calls, prompts)
     notes = [*_of_texts(put_off, questions, calls)]
     return _Prepared(settings, record, prompts, pairs, questions, notes, longest_answer(settings, calls), early)
+
+
+def _examples_of(
+    name: str,
+    settings: OpinionSettings,
+    before: AskedModel | None,
+    gold: Sequence[models.Gold],
+    facets: dict[str, str],
+    pairs: Iterable[Pair],
+) -> list[models.Gold]:
+    """Gold pairs that prompts show: those on record, or new ones for the facets of the pairs."""
+    if before is None:
+        return _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
+    examples = [example for example in gold if example.pair in before.examples]
+    _check_unchanged(name, before, settings, len(examples))
+    return examples
 
 
 def _open_questions(

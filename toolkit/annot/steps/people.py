@@ -243,10 +243,15 @@ def _has_answered(session: Session, pseudonym: str) -> bool:
     return pseudonym in {*judged, *settled}
 
 
+def _own_server(ws: Workspace, name: str) -> str | None:
+    """The person whose server has the person's project; None if one server is for all."""
+    return name if isolated(ws) else None
+
+
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
-    own = who if isolated(ws) else None
+    own = _own_server(ws, who)
     elsewhere = ws.studio_url is not None if own is None else is_elsewhere(ws, own)
     if not elsewhere and server.status(studio_folder(ws, own)) is None:
         return ()
@@ -313,8 +318,8 @@ def invite(
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
-        asked_both = ws.settings.faceted and bool(pools.read_topics(session))
-    own = {addressee.person.assessor: addressee.person.assessor if isolated(ws) else None for addressee in found}
+        asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
+    own = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
     lacking = {own[addressee.person.assessor] for addressee in found if addressee.project is None}
     servers = {
         at: _server(ws, at)
@@ -325,19 +330,12 @@ def invite(
     letters = []
     for addressee in found:
         name = addressee.person.assessor
-        day = days[addressee.role]
-        server_facts = servers.get(own[name])
-        values = _values(ws, addressee, server_facts) | {
-            "whom": whom or SENDER,
-            "until": day and f"{day.day} {day:%B %Y}",
-            "asked": "both" if asked_both else ws.settings.kind,
-        }
+        values = _values(ws, addressee, servers.get(own[name]), whom=whom, day=days[addressee.role], asked=asked)
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
-        path = None
-        if out is not None:
-            twice = sum(other.person == addressee.person for other in found) > 1
-            file = f"{name}-{PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
-            path = (out if out.is_absolute() else ws.root / out) / file
+        twice = sum(other.person == addressee.person for other in found) > 1
+        file = f"{name}-{PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
+        path = None if out is None else ws.root / out / file
+        if path is not None:
             write_file(path, text)
             path.chmod(OWNER_ONLY)
         here = passwords_file(ws, own[name])
@@ -402,7 +400,9 @@ def _server(ws: Workspace, person: str | None) -> _Server:
         return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
 
 
-def _values(ws: Workspace, addressee: Addressee, known: _Server | None) -> dict[str, Any]:
+def _values(
+    ws: Workspace, addressee: Addressee, known: _Server | None, *, whom: str, day: date | None, asked: str
+) -> dict[str, Any]:
     account, settings = addressee.person.account or "", ws.settings
     has_account = known is None or account.lower() in known.accounts
     address = known.url if known is not None else addressee.project.url if addressee.project is not None else ""
@@ -426,6 +426,9 @@ def _values(ws: Workspace, addressee: Addressee, known: _Server | None) -> dict[
         "their_words": THEIR_WORDS[addressee.role],
         "shown": settings.adjudication.ratings == "shown",
         "shared": not isolated(ws),
+        "whom": whom or SENDER,
+        "until": day and f"{day.day} {day:%B %Y}",
+        "asked": asked,
     }
 
 

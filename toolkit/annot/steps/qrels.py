@@ -142,8 +142,7 @@ def compare(
     conventions: in the first of them; measures: by the first of them (else NDCG%20; nDCG in trec).
     """
     snapshot = read_snapshot(ws)
-    texts = [(str(path), given_text(path, expected="TREC qrels")) for path in (a, b)]
-    files = [(name, read_qrels(text.splitlines(), name=name)) for name, text in texts]
+    files = [(str(path), _qrels_in(path)) for path in (a, b)]
     queries = [{qrel.query_id for qrel in qrels} for _, qrels in files]
     common = queries[0] & queries[1] & snapshot.facets.keys()
     if not common:
@@ -178,6 +177,10 @@ def compare(
         of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, topics=snapshot.topics, weights=weights
     )
     return ComparedQrels(str(a), str(b), found, notes)
+
+
+def _qrels_in(path: Path) -> tuple[Qrel, ...]:
+    return read_qrels(given_text(path, expected="TREC qrels").splitlines(), name=str(path))
 
 
 def _refuse_open(files: Iterable[tuple[str, tuple[Qrel, ...]]], wanted: Collection[Pair]) -> None:

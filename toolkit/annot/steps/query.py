@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from sqlmodel import Session
@@ -145,7 +146,7 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
             projects.forget_query(session, query.query_id)
             plan_on_record.take_from_plan(ws, session, remaining, leaving, queries=[query.query_id])
         remove_query(session, query.query_id)
-        last = not any(one.topic_id == query.topic_id for one in queries_by_id.values() if one != query)
+        last = not any(other.topic_id == query.topic_id for other in queries_by_id.values() if other != query)
         pooled = last and bool(pools.read_pools(session, query.topic_id))
         if pooled:
             pools.remove_pool(session, query.topic_id)
@@ -207,10 +208,10 @@ def columns(facets: Sequence[str]) -> tables.Columns[Fold]:
     )
 
 
-def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool) -> Folds:
+def draw(ws: Workspace, *, n: int, redraw: bool, dry_run: bool) -> Folds:
     """Draw `n` folds and put them on record; the same draw again changes nothing.
 
-    seed: None takes annot.toml's. redraw: also where other folds are on record, whose figures then hold no more.
+    redraw: also where other folds are on record, whose figures then hold no more.
     """
     with ws.reading() as session:
         queries = read_queries(session)
@@ -218,11 +219,10 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
         pools = documents_by_query(session)
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add`")
-    chosen = ws.settings.seed if seed is None else seed
     asked = {query.topic_id for query in queries}
     topics: dict[str, Paper | Topic] = {topic_id: text for topic_id, text in texts.items() if topic_id in asked}
     topics |= papers.find_papers(ws.corpus, asked - texts.keys()) if ws.has_corpus else {}
-    folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=chosen)
+    folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=ws.settings.seed)
     splits = as_splits(queries, folds_drawn)
     wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
     if known and known != wanted and not redraw:
@@ -237,11 +237,11 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
     facets = tuple(sorted({query.facet for query in queries}))
     topic_of = {query.query_id: query.topic_id for query in queries}
     rows = []
-    for at in range(1, n + 1):
-        tests = [splits[facet][f"fold{at}_test"] for facet in facets]
-        rows.append(Fold(at, len({topic_of[one] for test in tests for one in test}), tuple(map(len, tests))))
+    for number in range(1, n + 1):
+        tests = [splits[facet][f"fold{number}_test"] for facet in facets]
+        rows.append(Fold(number, len({*map(topic_of.get, chain(*tests))}), tuple(map(len, tests))))
     notes = _shared(topics, queries, folds_drawn, pools)
-    return Folds(chosen, facets, tuple(rows), tuple(notes))
+    return Folds(ws.settings.seed, facets, tuple(rows), tuple(notes))
 
 
 def _shared(

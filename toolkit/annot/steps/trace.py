@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -52,9 +52,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
     outcome = snapshot.outcome
     topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
-    texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
-    now = recorded_sha256(ws) if texts else None
-    texts |= {text.text_id: _in_version(texts[text.text_id], text) for text in texts_of_pair if text.is_shown}
+    texts = _texts(ws, ids, texts_of_pair)
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
     had_by = () if pooled else _had_by(ws, query.topic_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
@@ -73,7 +71,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
         query_paper=None if topic else _paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
         topic=topic,
         document=_paper(ws, texts.get(doc_id), labels.get(doc_id)),
-        corpus_sha256=now,
+        corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,
         had_by=had_by,
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
@@ -85,9 +83,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
         said=tuple(sorted(given_answers, key=lambda answer: answer.recorded_at or "")),
         shown=tuple(_shown(settled, judged, opinions)),
         standing=_standing(pair, outcome, snapshot.sample),
-        grade=None if decision is None else decision.grade,
-        adjudicator=None if decision is None else decision.adjudicator,
-        reason=None if decision is None else decision.reason,
+        **{name: getattr(decision, name, None) for name in ("grade", "adjudicator", "reason")},
         qrel=_exported_grade(snapshot, pair),
         runs=runs,
         texts=texts_of_pair,
@@ -154,8 +150,13 @@ def _shown_in(displays: Displays, answer: SourcedJudgement | SourcedAdjudication
     return displays.get(answer.shown_sha256 or "", {})
 
 
-def _in_version(paper: Paper, version: single_pages.TracedVersion) -> Paper:
-    return replace(paper, title=version.title, sentences=version.sentences)
+def _texts(ws: Workspace, ids: Sequence[str], versions: Iterable[single_pages.TracedVersion]) -> dict[str, Paper]:
+    """The papers of the pair, in the versions that are shown."""
+    texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    for version in versions:
+        if version.is_shown:
+            texts[version.text_id] = replace(texts[version.text_id], title=version.title, sentences=version.sentences)
+    return texts
 
 
 def _versions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, moment_now
-from annot.base.records import Paper
+from annot.base.records import Paper, Query
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
 from annot.formats.input_files import GoldLine, read_full_texts, read_gold, write_full_texts, write_gold
 from annot.judging import plan_on_record, trial_answers
@@ -139,28 +139,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         standing = trials.read_gold(session)
         outcome = outcome_of(session, ws.settings)
     if file is None:
-        if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
-            raise InputError(
-                f"{path}: changed since it was last read",
-                hint="read it with `annot train gold training/gold.tsv`, or delete it",
-            )
-        if not outcome.decisions and not standing:
-            raise MissingInput(
-                "no pair is settled yet",
-                hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
-            )
-        drawn = draw_gold(
-            queries_by_id.values(),
-            outcome.decisions,
-            {assignment.pair for assignment in standing},
-            per_facet=ws.settings.training.per_facet,
-            seed=ws.settings.seed,
-        )
-        added = [
-            GoldLine(pair.query_id, pair.doc_id, pair.grade, _why(outcome, pair.query_id, pair.doc_id))
-            for pair in drawn
-        ]
-        lines = [*(GoldLine(*assignment[:4]) for assignment in standing), *added]
+        lines = _drawn_gold(ws, path, standing, outcome, queries_by_id.values())
     elif not file.is_file():
         raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
     else:
@@ -179,9 +158,34 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         by_facet=dict(sorted(Counter(queries_by_id[gold.query_id].facet for gold in new_gold).items())),
         by_grade=dict(sorted(Counter(gold.grade for gold in new_gold).items())),
         without_reason=sum(gold.why.strip() in trial_answers.NO_REASONS for gold in new_gold),
-        added=len({one.pair for one in new_gold} - {one.pair for one in standing}),
+        added=len({gold.pair for gold in new_gold} - {gold.pair for gold in standing}),
         path=path,
     )
+
+
+def _drawn_gold(
+    ws: Workspace, path: Path, standing: Sequence[trials.Gold], outcome: Outcome, queries: Collection[Query]
+) -> list[GoldLine]:
+    """The gold pairs on record, and settled pairs drawn in addition to them."""
+    if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
+        raise InputError(
+            f"{path}: changed since it was last read",
+            hint="read it with `annot train gold training/gold.tsv`, or delete it",
+        )
+    if not outcome.decisions and not standing:
+        raise MissingInput(
+            "no pair is settled yet",
+            hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
+        )
+    drawn = draw_gold(
+        queries,
+        outcome.decisions,
+        {gold.pair for gold in standing},
+        per_facet=ws.settings.training.per_facet,
+        seed=ws.settings.seed,
+    )
+    lines = [GoldLine(*gold[:4]) for gold in standing]
+    return lines + [GoldLine(*pair.pair, pair.grade, _why(outcome, pair.query_id, pair.doc_id)) for pair in drawn]
 
 
 def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount, ...]:
@@ -213,7 +217,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
                 hidden
                 | pairs_of_person.keys()
                 | in_training.get(name, {}).keys()
-                | {pair for one, pair in met if one == name},
+                | {pair for person, pair in met if person == name},
                 {query_id for query_id, _ in pairs_of_person},
                 count=round(share * len(pairs_of_person)) - len(hidden),
                 seed=ws.settings.seed,
