@@ -23,13 +23,7 @@ from annot.base.names import counted, known_query
 from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source, grouped
 from annot.corpus import adding, paper_ids
-from annot.corpus.corpus_facts import (
-    CorrectionSummary,
-    RecordCorrections,
-    corpus_facts,
-    recorded_sha256,
-    write_corpus_manifest,
-)
+from annot.corpus import corpus_facts as facts_of_corpus
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.formats import citation_edges
 from annot.formats.corpora import datasets, format_named
@@ -87,7 +81,7 @@ class AddedPapers:
     sha256: str | None
     limits: dict[str, str]
     """Line of `[corpus]` in annot.toml that left papers out, by reason."""
-    corrected: CorrectionSummary
+    corrected: facts_of_corpus.CorrectionSummary
     """The papers that were replaced, and other changes that follow."""
     unreadable: int
     """Records of the files that cannot be read."""
@@ -135,7 +129,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     from annot.pools.admission import near_duplicates
 
     papers.count_papers(ws.corpus)
-    facts = corpus_facts(ws)
+    facts = facts_of_corpus.corpus_facts(ws)
     alike = near_duplicates(ws, keep=True, advance=advance).texts
     with ws.reading() as session:
         files = adding.files_of(
@@ -181,7 +175,7 @@ def add(
     try:
         if refused:
             raise refused[0]
-        correction, rejects = RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
+        correction, rejects = facts_of_corpus.RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
         return _added(ws, given, folders, rejects, correction, partial=partial, dry_run=dry_run, advance=advance)
     except InputError as error:
         raise _in_one(error, [*refused, *_unreadable(ws, given, folders, unknown)]) from None
@@ -192,7 +186,7 @@ def _added(
     given: list[tuple[str, str]],
     folders: Mapping[str, str],
     rejects: adding.Rejects,
-    correction: RecordCorrections,
+    correction: facts_of_corpus.RecordCorrections,
     *,
     partial: bool,
     dry_run: bool,
@@ -243,7 +237,7 @@ def _added(
             beside.write_ids(ws.corpus, content, scratch)
             correction.write()
             paper_writing.append_parts(ws.corpus, parts)
-            digest = write_corpus_manifest(ws) if tally.known else None
+            digest = facts_of_corpus.write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
         files=files.found,
@@ -526,7 +520,7 @@ def add_citations(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advanc
     Raises InputError if a file is not there or has no citation that can be read; those before it stay added.
     """
     check_files(files)
-    digest, ids = recorded_sha256(ws), ws.corpus / IDS_MANIFEST
+    digest, ids = facts_of_corpus.recorded_sha256(ws), ws.corpus / IDS_MANIFEST
     papers = (digest, sha256_of(ids) if ids.is_file() else None)
     found, known, faults, rejected_files = [], [], [], []
     for path in files:

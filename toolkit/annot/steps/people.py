@@ -18,19 +18,8 @@ from annot.base.records import Assessor, PairKey, grouped
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging import progress, trial_answers
+from annot.judging.exchange import servers
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.servers import (
-    connect,
-    is_elsewhere,
-    isolated,
-    keep_address,
-    open_accounts,
-    owners_of,
-    passwords_file,
-    place_of,
-    refuse_shared,
-    studio_folder,
-)
 from annot.labelstudio import accounts, server, tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
@@ -161,7 +150,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     server.
     """
     ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
-    if not isolated(ws):
+    if not servers.isolated(ws):
         raise InputError(
             '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
             hint="set it under [judging]; to change the account, use --account",
@@ -170,21 +159,21 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(pseudonym, tuple(everyone), what="assessor")
     if url is None:
-        place = place_of(ws, pseudonym)
+        place = servers.place_of(ws, pseudonym)
         return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
     address = url.rstrip("/")
     if not tasks.is_link(address):
         raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
-    if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
+    if others := [name for name in servers.owners_of(ws, address, everyone) if name != pseudonym]:
         raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
     if dry_run:
         return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
-    local = studio_folder(ws, pseudonym)
+    local = servers.studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
     with Gateway(address, token) as gateway:
         gateway.whoami()
-        refuse_shared(ws, gateway, pseudonym, {})
-    keep_address(ws, pseudonym, url=address, token=token)
+        servers.refuse_shared(ws, gateway, pseudonym, {})
+    servers.keep_address(ws, pseudonym, url=address, token=token)
     notes = _note_on_account(ws, everyone[pseudonym])
     return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
 
@@ -245,20 +234,22 @@ def _has_answered(session: Session, pseudonym: str) -> bool:
 
 def _own_server(ws: Workspace, name: str) -> str | None:
     """The person whose server has the person's project; None if one server is for all."""
-    return name if isolated(ws) else None
+    return name if servers.isolated(ws) else None
 
 
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
     own = _own_server(ws, who)
-    elsewhere = ws.studio_url is not None if own is None else is_elsewhere(ws, own)
-    if not elsewhere and server.status(studio_folder(ws, own)) is None:
+    elsewhere = ws.studio_url is not None if own is None else servers.is_elsewhere(ws, own)
+    if not elsewhere and server.status(servers.studio_folder(ws, own)) is None:
         return ()
-    with connect(ws, person=own) as gateway:
+    with servers.connect(ws, person=own) as gateway:
         if not elsewhere:
-            open_accounts(ws, gateway, {who: account}, person=own)
-            return (f"{who}: the password is in {passwords_file(ws, own)}; `annot invite {who}` writes the letter",)
+            servers.open_accounts(ws, gateway, {who: account}, person=own)
+            return (
+                f"{who}: the password is in {servers.passwords_file(ws, own)}; `annot invite {who}` writes the letter",
+            )
         if account.lower() in gateway.user_ids():
             return ()
         return (
@@ -321,16 +312,16 @@ def invite(
         asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
     own = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
     lacking = {own[addressee.person.assessor] for addressee in found if addressee.project is None}
-    servers = {
+    server_of = {
         at: _server(ws, at)
         for at in dict.fromkeys(own.values())
-        if at in lacking or ws.studio_url is not None or server.status(studio_folder(ws, at)) is not None
+        if at in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, at)) is not None
     }
     whom = contact if contact is not None else ws.settings.collection.contact
     letters = []
     for addressee in found:
         name = addressee.person.assessor
-        values = _values(ws, addressee, servers.get(own[name]), whom=whom, day=days[addressee.role], asked=asked)
+        values = _values(ws, addressee, server_of.get(own[name]), whom=whom, day=days[addressee.role], asked=asked)
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
@@ -338,7 +329,7 @@ def invite(
         if path is not None:
             write_file(path, text)
             path.chmod(OWNER_ONLY)
-        here = passwords_file(ws, own[name])
+        here = servers.passwords_file(ws, own[name])
         password = here if values["account"] in accounts.read_passwords(here) else None
         letters.append(
             Letter(name, addressee.role, values["link"], whom, text, path, password, addressee.work is not None)
@@ -394,8 +385,8 @@ def _words(ws: Workspace, role: Role) -> tuple[people.Kind, str | None]:
 
 def _server(ws: Workspace, person: str | None) -> _Server:
     """The server of this person, or the one for all."""
-    here = ws.studio_url is None if person is None else not is_elsewhere(ws, person)
-    with connect(ws, person=person) as gateway:
+    here = ws.studio_url is None if person is None else not servers.is_elsewhere(ws, person)
+    with servers.connect(ws, person=person) as gateway:
         sign_up = None if here else f"{gateway.url}{gateway.invitation()}"
         return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
 
@@ -425,7 +416,7 @@ def _values(
         "published": _words(ws, addressee.role)[1] != "left out",
         "their_words": THEIR_WORDS[addressee.role],
         "shown": settings.adjudication.ratings == "shown",
-        "shared": not isolated(ws),
+        "shared": not servers.isolated(ws),
         "whom": whom or SENDER,
         "until": day and f"{day.day} {day:%B %Y}",
         "asked": asked,

@@ -25,17 +25,7 @@ from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelect
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.pools.admission import drawn_citations
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data, write_pages
-from annot.publishing.release import collection_facts, parts, prose, released_files
-from annot.publishing.release.leaks import (
-    Secret,
-    addresses,
-    free_texts,
-    known_people,
-    leaks,
-    mentioned,
-    secrets_of,
-    telling_pseudonyms,
-)
+from annot.publishing.release import collection_facts, leaks, parts, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.sections.whole import tables
@@ -43,16 +33,9 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
 from annot.store import facet_labels, papers, people, projects, shown, trials
+from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note
-from annot.study.snapshot import (
-    Snapshot,
-    read_for_release,
-    read_snapshot,
-    refuse_qrels_of_models,
-    snapshot_of,
-    unfinished,
-)
 from annot.study.workspace import Workspace, read_kinds, remove_dead_stages, sha256_of
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -73,7 +56,7 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
 
     out: the folder to write into instead of `exports/`, for a study that may only be read.
     """
-    folder, snapshot = ws.exports if out is None else out, read_snapshot(ws)
+    folder, snapshot = ws.exports if out is None else out, snapshots.read_snapshot(ws)
     write_pages(folder, pages.report_files(Study(snapshot)))
     if out is None:
         note(ws, "report", snapshot.states)
@@ -83,7 +66,7 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
 def table(ws: Workspace, name: str) -> Table:
     """A table of the report, by its name."""
     tables_by_name = {}
-    for report_table in tables(Study(read_snapshot(ws))):
+    for report_table in tables(Study(snapshots.read_snapshot(ws))):
         tables_by_name[report_table.name] = report_table
         if report_table.name == name:
             break
@@ -123,7 +106,7 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
     if not ws.has_corpus:
         raise MissingInput("no corpus yet, so there is nothing to browse", hint="add papers with `annot corpus add`")
     with ws.reading() as session:
-        snapshot = snapshot_of(session, ws)
+        snapshot = snapshots.snapshot_of(session, ws)
         waiting = tuple(_waiting(session, snapshot))
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
@@ -234,13 +217,13 @@ def _judged_labels(judged: Mapping[str, side_by_side.JudgedVersion]) -> dict[str
     return {text_id: version.labels for text_id, version in judged.items() if version.labels}
 
 
-def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
+def _waiting(session: Session, snapshot: snapshots.Snapshot) -> Iterator[str]:
     """Counts of missing answers, in words; nothing once everything has ended.
 
     They count pairs without a final grade, and tasks whose answers must not depend on that grade: hidden
     repeats, hidden gold, training, the sub-study. Tasks of people who have left do not count.
     """
-    open_pairs = len(unfinished(snapshot.outcome))
+    open_pairs = len(snapshots.unfinished(snapshot.outcome))
     if open_pairs:
         yield f"{counted(open_pairs, 'pair')} without a final grade"
     gone = {person.assessor for person in snapshot.people if person.left_on is not None}
@@ -301,7 +284,7 @@ def write_datasheet(ws: Workspace) -> WrittenDatasheet:
     Whether the texts are part of the collection follows from `collection.text_licence`, as in `annot release`.
     """
     answers = prose.read_answers(ws)
-    snapshot = read_snapshot(ws)
+    snapshot = snapshots.read_snapshot(ws)
     collection = ws.settings.collection
     terms, _ = terms_of(collection, with_text=None, licence=None, published=None)
     # A licence that is none is refused, not left out.
@@ -374,10 +357,10 @@ def release(
     """
     # A release that was killed may have left its folder next to its place.
     remove_dead_stages(ws.root)
-    refuse_qrels_of_models(ws)
+    snapshots.refuse_qrels_of_models(ws)
     released_files.check_folder(folder, name=beir.dataset_id(ws.settings.collection.name))
     answers = prose.read_answers(ws)
-    snapshot, records = read_for_release(_as_draft(ws) if draft else ws)
+    snapshot, records = snapshots.read_for_release(_as_draft(ws) if draft else ws)
     agreed = _agreed(snapshot, consented, consenting)
     snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
     words = own_words(snapshot)
@@ -418,15 +401,15 @@ def release(
     )
     notes = (*notes, *_trials_left_out(study))
     files = released_files.bundle(contents)
-    secrets = secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
-    texts = free_texts(
+    secrets = leaks.secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
+    texts = leaks.free_texts(
         snapshot,
         words,
         answers,
         early=_reasons_for_early_opinions(study),
     )
     revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
-    mentions = mentioned(texts, known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
+    mentions = leaks.mentioned(texts, leaks.known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
     if dry_run:
         notes = (*notes, *map("a text of a person has {}".format, mentions))
         mentions = ()
@@ -444,7 +427,9 @@ def release(
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
 
-def _agreed(snapshot: Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[people.Notice, ...]:
+def _agreed(
+    snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]
+) -> tuple[people.Notice, ...]:
     """Notices that people agreed to the release of their words, which are not on record yet."""
     if consented is None and not consenting:
         return ()
@@ -472,7 +457,7 @@ def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> It
     yield from _pools_missing(study.snapshot)
     yield from runs_missing
     yield from words.undecided
-    yield from unfinished(study.snapshot.outcome)
+    yield from snapshots.unfinished(study.snapshot.outcome)
     for finding in study.findings:
         if finding.state.refused:
             yield from finding.lines
@@ -501,7 +486,7 @@ def _as_draft(ws: Workspace) -> Workspace:
     return ws.replaced("collection", title=f"DRAFT: {collection.title}", description=words)
 
 
-def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
+def _papers_missing(study: snapshots.Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
     """Papers that the release would name and that are not in the corpus."""
     if not corpus:
         yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
@@ -512,7 +497,7 @@ def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]
         yield f"paper {paper_id}: not in the corpus; add it with `annot corpus add` (see [corpus] in annot.toml)"
 
 
-def _pools_missing(study: Snapshot) -> Iterator[str]:
+def _pools_missing(study: snapshots.Snapshot) -> Iterator[str]:
     """A query must have documents to rank."""
     planned = {query_id for query_id, _ in study.outcome.planned}
     for query in study.queries:
@@ -521,7 +506,7 @@ def _pools_missing(study: Snapshot) -> Iterator[str]:
             yield f"query {query.query_id}: its {topic} has no pool; draw it with `annot pool`"
 
 
-def _texts_missing(study: Snapshot) -> Iterator[str]:
+def _texts_missing(study: snapshots.Snapshot) -> Iterator[str]:
     """A query on a paper must have a text where texts are released."""
     for query in study.queries:
         if not query.sentences and query.topic_id not in study.texts:
@@ -563,19 +548,23 @@ def _refuse(
 
 
 def _revealing(
-    study: Snapshot,
-    secrets: Sequence[Secret],
+    study: snapshots.Snapshot,
+    secrets: Sequence[leaks.Secret],
     corpus: Collection[Paper],
     files: Mapping[str, bytes],
     answers: Mapping[str, str],
     allowed: Sequence[str],
 ) -> Iterator[str]:
     """Places that would reveal a person or the address of a server."""
-    for name in telling_pseudonyms(study.people, allowed=allowed):
+    for name in leaks.telling_pseudonyms(study.people, allowed=allowed):
         yield f"the pseudonym {name!r} is part of the name of its account"
     printed = (text for paper in corpus for text in (paper.title, *paper.sentences) if "@" in text)
     # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
-    public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
-    for finding in leaks(files, secrets, allowed=public):
+    public = (
+        leaks.addresses([*answers.values(), study.ws.settings.collection.citation])
+        | leaks.addresses(printed)
+        | set(allowed)
+    )
+    for finding in leaks.leaks(files, secrets, allowed=public):
         place = f"{finding.path}:{finding.line}" if finding.line else f"the name of {finding.path}"
         yield f"{place}: {finding.what}" + (f", {finding.shown}" if finding.shown else "")
