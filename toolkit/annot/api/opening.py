@@ -186,7 +186,7 @@ class OpenStudy(NotebookResult):
         """
         from annot.measuring.measured import agreement_of
 
-        with calling(lambda: self._snapshot.called):
+        with calling(lambda: self._snapshot.words):
             frame = tidy.agreement(agreement_of(self._snapshot))
         return frame if "facet" in self._of_query else frame[frame["facet"] == EVERYTHING].reset_index(drop=True)
 
@@ -200,7 +200,7 @@ class OpenStudy(NotebookResult):
         from annot.measuring.measured import conventions_of, evaluation_of, read_run_files
 
         snapshot = self._snapshot
-        with calling(lambda: snapshot.called):
+        with calling(lambda: snapshot.words):
             runs, qrels = read_run_files(snapshot.ws), snapshot.outcome.qrels
             return tidy.evaluation(
                 evaluation_of(snapshot, runs, qrels, conventions=conventions_of(snapshot.ws.settings))

@@ -10,7 +10,7 @@ from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.judging.exchange import audit, collecting, outgoing
-from annot.judging.exchange.rounds import NO_OPTIONS, PreparedPush, Round, RoundOptions, pull_round
+from annot.judging.exchange.collecting import NO_OPTIONS, PreparedPush, Round, RoundOptions, pull_round
 from annot.judging.exchange.sending import PushResult, SentProject, send_outgoing
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
 from annot.publishing.report.tables import sentences

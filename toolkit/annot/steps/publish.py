@@ -146,7 +146,7 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     study = Study(snapshot)
-    with calling(lambda: snapshot.called):
+    with calling(lambda: snapshot.words):
         text = page(
             data,
             collection=ws.settings.collection,

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.base.names import check_name, counted, known_query
+from annot.base.names import OF_PAPERS, OF_TEXTS, check_name, counted, known_query
 from annot.base.records import WHOLE, Assignment, Paper, Query, Source, Topic, grouped
 from annot.base.stats.inference import fewest_for_median
 from annot.base.templating import render
@@ -211,7 +211,8 @@ def draw(ws: Workspace, *, n: int, redraw: bool, dry_run: bool) -> Folds:
     asked = {query.topic_id for query in queries}
     topics: dict[str, Paper | Topic] = {topic_id: text for topic_id, text in texts.items() if topic_id in asked}
     topics |= papers.find_papers(ws.corpus, asked - texts.keys()) if ws.has_corpus else {}
-    folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=ws.settings.seed)
+    words = OF_TEXTS if texts else OF_PAPERS
+    folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=ws.settings.seed, words=words)
     splits = as_splits(queries, folds_drawn)
     wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
     if known and known != wanted and not redraw:

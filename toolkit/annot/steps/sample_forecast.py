@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called, counted
+from annot.base.names import counted
 from annot.base.records import Advance, Ranking, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning import FEWEST_FOR_REPEATS
@@ -265,7 +265,7 @@ def _pilot(study: _Study, convention: str) -> tuple[share_forecasts.JudgedQuerie
     grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
     if len(set(topics.values())) < design.MIN_UNITS:
-        finished = counted(len(set(topics.values())), called().topic)
+        finished = counted(len(set(topics.values())), snapshot.words.topic)
         return Undefined(f"all pairs are judged for only {finished}, and {design.MIN_UNITS} are needed")
     ranks = {query_id: pooling.ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for by_method in ranks.values() for method in by_method})
@@ -360,7 +360,7 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
 def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:
     outcome, per_pair = snapshot.outcome, snapshot.ws.settings.judging.per_pair
     answers = Counter(answer.pair for answer in outcome.of_answered_pairs)
-    disputed = {dispute.pair for dispute in outcome.settlement.disputed}
+    disputed = {dispute.pair for dispute in outcome.disputed}
     return {pair: pair in disputed for pair, count in answers.items() if count >= per_pair > 1}
 
 

@@ -163,8 +163,8 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     coverage = None
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
-            opened = index.open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = given_vectors.coverage_of(opened.inputs.corpus, read.vectors, most=LACKING)
+            inputs, _ = index.open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
+            coverage = given_vectors.coverage_of(inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         word_vectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape
@@ -388,15 +388,15 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
     wanted = design_of_settings(ws.settings).ranked_methods
     methods = tuple(name for name in wanted if name in METHODS)
     limit = parsed_memory(memory)
-    broken = index.damaged(ws) if repair else ()
+    broken = [folder for folder, faults in index.changed_folders(ws).items() if faults] if repair else []
     names = tuple(path.relative_to(ws.cache / "index").as_posix() for path in broken)
     missing = tuple(_missing(ws, methods, without=broken))
     if dry_run:
         return BuiltIndex(methods, None, missing, names)
     for path in broken:
         shutil.rmtree(path)
-    opened = index.open_index(ws, methods=methods, advance=advance, memory=limit)
-    return BuiltIndex(methods, len(opened.inputs.corpus), missing, names)
+    inputs, _ = index.open_index(ws, methods=methods, advance=advance, memory=limit)
+    return BuiltIndex(methods, len(inputs.corpus), missing, names)
 
 
 def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
@@ -455,7 +455,7 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
     if unreadable or index.lacks_shards(places):
         yield "tokens and counts"
     words = index.words_place(ws, places)
-    variants = [variant for method in methods for variant in METHODS[method].needs.averages]
+    variants = [variant for method in methods for variant in METHODS[method].averages]
     if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
     elif variants and (unreadable or index.missing_averages(places, words, variants)):
