@@ -60,7 +60,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Server:
         standing.asked.append(person)
         yield standing
 
-    monkeypatch.setattr(invite, "connect", connect)
+    monkeypatch.setattr(invite.servers, "connect", connect)
     return standing
 
 

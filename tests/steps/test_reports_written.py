@@ -84,10 +84,10 @@ def test_a_report_that_goes_elsewhere_is_not_noted_as_made(
 ) -> None:
     monkeypatch.setattr(publish.pages, "report_files", lambda study: {"report.html": "<p>", "more/report.md": "text"})
     elsewhere = publish.write_report(ws, out=tmp_path)
-    assert elsewhere.path == tmp_path / "report.html"
+    assert elsewhere == tmp_path / "report.html"
     assert (tmp_path / "more" / "report.md").read_text(encoding="utf-8") == "text"
     assert "report" not in read_made(ws)
-    assert publish.write_report(ws).path == ws.exports / "report.html"
+    assert publish.write_report(ws) == ws.exports / "report.html"
     assert "report" in read_made(ws)
 
 

@@ -175,4 +175,4 @@ def test_no_query_of_a_study_in_progress_is_measured_on_nothing(tmp_path: Path) 
     ws = judged(pooled(tmp_path), share=0.3, leave=20)
     page = publish.write_browse_page(ws, partial=True)
     assert page.graded
-    assert publish.write_report(ws).path.is_file()
+    assert publish.write_report(ws).is_file()

@@ -10,7 +10,6 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
 from annot.formats.judgements_file import FileJudgement
-from annot.formats.trec import SubmittedRun
 from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.ranking.systems.training_loop import Length, Point
@@ -84,10 +83,9 @@ def test_two_runs_of_a_system_differ_in_seed_and_files() -> None:
 
 
 def test_a_ranked_pool_goes_by_the_paper_and_the_facet() -> None:
-    of = SubmittedRun("trec", {"p1": (), "p2-method": ()})
-    known = {"p2-method": Query("p2-method", "p2", "method", (1,))}
-    assert set(run._by_query_id(of, None, known)) == {"p1", "p2-method"}
-    assert set(run._by_query_id(of, "method", known)) == {"p1-method", "p2-method"}
+    names, known = ("p1", "p2-method"), {"p2-method"}
+    assert [run._query_id(name, None, known) for name in names] == ["p1", "p2-method"]
+    assert [run._query_id(name, "method", known) for name in names] == ["p1-method", "p2-method"]
 
 
 # -- imports -----------------------------------------------------------------------------------------------------------

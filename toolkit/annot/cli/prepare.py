@@ -161,9 +161,10 @@ def facets_label(
     if leave_out:
         if model is not None:
             raise InputError("found --leave-out and --model, expected one of them")
-        gone = step.leave_out(ws, dry_run=dry_run)
+        papers, in_corpus = step.leave_out(ws, dry_run=dry_run)
         verb = "would be removed" if dry_run else "removed"
-        return Output(gone, f"{counted(len(gone.papers), 'paper')} {verb} from the corpus, {gone.in_corpus:,} left")
+        text = f"{counted(len(papers), 'paper')} {verb} from the corpus, {in_corpus:,} left"
+        return Output({"papers": papers, "in_corpus": in_corpus}, text)
     with progress("labelling sentences") as advance:
         labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
     finding = needs_a_person(labelled.without, "paper", "without sentence labels")

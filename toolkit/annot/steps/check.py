@@ -169,15 +169,15 @@ def _guidelines(examined: _Examined) -> CheckedPart:
     fit = f"no problems found in {pages}; {checked.examples} quotations are in the corpus"
     if checked.left_out:
         fit += "\n" + "\n".join(tables.sentences("commands.examples_left_out", pages=checked.left_out))
-    told = ["\n".join(examined.words) or fit]
+    lines = ["\n".join(examined.words) or fit]
     if checked.without_criteria:
         silent = ", ".join(f"{page}.md" for page in checked.without_criteria)
-        told += [
+        lines += [
             f"the screen does not say what the grades mean: no list (`- 2: ...`, a line for each grade) in {silent}"
         ]
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
     words = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
-    return CheckedPart(checked, "\n".join(told), count, words, where)
+    return CheckedPart(checked, "\n".join(lines), count, words, where)
 
 
 def _sent(examined: _Examined) -> CheckedPart:
@@ -304,7 +304,7 @@ def examine(ws: Workspace | None) -> DoctorReport:
     packages = _packages()
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
     notes: list[str] = []
-    seen: list[str] = []
+    addresses: list[str] = []
     if ws is None:
         notes.append("no study here, so none was checked")
     else:
@@ -317,11 +317,13 @@ def examine(ws: Workspace | None) -> DoctorReport:
         for person in people:
             try:
                 place, about = _doctor_server(replace(ws, studio_url=None) if person else ws, person)
-                seen.append(place)
+                addresses.append(place)
                 findings += about
             except StudioError as error:
                 findings.append(Problem(error.message, error.hint or "see the documentation of Label Studio"))
-    return DoctorReport(platform.python_version(), packages, "; ".join(seen) or None, tuple(findings), tuple(notes))
+    return DoctorReport(
+        platform.python_version(), packages, "; ".join(addresses) or None, tuple(findings), tuple(notes)
+    )
 
 
 def _machine(folder: Path) -> Iterator[Problem]:
@@ -389,12 +391,12 @@ def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem
     with servers.connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
     asked_at = datetime.now(UTC)
-    seen = accounts.look(address)
+    exposure = accounts.look(address)
     answered = datetime.now(UTC)
     return f"{address}, Label Studio {release}", [
         *_release(release),
-        *_open(address, seen),
-        *_clock(address, seen, asked_at, answered),
+        *_open(address, exposure),
+        *_clock(address, exposure, asked_at, answered),
     ]
 
 
@@ -411,8 +413,8 @@ def _release(release: str) -> Iterator[Problem]:
         )
 
 
-def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
-    if seen.sign_up:
+def _open(address: str, exposure: accounts.Exposure) -> Iterator[Problem]:
+    if exposure.sign_up:
         yield Problem(
             f"{address}: anyone can sign up, and everyone with an account can open every project",
             "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people with its link",
@@ -422,18 +424,18 @@ def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
             f"{address}: passwords, tokens and judgements are sent unencrypted",
             "put it behind https, for example with a reverse proxy",
         )
-    if not seen.forms:
+    if not exposure.forms:
         yield Problem(
             f"{address}: people cannot sign in or sign up, because the server accepts no forms from this address",
             f"start it with CSRF_TRUSTED_ORIGINS={address}",
         )
 
 
-def _clock(address: str, seen: accounts.Exposure, asked_at: datetime, answered: datetime) -> Iterator[Problem]:
+def _clock(address: str, exposure: accounts.Exposure, asked_at: datetime, answered: datetime) -> Iterator[Problem]:
     """Warn if the server's clock is before the time of the question or after that of the answer."""
-    if seen.clock is None:
+    if exposure.clock is None:
         return
-    apart = (seen.clock - min(max(seen.clock, asked_at), answered)).total_seconds()
+    apart = (exposure.clock - min(max(exposure.clock, asked_at), answered)).total_seconds()
     if abs(apart) > CLOCK_SECONDS:
         which = "ahead of" if apart > 0 else "behind"
         yield Problem(
@@ -446,10 +448,10 @@ def _file_system(path: Path) -> str:
     """The kind of file system a path is on; empty if that is not to be seen."""
     if not MOUNTS.is_file():
         return ""
-    found = ("", "")
+    mount = ("", "")
     for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
         _, place, kind, *_ = line.split(" ")
         place = place.replace("\\040", " ")
-        if path.is_relative_to(place) and len(place) >= len(found[0]):
-            found = place, kind
-    return found[1]
+        if path.is_relative_to(place) and len(place) >= len(mount[0]):
+            mount = place, kind
+    return mount[1]

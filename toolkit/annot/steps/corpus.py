@@ -168,22 +168,22 @@ def add(
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else adding.files_below(map(str, sources))
     folders = dict(found)
-    given, unknown = adding.formats_of([*folders], form)
-    readable = {folders[name] for _, name in given}
+    entries, unknown = adding.formats_of([*folders], form)
+    readable = {folders[name] for _, name in entries}
     # A file of no format is left out of a folder in which there are others.
     refused = [error for name, error in unknown.items() if folders[name] not in readable]
     try:
         if refused:
             raise refused[0]
         correction, rejects = facts_of_corpus.RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
-        return _added(ws, given, folders, rejects, correction, partial=partial, dry_run=dry_run, advance=advance)
+        return _added(ws, entries, folders, rejects, correction, partial=partial, dry_run=dry_run, advance=advance)
     except InputError as error:
-        raise _in_one(error, [*refused, *_unreadable(ws, given, folders, unknown)]) from None
+        raise _in_one(error, [*refused, *_unreadable(ws, entries, folders, unknown)]) from None
 
 
 def _added(
     ws: Workspace,
-    given: list[tuple[str, str]],
+    entries: list[tuple[str, str]],
     folders: Mapping[str, str],
     rejects: adding.Rejects,
     correction: facts_of_corpus.RecordCorrections,
@@ -193,20 +193,20 @@ def _added(
     advance: Advance,
 ) -> AddedPapers:
     """The same of files with their formats. rejects: knows the files of folders that are left out."""
-    names = [name for _, name in given]
-    files = adding.FilesRead(given, folders)
+    names = [name for _, name in entries]
+    files = adding.FilesRead(entries, folders)
     engine = Engine.in_place(ws.machine)
     tally, cleaning, headings = Tally(corrects=correction.is_wanted), adding.CleaningCount(), HeadingCount()
-    works = any(format_named(form).bibliographic for form, _ in given)
+    works = any(format_named(form).bibliographic for form, _ in entries)
     _remember_corpus(ws, tally, engine, works=works)
     beside, citations = paper_ids.PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
-        given = _joined(given, scratch, engine, rejects)
+        entries = _joined(entries, scratch, engine, rejects)
         reader = _reader(ws, scratch if correction.is_wanted or not dry_run else None, works=works)
         parts = []
-        for brought in map_shards(reader, list(enumerate(adding.lots_of(given))), engine=engine):
+        for brought in map_shards(reader, list(enumerate(adding.lots_of(entries))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
             if (part := brought.keep(tally, cleaning, headings, retracted, correction.tables)) is not None:
                 parts.append(part)
@@ -308,16 +308,18 @@ def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, In
 
 
 def _unreadable(
-    ws: Workspace, given: Sequence[tuple[str, str]], folders: Mapping[str, str], unknown: Mapping[str, InputError]
+    ws: Workspace, entries: Sequence[tuple[str, str]], folders: Mapping[str, str], unknown: Mapping[str, InputError]
 ) -> list[InputError]:
     """An error for each file or folder of which no record can be read; each is read up to its first paper.
 
     Rows of Semantic Scholar are no papers before they are joined.
     """
     pieces = []
-    each = grouped((folders[name], (form, name)) for form, name in given if form != datasets.SEMANTIC_SCHOLAR.name)
-    for whole, files in each.items():
-        rejects = _rejects(ws, folders, {name: one for name, one in unknown.items() if folders[name] == whole})
+    by_source = grouped(
+        (folders[name], (form, name)) for form, name in entries if form != datasets.SEMANTIC_SCHOLAR.name
+    )
+    for whole, files in by_source.items():
+        rejects = _rejects(ws, folders, {name: problem for name, problem in unknown.items() if folders[name] == whole})
         try:
             for lot in adding.lots_of(files):
                 reading = _reader(ws, None, works=False).up_to_a_paper(lot)
@@ -347,17 +349,17 @@ def _in_short(error: InputError) -> str:
 
 
 def _joined(
-    given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: adding.Rejects
+    entries: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: adding.Rejects
 ) -> list[tuple[str, str]]:
     """The files, with shares of joined rows in place of Semantic Scholar's, after all others."""
-    apart = [name for form, name in given if form == datasets.SEMANTIC_SCHOLAR.name]
+    apart = [name for form, name in entries if form == datasets.SEMANTIC_SCHOLAR.name]
     if not apart:
-        return given
+        return entries
     folder = scratch / "shares"
     spreading = datasets.RowSpreader(folder, datasets.shares_of(apart))
     for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
         rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
-    others = [entry for entry in given if entry[1] not in apart]
+    others = [entry for entry in entries if entry[1] not in apart]
     return [*others, *((datasets.JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
 
 
@@ -401,8 +403,8 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
             if "files" in before:
                 more["files"] = adding.merged([before["files"], facts["files"]])
             headings = HeadingCount()
-            for one in (before, facts):
-                headings.remember(one.get("sections", {}))
+            for recorded in (before, facts):
+                headings.remember(recorded.get("sections", {}))
             more |= {"sections": headings.facts} if headings.facts else {}
             put_import(session, ImportedSource(Source.CORPUS, content, {**before, **more}))
 
@@ -458,8 +460,8 @@ class EdgeReader:
             read.read += len(edges.citing)
             by_any = edges.any_ids and known.has_other_ids
             citing = known.named(edges.citing) if by_any else edges.citing
-            there = pyarrow.compute.is_in(citing, value_set=known.own)
-            citing, cited = citing.filter(there), edges.cited.filter(there)
+            in_corpus = pyarrow.compute.is_in(citing, value_set=known.own)
+            citing, cited = citing.filter(in_corpus), edges.cited.filter(in_corpus)
             table = pyarrow.table({"citing": citing, "cited": known.named(cited) if by_any else cited})
             kept += len(table)
             if self.folder is not None and len(table):
@@ -650,7 +652,7 @@ def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
         texts = corrected_versions(session)
         topics = paper_topics(session)
         pairs = judged_texts(session).values()
-        reasons = {(one.query_id, one.doc_id): one.why for one in judgements.read_rulings(session)}
+        reasons = {(ruling.query_id, ruling.doc_id): ruling.why for ruling in judgements.read_rulings(session)}
 
     def described(pair: JudgedTexts) -> CorrectedPair:
         ids = [text_id for text_id in (topics.get(pair.query_id, ""), pair.doc_id) if text_id in texts]

@@ -347,7 +347,10 @@ def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: st
 
     def values(runs: reusability.Runs) -> Mapping[str, Mapping[str, float]]:
         measured = {tag: graded.measured(run, graded.query_ids, selection, ties=ties) for tag, run in runs.items()}
-        return {tag: {query.query_id: query.values[measure] for query in one.queries} for tag, one in measured.items()}
+        return {
+            tag: {query.query_id: query.values[measure] for query in run_measures.queries}
+            for tag, run_measures in measured.items()
+        }
 
     return values
 

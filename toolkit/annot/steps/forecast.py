@@ -186,7 +186,7 @@ def design(
     settings = ws.settings
     snapshot = read_snapshot(ws)
     outcome = snapshot.outcome
-    given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
+    answers = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
     answered = estimates.ratings_of(outcome.of_answered_pairs, (), snapshot.facets)
     team, share = settings.judging.per_pair, settings.judging.repeats
     rules = progress.rules_of(settings)
@@ -206,16 +206,16 @@ def design(
     everyone = [person for person in snapshot.people if not person.adjudicator]
     n_assessors = len(everyone) if assessors is None else assessors
     n_queries = len(snapshot.queries) if queries is None else queries
-    each = n_queries * n_documents * team / max(1, n_assessors)
+    pairs_of_person = n_queries * n_documents * team / max(1, n_assessors)
     simulated = simulate_design(
         Design(
             queries=n_queries,
             pool_size=n_documents,
             per_pair=team,
             assessors=n_assessors,
-            repeats=share if each >= planning.FEWEST_FOR_REPEATS else 0.0,
+            repeats=share if pairs_of_person >= planning.FEWEST_FOR_REPEATS else 0.0,
         ),
-        pilot=given,
+        pilot=answers,
         together=_together(joint, team, coefficient, ws, rules),
         settled=progress.settled_of(outcome),
         dispute_seconds=settings.forecast.dispute_seconds,
@@ -227,8 +227,8 @@ def design(
         queries=len(joint.tables),
         pairs=int(joint.tables.sum()),
         chosen=joint.chosen,
-        judgements=len(given),
-        with_time=sum(seconds_of(answer) is not None for answer in given),
+        judgements=len(answers),
+        with_time=sum(seconds_of(answer) is not None for answer in answers),
         cited=mean_cited,
     )
     return SimulatedStudy(
@@ -291,7 +291,7 @@ def pools(
     settings = ws.settings
     snapshot = read_snapshot(ws)
     queries, current, texts = snapshot.queries, snapshot.pools, snapshot.texts
-    given = [answer for answer in snapshot.outcome.judgements if answer.counts]
+    answers = [answer for answer in snapshot.outcome.judgements if answer.counts]
     usual = pool_design.overridden(
         pool_design.usual_design(pool_design.recorded_designs(current.values()))
         or pool_design.design_of_settings(settings),
@@ -308,7 +308,7 @@ def pools(
     now = admission.admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
     admitted = admission.as_recorded(now, admission.recorded_admissions(ws))
     rules = progress.rules_of(settings)
-    by_assessor = grouped((answer.assessor, answer) for answer in given)
+    by_assessor = grouped((answer.assessor, answer) for answer in answers)
     speed = speed_of(by_assessor, fence=rules.fence)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
@@ -345,7 +345,7 @@ def pools(
         queries=len(queries),
         pools=len(designs),
         per_pair=settings.judging.per_pair,
-        timed=sum(seconds_of(answer) is not None for answer in given) if seconds is None else 0,
+        timed=sum(seconds_of(answer) is not None for answer in answers) if seconds is None else 0,
         level=rules.level,
         currency=settings.forecast.currency,
         depths=tuple(of_depth(depth) for depth in chosen),

@@ -351,7 +351,7 @@ def _examples(gold: Iterable[models.Gold], facets: dict[str, str], wanted: set[s
 def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
     now: dict[str, Any] = {"model": settings.model, **{setting: getattr(settings, setting) for setting in FIXED}}
     then = {"model": before.model, **before.settings}
-    faults = [f"{one}: found {now[one]!r}, on record {then.get(one)!r}" for one in now if now[one] != then.get(one)]
+    faults = [f"{key}: found {now[key]!r}, on record {then.get(key)!r}" for key in now if now[key] != then.get(key)]
     if examples < len(before.examples):
         faults.append(f"examples: {counted(len(before.examples) - examples, 'gold pair')} that it was shown are gone")
     if faults:
@@ -457,14 +457,18 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
             for calls in on_judged_texts(session, opinions.read_calls(session, name))
         )
     grades = {
-        pair: [one.grade for one in several if one.grade is not None]
+        pair: [opinion.grade for opinion in several if opinion.grade is not None]
         for pair, several in groupby(current, key=attrgetter("pair"))
     }
-    qrels = [Qrel(query_id, doc_id, median_low(own)) for (query_id, doc_id), own in grades.items() if own]
+    qrels = [
+        Qrel(query_id, doc_id, median_low(grades_of_pair))
+        for (query_id, doc_id), grades_of_pair in grades.items()
+        if grades_of_pair
+    ]
     model = re.sub(r"\s+", "_", record.model)
     path = ws.inside(ws.exports / "opinions", f"{name}.qrels")
     write_file(path, write_qrels(qrels, source=f"{MODEL_MARK}{model}"))
-    set_aside = {one.pair for one in others} - grades.keys()
+    set_aside = {opinion.pair for opinion in others} - grades.keys()
     return WrittenOpinion(path, record.model, len(qrels), len(grades) - len(qrels), len(set_aside))
 
 
@@ -485,8 +489,8 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
         reason = on_record.check_early(ws, session, "shown", why=before_judging)
     if reason is not None:
         with ws.writing() as session:
-            for one in names:
-                on_record.note_early(session, one, "shown", reason)
+            for opinion_name in names:
+                on_record.note_early(session, opinion_name, "shown", reason)
     measured = tuple(opinion for opinion in Study(read_snapshot(ws)).opinions if opinion.worth.name in names)
     if not measured:
         raise MissingInput(

@@ -84,12 +84,11 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
     The password of a local account goes once to a file that only its owner can read.
     """
     person = Assessor(pseudonym, account, adjudicator)
-    _check(person)
     with ws.reading() as session:
         everyone = people.read_assessors(session)
         has_answered = _has_answered(session, pseudonym)
     known = next((other for other in everyone if other.assessor == pseudonym), None)
-    _refuse_shared(everyone, person)
+    _check(person, everyone)
     for other in everyone:
         if other.assessor != pseudonym and other.assessor.lower() == pseudonym.lower():
             raise InputError(
@@ -128,8 +127,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
         everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(pseudonym, tuple(everyone), what="assessor")
     person = replace(everyone[pseudonym], account=account)
-    _check(person)
-    _refuse_shared(everyone.values(), person)
+    _check(person, everyone.values())
     if _same_account(everyone[pseudonym].account, account):
         return ChangedPerson(f"{pseudonym}: already has this account")
     if dry_run:
@@ -200,7 +198,7 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     )
 
 
-def _check(person: Assessor) -> None:
+def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
     faults = []
     if not PSEUDONYM.fullmatch(person.assessor):
         faults.append(
@@ -211,9 +209,6 @@ def _check(person: Assessor) -> None:
         faults.append("--account: expected an e-mail address")
     if faults:
         raise InputError("the person cannot be added", faults=faults)
-
-
-def _refuse_shared(everyone: Iterable[Assessor], person: Assessor) -> None:
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
             raise InputError(
@@ -240,15 +235,15 @@ def _own_server(ws: Workspace, name: str) -> str | None:
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
-    own = _own_server(ws, who)
-    elsewhere = ws.studio_url is not None if own is None else servers.is_elsewhere(ws, own)
-    if not elsewhere and server.status(servers.studio_folder(ws, own)) is None:
+    owner = _own_server(ws, who)
+    elsewhere = ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+    if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
         return ()
-    with servers.connect(ws, person=own) as gateway:
+    with servers.connect(ws, person=owner) as gateway:
         if not elsewhere:
-            servers.open_accounts(ws, gateway, {who: account}, person=own)
+            servers.open_accounts(ws, gateway, {who: account}, person=owner)
             return (
-                f"{who}: the password is in {servers.passwords_file(ws, own)}; `annot invite {who}` writes the letter",
+                f"{who}: the password is in {servers.passwords_file(ws, owner)}; `annot invite {who}` writes the letter",
             )
         if account.lower() in gateway.user_ids():
             return ()
@@ -310,18 +305,20 @@ def invite(
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
         asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
-    own = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
-    lacking = {own[addressee.person.assessor] for addressee in found if addressee.project is None}
+    server_name = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
+    lacking = {server_name[addressee.person.assessor] for addressee in found if addressee.project is None}
     server_of = {
         at: _server(ws, at)
-        for at in dict.fromkeys(own.values())
+        for at in dict.fromkeys(server_name.values())
         if at in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, at)) is not None
     }
     whom = contact if contact is not None else ws.settings.collection.contact
     letters = []
     for addressee in found:
         name = addressee.person.assessor
-        values = _values(ws, addressee, server_of.get(own[name]), whom=whom, day=days[addressee.role], asked=asked)
+        values = _values(
+            ws, addressee, server_of.get(server_name[name]), whom=whom, day=days[addressee.role], asked=asked
+        )
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
@@ -329,7 +326,7 @@ def invite(
         if path is not None:
             write_file(path, text)
             path.chmod(OWNER_ONLY)
-        here = servers.passwords_file(ws, own[name])
+        here = servers.passwords_file(ws, server_name[name])
         password = here if values["account"] in accounts.read_passwords(here) else None
         letters.append(
             Letter(name, addressee.role, values["link"], whom, text, path, password, addressee.work is not None)
@@ -489,7 +486,7 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     imported -= {project.assessor for project in snapshot.projects}
     everyone = [person for person in snapshot.people if person.left_on is None and person.assessor not in imported]
     planned = {assignment.assessor for assignment in snapshot.assignments}
-    there = {
+    project_of = {
         (project.assessor, project.round): project for project in snapshot.projects if project.remote_id is not None
     }
     addressees = []
@@ -499,11 +496,14 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
             passed = snapshot.trials.get(f"{trial_answers.TRAIN}/{name}", {}).get("verdict") == "passed"
             training = 0 if passed else len(trials.read_assignments(session, trial_answers.TRAIN, name))
             work = _judging(session, snapshot, name)
-            project, first = there.get((name, "judge")), there.get((name, trial_answers.TRAIN)) if training else None
+            project, first = (
+                project_of.get((name, "judge")),
+                project_of.get((name, trial_answers.TRAIN)) if training else None,
+            )
             batch = len(projects.read_tasks(session, first.project)) if first else 0
             addressees.append(Addressee(person, "judge", work, project, training, first, batch))
         if person.adjudicator:
-            project = there.get((name, "adjudicate"))
+            project = project_of.get((name, "adjudicate"))
             work = project and _settling(session, snapshot, project)
             addressees.append(Addressee(person, "adjudicate", work, project, 0, None))
     return addressees
@@ -511,17 +511,17 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
 
 def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None:
     """The pairs that are this person's."""
-    own = {assignment.asked for assignment in snapshot.assignments if assignment.assessor == name}
-    if not own:
+    pair_keys = {assignment.asked for assignment in snapshot.assignments if assignment.assessor == name}
+    if not pair_keys:
         return None
-    own |= {PairKey(*pair) for pair in projects.read_hidden(session).get(name, ())}
-    own |= {pair_return.asked for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
+    pair_keys |= {PairKey(*pair) for pair in projects.read_hidden(session).get(name, ())}
+    pair_keys |= {pair_return.asked for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
     probed = {(answer.record.assessor, answer.record.asked) for answer in trials.read_answers(session, "hidden-gold")}
     answered = {asked for who, asked in outcome.answered_of(session) | probed if who == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
-    return Workload(len(own), len(own & answered), seconds=seconds, timed=isinstance(speed, Speed))
+    return Workload(len(pair_keys), len(pair_keys & answered), seconds=seconds, timed=isinstance(speed, Speed))
 
 
 def _settling(session: Session, snapshot: Snapshot, project: projects.Project) -> Workload:

@@ -36,23 +36,15 @@ from annot.store import facet_labels, papers, people, projects, shown, trials
 from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note
-from annot.study.workspace import Workspace, read_kinds, remove_dead_stages, sha256_of
+from annot.study.workspace import Workspace, read_kinds, remove_dead_stages
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The report: everything that was measured, on one page, from the records.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenReport:
-    """Path and hash of the report."""
-
-    path: Path
-    sha256: str
-
-
-def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
-    """Write `report.html`, the same as Markdown, its tables as LaTeX, and its figures as JSON.
+def write_report(ws: Workspace, *, out: Path | None = None) -> Path:
+    """Write `report.html`, the same as Markdown, its tables as LaTeX, and its figures as JSON; the path of the page.
 
     out: the folder to write into instead of `exports/`, for a study that may only be read.
     """
@@ -60,7 +52,7 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
     write_pages(folder, pages.report_files(Study(snapshot)))
     if out is None:
         note(ws, "report", snapshot.states)
-    return WrittenReport(folder / pages.REPORT_FILE, sha256_of(folder / pages.REPORT_FILE))
+    return folder / pages.REPORT_FILE
 
 
 def table(ws: Workspace, name: str) -> Table:

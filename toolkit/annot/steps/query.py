@@ -240,17 +240,17 @@ def _shared(
     folds: Sequence[Sequence[str]],
     documents: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
-    each_other: set[tuple[str, str]] = set()
+    in_both: set[tuple[str, str]] = set()
     for number, fold in enumerate(folds, start=1):
         sides = [[query for query in queries if (query.query_id in fold) is within] for within in (False, True)]
         leaks = find_leaks(*sides, pools=documents, topics=topics)
-        each_other |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
+        in_both |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
         if leaks.candidates:
             yield f"fold {number}: {len(leaks.candidates)} of its candidates also belong to queries of other folds"
-    for one, two in sorted(each_other):
-        yield f"{one} and {two} are in different folds, although each is a candidate of the other"
-    for one, two in near_copies(topics):
-        yield f"{one} and {two} are in one fold: their texts are nearly the same"
+    for first, second in sorted(in_both):
+        yield f"{first} and {second} are in different folds, although each is a candidate of the other"
+    for first, second in near_copies(topics):
+        yield f"{first} and {second} are in one fold: their texts are nearly the same"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -405,8 +405,8 @@ def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...
     papers = len({query.topic_id for query in queries})
     few = [(name, n) for name in facets if (n := sum(query.facet == name for query in queries)) < fewest]
     enough = selection.papers_enough(fewest, two_facet_share=ws.settings.queries.two_facet_share)
-    each = max(enough, fewest * len(facets))
-    words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": each}
+    enough_in_all = max(enough, fewest * len(facets))
+    words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": enough_in_all}
     return tables.sentences("commands.few_queries", **words) if few or papers < fewest else ()
 
 

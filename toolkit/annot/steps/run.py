@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -213,10 +213,8 @@ def import_files(
     hashes = {}
     for path in files:
         submitted, hashes[path.name] = submission.read_run_file(path, distances=distances)
-        of_facet = facet or facet_in_name(path.name)
         for name, docs in submitted.documents.items():
-            # A ranked pool goes by the query's paper; its facet is in the file's name or is given.
-            query_id = name if of_facet is None or name in queries else f"{name}-{of_facet}"
+            query_id = _query_id(name, facet or facet_in_name(path.name), queries)
             documents[query_id] = (*documents.get(query_id, ()), *docs)
         metadata = metadata or submitted.metadata
     if not documents.keys() & candidates.keys():
@@ -317,3 +315,8 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
                 f"system {new.system!r} already has this run, or one with the same seed: {run.tag}",
                 hint="give each run a different --seed",
             )
+
+
+def _query_id(name: str, facet: str | None, queries: Collection[str]) -> str:
+    """Query of a ranked pool that goes by the query's paper; its facet is in the file's name or is given."""
+    return name if facet is None or name in queries else f"{name}-{facet}"

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from sqlmodel import Session
@@ -31,7 +30,6 @@ from annot.study.workspace import Workspace
 
 Displays = Mapping[str, shown.Display]
 """Displays that answers were given on, by hash."""
-NOTHING_SHOWN: Displays = MappingProxyType({})
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
@@ -59,10 +57,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
     if not any((doc_id in texts, pooled, judged, settled, had_by, *(run.rank for run in runs))):
         _refuse_unknown(query_id, doc_id, pool, snapshot.assignments)
     decision = {decision.pair: decision for decision in outcome.decisions}.get(pair)
-    given_answers = (
-        *_judged(judged, outcome, displays, texts_of_pair),
-        *_settled(settled, outcome, displays, texts_of_pair),
-    )
+    given_answers = _given_answers(answers, outcome, displays, texts_of_pair)
     return single_pages.Trace(
         query_id=query_id,
         doc_id=doc_id,
@@ -250,66 +245,40 @@ def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
             yield path, read_run(lines, name=str(path))
 
 
-def _judged(
-    history: tuple[SourcedJudgement, ...],
+def _given_answers(
+    history: Iterable[SourcedJudgement | SourcedAdjudication],
     outcome: Outcome,
-    displays: Displays = NOTHING_SHOWN,
-    versions: Sequence[single_pages.TracedVersion] = (),
+    displays: Displays,
+    versions: Sequence[single_pages.TracedVersion],
 ) -> Iterator[single_pages.GivenAnswer]:
-    for sourced in history:
-        answer = sourced.record
-        # Answers of earlier revisions differ at least in their revision.
-        counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
-        repeat = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
-        yield _given_answer(
-            sourced,
-            person=answer.assessor,
-            role="assessor",
-            occasion=answer.occasion,
-            repeat=repeat,
-            counts=counts,
-            on_versions=_on_versions(sourced, displays, versions),
-        )
-
-
-def _settled(
-    history: tuple[SourcedAdjudication, ...],
-    outcome: Outcome,
-    displays: Displays = NOTHING_SHOWN,
-    versions: Sequence[single_pages.TracedVersion] = (),
-) -> Iterator[single_pages.GivenAnswer]:
-    for sourced in history:
-        answer = sourced.record
-        pair = answer.pair
-        counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
-        yield _given_answer(
-            sourced,
-            person=answer.adjudicator,
-            role="adjudicator",
-            reason=answer.reason,
-            counts=counts,
-            on_versions=_on_versions(sourced, displays, versions),
-        )
-
-
-def _on_versions(
-    answer: SourcedJudgement | SourcedAdjudication, displays: Displays, versions: Sequence[single_pages.TracedVersion]
-) -> tuple[str, ...]:
-    shown = {*map(str, _shown_in(displays, answer).values())}
-    return tuple(version.name for version in versions if version.sha256 in shown)
-
-
-def _given_answer(sourced: SourcedJudgement | SourcedAdjudication, **values: Any) -> single_pages.GivenAnswer:
-    """values: fields that judgements and adjudications do not share."""
+    """Every revision of the answers, and whether it counts."""
     fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
-    origin = ("source", "annotation", "recorded_at")
-    common = {name: getattr(sourced.record, name) for name in fields}
-    common |= {name: getattr(sourced, name) for name in origin}
-    moment = None if sourced.ruling is not None else _moment(sourced)
-    common["at"] = moment or sourced.recorded_at
-    if sourced.ruling is not None:
-        common["source"] = f"{sourced.ruling} by the lead"
-    return single_pages.GivenAnswer(**({"occasion": 1, "repeat": False, "reason": None} | common | values))
+    for sourced in history:
+        answer, repeats, role = sourced.record, False, "adjudicator"
+        if isinstance(answer, Judgement):
+            role = "assessor"
+            repeats = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
+            # Answers of earlier revisions differ at least in their revision.
+            counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
+        else:
+            pair = answer.pair
+            counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
+        displayed = {*map(str, _shown_in(displays, sourced).values())}
+        values: dict[str, Any] = {name: getattr(answer, name) for name in fields}
+        yield single_pages.GivenAnswer(
+            **values,
+            person=_person(sourced),
+            role=role,
+            occasion=answer.asked.occasion,
+            repeat=repeats,
+            reason=getattr(answer, "reason", None),
+            at=(sourced.ruling is None and _moment(sourced)) or sourced.recorded_at,
+            recorded_at=sourced.recorded_at,
+            source=sourced.source if sourced.ruling is None else f"{sourced.ruling} by the lead",
+            annotation=sourced.annotation,
+            counts=counts,
+            on_versions=tuple(version.name for version in versions if version.sha256 in displayed),
+        )
 
 
 def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:
