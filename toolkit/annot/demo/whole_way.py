@@ -220,7 +220,7 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     page = publish.write_report(ws)
     collection = publish.write_browse_page(ws, partial=False)
     steps.begin("report and browse page written")
-    return page.path, collection.path
+    return page, collection.path
 
 
 def _release(ws: Workspace, steps: Steps) -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from sqlmodel import Session
 
@@ -115,6 +115,7 @@ def _restore(session: Session, answers: Sequence[WithdrawnAnswer], *, recorded_a
 LONGEST_WHY = 300
 """Characters: two lines above the pair."""
 
+Row = TypeVar("Row", Judgement, PairReturn)
 State = Literal["not sent yet", "waiting", "answered", "adjudicated meanwhile"]
 
 
@@ -213,14 +214,10 @@ def _change(
     return tuple(Change(*row[:3], changed=pair_return is not None) for row, pair_return in decided)
 
 
-def _returns_of(returns: Iterable[PairReturn], pair: tuple[str, str], assessor: str) -> list[PairReturn]:
-    return [pair_return for pair_return in returns if pair_return.pair == pair and pair_return.assessor == assessor]
-
-
 def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
     """The return to record; None if the pair was returned with this reason already."""
     pair, assessor, why = row[:2], row.assessor, " ".join(row.why.split())
-    earlier = _returns_of(outcome.returned, pair, assessor)
+    earlier = _of_pair(outcome.returned, pair, assessor)
     if any(pair_return.why == why for pair_return in earlier):
         return None
     if earlier and (assessor, earlier[-1].asked) not in outcome.answered:
@@ -228,16 +225,14 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
             f"{' '.join(pair)}: already waits for {assessor}",
             hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
         )
-    _check_present(session, outcome, pair, assessor)
-    _check_judged(session, outcome, pair, assessor)
-    _check_why(ws, session, why)
+    _check_return(ws, session, outcome, pair, assessor, why)
     return PairReturn(*pair, assessor, _next_occasion(session, outcome, pair, assessor), why, now)
 
 
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
     """The return to take back; None if it was taken back already."""
     pair, assessor = row[:2], row.assessor
-    returns = _returns_of(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(judgements.read_returned(session), pair, assessor)
     if not returns:
         raise InputError(
             f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
@@ -315,20 +310,19 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
         )
 
 
-def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError for a person who has left."""
-    left = people.who_left(session)
+def _check_return(
+    ws: Workspace, session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str, why: str
+) -> None:
+    """Raise InputError for a person who has left, or has not answered the pair, or not on the server, and for a reason
+    that cannot be shown to an assessor.
+    """
+    name, left = " ".join(pair), people.who_left(session)
     if assessor in left:
-        others = [name for name in outcome.planned[pair] if name not in left]
+        others = [other for other in outcome.planned[pair] if other not in left]
         raise InputError(
-            f"{' '.join(pair)}: {assessor} has left the study",
+            f"{name}: {assessor} has left the study",
             hint=f"return it to {others[0]}" if others else "`annot assessor add` brings a person back",
         )
-
-
-def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError if the assessor has not answered the pair, or not on the server."""
-    name = " ".join(pair)
     if not any(judgement.counts for judgement in _of_pair(outcome.judgements, pair, assessor)):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
     history = judgements.read_history(session, *pair)
@@ -336,10 +330,6 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
         raise InputError(
             f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
         )
-
-
-def _check_why(ws: Workspace, session: Session, why: str) -> None:
-    """Raise InputError for a reason that cannot be shown to an assessor."""
     if not 0 < len(why) <= LONGEST_WHY:
         raise InputError(f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}")
     everyone = people.read_assessors(session)
@@ -356,12 +346,12 @@ def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], as
     """Number that neither the plan nor any earlier return has used for this person and pair."""
     planned = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
     answered = [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
-    returns = _returns_of(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(judgements.read_returned(session), pair, assessor)
     return max(planned + answered + [pair_return.occasion for pair_return in returns]) + 1
 
 
-def _of_pair(answers: Iterable[Judgement], pair: tuple[str, str], assessor: str) -> list[Judgement]:
-    return [answer for answer in answers if answer.pair == pair and answer.assessor == assessor]
+def _of_pair(rows: Iterable[Row], pair: tuple[str, str], assessor: str) -> list[Row]:
+    return [row for row in rows if row.pair == pair and row.assessor == assessor]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

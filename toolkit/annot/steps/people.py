@@ -242,9 +242,8 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     with servers.connect(ws, person=owner) as gateway:
         if not elsewhere:
             servers.open_accounts(ws, gateway, {who: account}, person=owner)
-            return (
-                f"{who}: the password is in {servers.passwords_file(ws, owner)}; `annot invite {who}` writes the letter",
-            )
+            place = servers.passwords_file(ws, owner)
+            return (f"{who}: the password is in {place}; `annot invite {who}` writes the letter",)
         if account.lower() in gateway.user_ids():
             return ()
         return (

@@ -254,9 +254,8 @@ def _given_answers(
     """Every revision of the answers, and whether it counts."""
     fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
     for sourced in history:
-        answer, repeats, role = sourced.record, False, "adjudicator"
+        answer, repeats = sourced.record, False
         if isinstance(answer, Judgement):
-            role = "assessor"
             repeats = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
             # Answers of earlier revisions differ at least in their revision.
             counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
@@ -268,7 +267,7 @@ def _given_answers(
         yield single_pages.GivenAnswer(
             **values,
             person=_person(sourced),
-            role=role,
+            role="assessor" if isinstance(answer, Judgement) else "adjudicator",
             occasion=answer.asked.occasion,
             repeat=repeats,
             reason=getattr(answer, "reason", None),
