@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.corpus import paper_ids
+from annot.corpus import corpus_facts, paper_ids
 from annot.corpus.corpus_facts import papers_of
 from annot.formats import corpora
 from annot.formats.corpora.pieces import Format
@@ -235,7 +235,7 @@ def test_a_command_that_was_killed_heals_when_it_runs_again(
         raise Killed
 
     with monkeypatch.context() as patched:
-        place = next(module for module in (paper_ids, corpus, paper_writing) if hasattr(module, at))
+        place = next(module for module in (paper_ids, corpus_facts, corpus, paper_writing) if hasattr(module, at))
         patched.setattr(place, at, killed)
         with pytest.raises(Killed):
             add(*records)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
+from annot.base.settings import Settings
 from annot.formats.judgements_file import FileJudgement
 from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
@@ -55,12 +56,13 @@ def test_memory_without_a_number_or_a_unit_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(("tag", "fits"), [("a" * 100, True), ("a" * 101, False), ("1.a_b+c@d-e", True), ("_a", False)])
-def test_a_tag_has_a_hundred_characters_at_most(tag: str, fits: bool) -> None:
+def test_a_tag_has_a_hundred_characters_at_most(tag: str, fits: bool, tmp_path: Path) -> None:
+    ws = Workspace(tmp_path, Settings())
     if fits:
-        run._check_tag(tag, {}, replace=False)
+        run._check_tag(ws, tag, {}, (), replace=False)
         return
     with pytest.raises(InputError, match="expected letters, digits"):
-        run._check_tag(tag, {}, replace=False)
+        run._check_tag(ws, tag, {}, (), replace=False)
 
 
 def test_a_seed_is_a_whole_number_or_none() -> None:

@@ -183,7 +183,7 @@ def test_a_piece_read_for_a_look_writes_nothing(ws: Workspace, tmp_path: Path) -
     (piece,) = corpus._pieces(str(file))
     assert isinstance(piece, Piece)
     found = corpus.EdgeReader(ws.corpus, "sha", None, None)(piece)
-    assert (found.citations, found.kept, found.read.read, found.read.places) == (2, 1, 2, 3)
+    assert (found.kept, found.read.read, found.read.places) == (1, 2, 3)
     assert list(found.read.broken.values()) == [1]
     folder = tmp_path / "out"
     folder.mkdir()
