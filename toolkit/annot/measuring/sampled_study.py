@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import mean
+from itertools import combinations
+from statistics import mean, median
 from typing import NamedTuple
 
 from annot.base.errors import InputError
@@ -14,10 +16,19 @@ from annot.base.names import called, counted, verb
 from annot.base.records import CITED, Qrel, Ranking, grouped
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
-from annot.measuring.evaluation.measures import Run, SampleCost, family_of
+from annot.measuring.evaluation.measures import OpinionEffect, Run, SampleCost, family_of
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
-from annot.measuring.sampled.estimates import SampledPools, by_opinion, estimates, groups_of, notes_of, pools_of, so_far
+from annot.measuring.sampled.estimates import (
+    SampledEvaluation,
+    SampledPools,
+    estimates,
+    groups_of,
+    notes_of,
+    pools_of,
+    scatter,
+    so_far,
+)
 from annot.measuring.sampled.grades import (
     GradeCounts,
     Predicted,
@@ -314,30 +325,19 @@ def with_cost(
         share=sample.design.share,
         level=effect.level,
         difference=effect.difference,
-        outside=sum(len(run.outside[evaluated.measure]) for run in estimated.values()),
+        outside=sum(
+            query.shown(evaluated.measure) is None for run in estimated.values() for query in run.evaluation.queries
+        ),
         floored=len({query_id for run in estimated.values() for query_id in run.floored[evaluated.measure]}),
         queries=len(pools),
         empty=sum(not pool.relevant(evaluated.relevant_from).found.any() for pool in pools.values()),
         so_far=None if judged == drawn else judged / drawn,
     )
     if data.label is not None:
-        alone, pairs = estimated, 0
+        alone = estimated
         if data.opinion:
             alone = estimate(measured, data._replace(predicted=data.by_rankings).pools.pools)
-            pairs = sum(len(data.label.said.get(query_id, ())) for query_id in data.pi)
-        cost = replace(
-            cost,
-            opinion=by_opinion(
-                data.label.name,
-                data.label.model,
-                estimated,
-                alone,
-                evaluated.measure,
-                snapshot.topics,
-                pairs=pairs,
-                other_texts=sum(query_id in data.pi for query_id, _ in data.label.other_texts),
-            ),
-        )
+        cost = replace(cost, opinion=_opinion_effect(data, data.label, estimated, alone, evaluated.measure))
     shown = {name for line in evaluated.lines for name in line.values}
     return replace(
         evaluated,
@@ -345,6 +345,39 @@ def with_cost(
         lines=tuple(replace(line, values=_in_range(line.values)) for line in evaluated.lines),
         notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes),
     )
+
+
+def _opinion_effect(
+    data: DrawnPairs,
+    label: CheapLabel,
+    joint: Mapping[str, SampledEvaluation],
+    alone: Mapping[str, SampledEvaluation],
+    measure: str,
+) -> OpinionEffect:
+    """Effect of the opinion on the intervals. joint, alone: by run, with it and with the rankings alone."""
+    both = [
+        {tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()}
+        for runs in (joint, alone)
+    ]
+    levels = [[scatter(values[tag], data.topics) for values in both] for tag in joint]
+    differences = [
+        [scatter({name: values[a][name] - values[b][name] for name in values[a]}, data.topics) for values in both]
+        for a, b in combinations(joint, 2)
+    ]
+    return OpinionEffect(
+        name=label.name,
+        model=label.model,
+        pairs=sum(len(label.said.get(query_id, ())) for query_id in data.pi) if data.opinion else 0,
+        difference=_wider_by(differences),
+        level=_wider_by(levels),
+        other_texts=sum(query_id in data.pi for query_id, _ in label.other_texts),
+        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
+    )
+
+
+def _wider_by(variances: Iterable[Sequence[float | None]]) -> float | None:
+    ratios = [math.sqrt(joint / alone) - 1 for joint, alone in variances if joint is not None and alone]
+    return median(ratios) if ratios else None
 
 
 def _in_range(means: Mapping[str, float]) -> dict[str, float]:

@@ -244,7 +244,9 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
         averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
         left_out=TOGETHER in published.figures and not comparable(published, evaluated.lines),
         same_collection=same_collection(
-            published, snapshot.queries, qrels if snapshot.sample is None else snapshot.sample.pairs.values()
+            published,
+            snapshot.queries,
+            (pair.query_id for pair in (qrels if snapshot.sample is None else snapshot.sample.pairs.values())),
         ),
     )
 

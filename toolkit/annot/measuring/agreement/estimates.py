@@ -375,20 +375,56 @@ def agreement_between(
     the queries as independent. weights: of each pair, 1 / pi if a sample was drawn; None is 1 each.
     """
     by_query = grouped((pair[0], pair) for pair in sorted(first.keys() & second.keys()))
-    if not by_query:
+    rows = [
+        RatedPairs(
+            query_id,
+            np.array([[grading[pair] for pair in pairs] for grading in (first, second)], dtype=np.float64),
+            None if weights is None else np.array([weights[pair] for pair in pairs]),
+        )
+        for query_id, pairs in by_query.items()
+    ]
+    return agreement_of_pairs(rows, grades, level=level, coefficients=coefficients, topics=topics)
+
+
+class RatedPairs(NamedTuple):
+    """Grades on pairs of one query."""
+
+    query_id: str
+    ratings: Array
+    """Shape (M, N), nan if there is none."""
+    weights: Array | None
+    """Shape (N,); None is 1 each."""
+
+
+def agreement_of_pairs(
+    rows: Sequence[RatedPairs],
+    grades: Sequence[int],
+    *,
+    level: float,
+    coefficients: Iterable[str],
+    topics: Mapping[str, str] | None,
+) -> AgreementOfGradings:
+    """Compute the coefficients of the pairs of all queries together. topics: as in `agreement_between`."""
+    pooled = pooled_pairs(rows, grades, topics)
+    if pooled is None:
         return AgreementOfGradings(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
-    counts, met, tables = [], [], []
-    for pairs in by_query.values():
-        ratings = np.array([[grading[pair] for pair in pairs] for grading in (first, second)], float)
-        pair_weights = None if weights is None else np.array([weights[pair] for pair in pairs])
-        rows, tables_of_query = tables_between(ratings, grades, pair_weights)
-        counts.append(count(ratings, grades, pair_weights))
-        met.append(rows)
-        tables.append(tables_of_query)
-    topics_of_queries = None if topics is None else [topics[query_id] for query_id in by_query]
-    pooled = pooled_between(counts, met, tables, topics=topics_of_queries)
     figures = {name: pooled.estimate(name, grades, level=level) for name in coefficients}
-    return AgreementOfGradings(sum(map(len, by_query.values())), len(by_query), figures)
+    return AgreementOfGradings(sum(row.ratings.shape[1] for row in rows), len(rows), figures)
+
+
+def pooled_pairs(
+    rows: Sequence[RatedPairs], grades: Sequence[int], topics: Mapping[str, str] | None
+) -> PooledCounts | None:
+    """Joint counts of these queries, all with the same M assessors; None if there are no queries."""
+    if not rows:
+        return None
+    met, tables = zip(*(tables_between(row.ratings, grades, row.weights) for row in rows), strict=True)
+    return pooled_between(
+        [count(row.ratings, grades, row.weights) for row in rows],
+        met,
+        tables,
+        topics=None if topics is None else [topics[row.query_id] for row in rows],
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------

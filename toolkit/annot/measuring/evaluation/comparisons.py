@@ -12,19 +12,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from annot.base.records import Qrel, ScoredDoc, nested
+from annot.base.stats import inference
 from annot.base.stats.arrays import Array
-from annot.base.stats.inference import (
-    MaxT,
-    Reach,
-    effect_interval,
-    holm,
-    interval_of_difference,
-    least_effect,
-    max_t_tests,
-    randomisation_tests,
-    t_tests,
-    tukey_tests,
-)
 from annot.base.stats.values import Interval, Undefined, Value
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -128,7 +117,7 @@ def compare_runs(
     sums: Mapping[str, Array],
     sizes: Array,
     *,
-    reach: Reach | None,
+    reach: inference.Reach | None,
     unit: str,
     convention: str,
     measure: str,
@@ -148,13 +137,15 @@ def compare_runs(
     topics, shares = len(sizes), np.stack([share[run] for run in order])
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
     differences = topics * np.stack([shares[a] - shares[b] for a, b in pairs])
-    p_values = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
-    deciding = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
-    p_t = t_tests(differences)
+    p_values = inference.randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
+    deciding = inference.max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
+    p_t = inference.t_tests(differences)
     spread = differences.std(axis=1, ddof=1) if topics > 1 else np.zeros(len(pairs))
-    p_tukey = tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=seed)
+    p_tukey = inference.tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=seed)
     comparisons = []
-    for row, ((a, b), p_value, p_holm) in enumerate(zip(pairs, p_values, holm(p_values.tolist()), strict=True)):
+    for row, ((a, b), p_value, p_holm) in enumerate(
+        zip(pairs, p_values, inference.holm(p_values.tolist()), strict=True)
+    ):
         holds = bool(deciding.p_values[row] <= ALPHA)
         interval = interval_beside_test(
             sums[order[a]],
@@ -212,7 +203,7 @@ def interval_beside_test(
     b: Array,
     sizes: Array,
     *,
-    reach: Reach | None,
+    reach: inference.Reach | None,
     p_value: float,
     holds: bool,
     unit: str,
@@ -225,7 +216,7 @@ def interval_beside_test(
     does after correction. An interval that would contain 0 against the test ends at the smallest difference that the
     same test does not reject. With so few topics that the test can find nothing, the interval stays as it is.
     """
-    interval = interval_of_difference(a, b, sizes, reach, level=level, unit=unit)
+    interval = inference.interval_of_difference(a, b, sizes, reach, level=level, unit=unit)
     alpha = round(1 - level, _FIGURES)
     if isinstance(interval, Undefined) or 2.0 ** (1 - len(sizes)) > alpha:
         return interval
@@ -238,7 +229,9 @@ def interval_beside_test(
     rejected, not_rejected = 0.0, float(differences.mean())
     for _ in range(_HALVINGS):
         middle = (rejected + not_rejected) / 2
-        tests = max_t_tests(differences[None] - middle, alpha=alpha, permutations=MAX_T_PERMUTATIONS, seed=seed)
+        tests = inference.max_t_tests(
+            differences[None] - middle, alpha=alpha, permutations=MAX_T_PERMUTATIONS, seed=seed
+        )
         rejected, not_rejected = (middle, not_rejected) if tests.p_values[0] <= alpha else (rejected, middle)
     return replace(interval, low=not_rejected) if not_rejected > 0 else replace(interval, high=not_rejected)
 
@@ -256,7 +249,7 @@ def p_over_chance(sums: Mapping[str, Array], sizes: Array, *, seed: int) -> dict
     if not sums:
         return {}
     differences = len(sizes) * np.stack([shares_of(of_run, sizes) for of_run in sums.values()])
-    tests = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
+    tests = inference.max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
     return dict(zip(sums, tests.p_values.tolist(), strict=True))
 
 
@@ -270,7 +263,7 @@ def _effect_interval(
     """
     if isinstance(effect, Undefined):
         return effect
-    interval = effect_interval(effect, topics, level=level, unit=unit)
+    interval = inference.effect_interval(effect, topics, level=level, unit=unit)
     if isinstance(limits, Undefined):
         return interval
     low, high = interval.low, interval.high
@@ -283,14 +276,14 @@ def _effect_interval(
     return replace(interval, low=low, high=high)
 
 
-def _detectable(differences: Array, deciding: MaxT) -> float | None:
+def _detectable(differences: Array, deciding: inference.MaxT) -> float | None:
     """Detectable difference by the noncentral t, at the critical value of the first step, with the median spread of the
     pairs.
     """
     if math.isinf(deciding.critical):
         return None
     spread = float(np.median(differences.std(axis=1, ddof=1)))
-    return least_effect(differences.shape[1], critical=deciding.critical) * spread
+    return inference.least_effect(differences.shape[1], critical=deciding.critical) * spread
 
 
 Values = Mapping[str, Mapping[str, float]]

@@ -13,17 +13,8 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Judgement, grouped
 from annot.base.records import counted as counting
+from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.inference import (
-    MOST_UNITS,
-    POWER,
-    clusters_of,
-    critical_t,
-    generator,
-    least_effect,
-    plural,
-    units_needed,
-)
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison, Verdict
 from annot.measuring.forecast.hours import (
@@ -196,11 +187,11 @@ def topic_set_size(
     method = f"chi-square, with {freedom} degrees of freedom"
 
     def shown(by: float) -> float:
-        return by * least_effect(topics, critical=critical_t(topics, alpha=alpha))
+        return by * inference.least_effect(topics, critical=inference.critical_t(topics, alpha=alpha))
 
-    numbers = [units_needed(difference / by, alpha=alpha, fewest=FEWEST_PAPERS) for by in (spread, low, high)]
+    numbers = [inference.units_needed(difference / by, alpha=alpha, fewest=FEWEST_PAPERS) for by in (spread, low, high)]
     if None in numbers:
-        most = Undefined(f"more than {MOST_UNITS:,} may be needed")
+        most = Undefined(f"more than {inference.MOST_UNITS:,} may be needed")
         needed = Estimate(most, most)
     else:
         typical, fewest, most_needed = (float(number or 0) for number in numbers)
@@ -215,7 +206,7 @@ def topic_set_size(
         pairs=verdict.pairs,
         pilot_topics=verdict.papers,
         topics=topics,
-        power=POWER,
+        power=inference.POWER,
         spread=Estimate(spread, Interval(low, high, level, method)),
         shown=least,
         difference=difference,
@@ -412,7 +403,7 @@ def _simulated(
         isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
     )
     for number in range(n):
-        rng = generator(rules.seed, "design", str(number))
+        rng = inference.generator(rules.seed, "design", str(number))
         redrawing = like = None
         if isinstance(together, Together) and learnt is not None:
             redrawing = redrawn(of_judged, rng)
@@ -463,11 +454,13 @@ def _shares(tables: Integers) -> Array:
 
 
 def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, suffix: str) -> Undefined | None:
-    units = clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
+    units = inference.clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
     if not units.n or units.n >= MIN_UNITS:
         return None
-    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{suffix}"
-    return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} are needed")
+    pilot = f"{units.n} {units.unit if units.n == 1 else inference.plural(units.unit)}{suffix}"
+    return Undefined(
+        f"a pilot of {pilot} does not show how {inference.plural(units.unit)} differ; {MIN_UNITS} are needed"
+    )
 
 
 def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from statistics import fmean, median
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -362,10 +361,6 @@ class SampledEvaluation:
     are about the pool, which includes the pairs that were not drawn. A query has no relevant document if no drawn one
     is relevant.
     """
-    outside: dict[str, tuple[str, ...]]
-    """Queries, by measure, whose estimate cannot be the true value by the grades that are known. It stays in the mean
-    and is not shown.
-    """
     floored: dict[str, tuple[str, ...]]
     """Queries, by measure, whose ideal or number of relevant documents was estimated below the least it can be."""
 
@@ -520,7 +515,6 @@ def _sampled_evaluation(
                 query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
             ),
         ),
-        outside={name: tuple(key for key in pools if values[key, name].impossible[row]) for name in names},
         floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in names},
     )
 
@@ -687,50 +681,6 @@ def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float 
         sizes[topics[query_id]] += 1
     off = np.array([sums[name] - sizes[name] * mean for name in names]) / len(estimates)
     return float((off**2).sum()) * len(names) / (len(names) - 1) if len(names) > 1 else None
-
-
-def by_opinion(
-    name: str,
-    model: str,
-    joint: Mapping[str, SampledEvaluation],
-    alone: Mapping[str, SampledEvaluation],
-    measure: str,
-    topics: Mapping[str, str],
-    *,
-    pairs: int,
-    other_texts: int,
-) -> OpinionEffect:
-    """Effect of an opinion on the intervals.
-
-    joint, alone: by run, with the opinion and with the rankings alone. pairs: that it helps to predict;
-    other_texts: those of them that are judged on another version of a text than the model read.
-    """
-    both = [_values(values, measure) for values in (joint, alone)]
-    levels = [tuple(scatter(values[tag], topics) for values in both) for tag in joint]
-    differences = [
-        tuple(scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both)
-        for a, b in combinations(joint, 2)
-    ]
-    return OpinionEffect(
-        name=name,
-        model=model,
-        pairs=pairs,
-        difference=_wider_by(differences),
-        level=_wider_by(levels),
-        other_texts=other_texts,
-        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
-    )
-
-
-def _wider_by(variances: Iterable[tuple[float | None, ...]]) -> float | None:
-    ratios = [math.sqrt(joint / alone) - 1 for joint, alone in variances if joint is not None and alone]
-    return median(ratios) if ratios else None
-
-
-def _values(runs: Mapping[str, SampledEvaluation], measure: str) -> dict[str, dict[str, float]]:
-    return {
-        tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()
-    }
 
 
 def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
