@@ -25,8 +25,9 @@ from annot.measuring.forecast.sample import (
     grid,
     half_width,
 )
-from annot.measuring.sampled.estimates import estimates, pools_of
+from annot.measuring.sampled.estimates import pools_of
 from annot.pools.pooling import SampleRule, frozen_ranks, probabilities
+from measured_runs import estimates
 
 QUERIES, DOCUMENTS, DRAWS = 8, 40, 60
 RULE = SampleRule(seed=1, across="query", floor=0.05, unranked=1.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.measures import evaluate, family_of
+from annot.measuring.evaluation.measures import family_of
 from annot.measuring.opinions import self_preference as module
 from annot.measuring.opinions.self_preference import (
     Favour,
@@ -20,6 +20,7 @@ from annot.measuring.opinions.self_preference import (
     RunUnderOpinion,
     favour,
 )
+from measured_runs import evaluate
 from scipy import stats
 
 FAMILY = family_of("trec", "nDCG")

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, ranked
-from annot.measuring.evaluation.measures import JudgedWhole, MeasureSelection, evaluate, family_of
-from annot.measuring.sampled.estimates import Lists, SampledPools, columns, estimates, pools_of, so_far
+from annot.measuring.evaluation.measures import JudgedWhole, MeasureSelection, family_of
+from annot.measuring.sampled.estimates import Lists, SampledPools, columns, pools_of, so_far
 from annot.measuring.sampled.grades import pool_grades, signs
+from measured_runs import estimates, evaluate
 
 ASKED = {
     "csfcube": ("NDCG@5", "NDCG%37", "P@3", "R@7", "AP", "Judged@4"),

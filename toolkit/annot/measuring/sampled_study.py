@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import mean, median
 from typing import NamedTuple
@@ -16,11 +15,12 @@ from annot.base.names import called, counted, verb
 from annot.base.records import CITED, Qrel, Ranking, grouped
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
-from annot.measuring.evaluation.measures import OpinionEffect, Run, SampleCost, family_of
+from annot.measuring.evaluation.measures import MeasureSelection, OpinionEffect, Run, SampleCost, family_of
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
 from annot.measuring.sampled.estimates import (
     SampledEvaluation,
+    SampledGradings,
     SampledPools,
     estimates,
     groups_of,
@@ -32,7 +32,6 @@ from annot.measuring.sampled.estimates import (
 from annot.measuring.sampled.grades import (
     GradeCounts,
     Predicted,
-    Weights,
     counts_of,
     features,
     predicted,
@@ -138,23 +137,14 @@ SHOWN = 5
 """Number of pairs that an error names."""
 
 
-class DrawnPairs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DrawnPairs(SampledGradings):
     """Data from which the grades of pools are estimated, by query."""
 
-    pi: Mapping[str, Mapping[str, float]]
-    judged: Mapping[str, Mapping[str, int]]
-    """Grades of the drawn pairs."""
-    predicted: Mapping[str, Predicted] | None
-    highest: int
-    """Highest grade of the scale."""
     label: CheapLabel | None = None
     """Opinion that predicts, too."""
     by_rankings: Mapping[str, Predicted] | None = None
     """Predictions of the rankings alone; `predicted` itself unless an opinion predicts, too."""
-    topics: Mapping[str, str] = {}
-    """Topic of each query."""
-    relevant_from: int = 1
-    """Smallest grade that counts as relevant."""
 
     @property
     def opinion(self) -> str:
@@ -167,15 +157,6 @@ class DrawnPairs(NamedTuple):
     def pools(self) -> SampledPools:
         """Pools that measure runs."""
         return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest, weights=self.weights))
-
-    @property
-    def weights(self) -> dict[str, Weights] | None:
-        """Weights of the predictions, by query and kind of measure; None without predictions."""
-        if self.predicted is None:
-            return None
-        return tuned(
-            self.pi, self.judged, self.predicted, self.topics, relevant_from=self.relevant_from, highest=self.highest
-        )
 
 
 def drawn_pairs(
@@ -205,8 +186,19 @@ def drawn_pairs(
         predictions = by_rankings = predicted(judged, by_ranks, snapshot.topics, highest=highest)
         if label is not None:
             predictions = with_opinions(by_rankings, judged, by_ranks, label.said, snapshot.topics, highest=highest)
-    relevant_from = snapshot.ws.settings.evaluation.relevant_from
-    return DrawnPairs(pi, judged, predictions, highest, label, by_rankings, snapshot.topics, relevant_from)
+    drawn = DrawnPairs(pi, judged, predictions, highest, label=label, by_rankings=by_rankings)
+    return _weighed(snapshot, drawn, predictions)
+
+
+def _weighed(snapshot: Snapshot, drawn: DrawnPairs, predictions: Mapping[str, Predicted] | None) -> DrawnPairs:
+    """Copy with these predictions and their weights; None is without predictions."""
+    weights = None
+    if predictions is not None:
+        relevant_from = snapshot.ws.settings.evaluation.relevant_from
+        weights = tuned(
+            *(drawn.pi, drawn.judged, predictions, snapshot.topics), relevant_from=relevant_from, highest=drawn.highest
+        )
+    return replace(drawn, predicted=predictions, weights=weights)
 
 
 def grade_counts(snapshot: Snapshot, part: Collection[Pair] | None = None) -> dict[str, GradeCounts]:
@@ -302,19 +294,13 @@ def with_cost(
 ) -> EvaluatedRuns:
     """Add to the evaluation the cost of the sample on the measure that compares runs, and the effect of an opinion."""
     pools = data.pools.pools
-    estimate = partial(
-        estimates,
-        convention=evaluated.convention,
-        relevant_from=evaluated.relevant_from,
-        ties=ties,
-        measures=(evaluated.measure,),
-    )
+    selection = MeasureSelection(evaluated.convention, (evaluated.measure,), evaluated.relevant_from)
     pooled_runs = {
         tag: {query_id: ranking for query_id, ranking in run.items() if query_id in pools} for tag, run in runs.items()
     }
     complete = {tag for tag, run in pooled_runs.items() if run.keys() >= pools.keys()} or pooled_runs.keys()
     measured = {tag: pooled_runs[tag] for tag in sorted(complete)}
-    estimated = estimate(measured, pools)
+    estimated = estimates(measured, pools, selection, ties=ties)
     sample = sample_of(snapshot)
     drawn = sum(pair.drawn and pair.query_id in pools for pair in sample.pairs.values())
     judged = sum(len(pool.drawn) for pool in pools.values())
@@ -336,8 +322,10 @@ def with_cost(
     if data.label is not None:
         alone = estimated
         if data.opinion:
-            alone = estimate(measured, data._replace(predicted=data.by_rankings).pools.pools)
-        cost = replace(cost, opinion=_opinion_effect(data, data.label, estimated, alone, evaluated.measure))
+            alone = estimates(measured, _weighed(snapshot, data, data.by_rankings).pools.pools, selection, ties=ties)
+        cost = replace(
+            cost, opinion=_opinion_effect(data, data.label, estimated, alone, evaluated.measure, snapshot.topics)
+        )
     shown = {name for line in evaluated.lines for name in line.values}
     return replace(
         evaluated,
@@ -353,15 +341,16 @@ def _opinion_effect(
     joint: Mapping[str, SampledEvaluation],
     alone: Mapping[str, SampledEvaluation],
     measure: str,
+    topics: Mapping[str, str],
 ) -> OpinionEffect:
     """Effect of the opinion on the intervals. joint, alone: by run, with it and with the rankings alone."""
     both = [
         {tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()}
         for runs in (joint, alone)
     ]
-    levels = [[scatter(values[tag], data.topics) for values in both] for tag in joint]
+    levels = [[scatter(values[tag], topics) for values in both] for tag in joint]
     differences = [
-        [scatter({name: values[a][name] - values[b][name] for name in values[a]}, data.topics) for values in both]
+        [scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both]
         for a, b in combinations(joint, 2)
     ]
     return OpinionEffect(

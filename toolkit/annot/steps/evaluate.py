@@ -19,7 +19,7 @@ from annot.formats.input_files import write_error_sheet as write_sheet_of_errors
 from annot.judging.states import remembered_findings
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, EvaluatedRuns
-from annot.measuring.evaluation.measures import CONVENTIONS, TIES, GradedPools, MeasureSelection, conventions_for
+from annot.measuring.evaluation.measures import CONVENTIONS, TIES, MeasureSelection, conventions_for
 from annot.measuring.evaluation.other_figures import (
     ComparedFigure,
     PublishedTable,
@@ -44,7 +44,7 @@ from annot.measuring.measured import (
     with_restated,
 )
 from annot.measuring.reusability import Certificate, Runs, SampledScoring, Score, certify
-from annot.measuring.sampled.estimates import SampledPools, has_estimator
+from annot.measuring.sampled.estimates import GradedPools, SampledPools, has_estimator
 from annot.measuring.sampled.grades import counts_of, together
 from annot.measuring.sampled_study import drawn_pairs
 from annot.pools.drawn_pools import drawn_rankings

@@ -24,7 +24,6 @@ from annot.measuring.evaluation.comparisons import (
 )
 from annot.measuring.evaluation.measures import (
     Evaluation,
-    GradedPools,
     MeasureSelection,
     QueryMeasures,
     SampleCost,
@@ -32,6 +31,7 @@ from annot.measuring.evaluation.measures import (
     ranked_by_any,
 )
 from annot.measuring.folds import test_folds
+from annot.measuring.sampled.estimates import GradedPools
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Averages over the queries of runs: by the test folds, over a development fold, or over all queries.

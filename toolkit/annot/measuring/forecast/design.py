@@ -282,17 +282,6 @@ class Together:
     """Coefficient and interval of such tables; `interval` also takes the paper of each query by number."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """Figures of each simulated study; nan if it has none."""
-
-    hours: Array
-    disputed: Array
-    """Disputed pairs."""
-    values: Array
-    widths: Array
-
-
 @rounding
 def simulate_design(
     design: Design,
@@ -327,7 +316,7 @@ def simulate_design(
     judgements = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor = grouped((judgement.assessor, judgement) for judgement in counting(pilot))
     labour = labour_of(by_assessor, fence=rules.fence)
-    drawn = _simulated(design, judgements, labour, together, topics, simulations, rules)
+    drawn = _SimulatedStudies(design, judgements, labour, together, topics, simulations, rules)
     timed = () if isinstance(labour, Undefined) else labour.query_ids
     judged = () if isinstance(together, Undefined) else together.query_ids
     few_timed, few_judged = _too_few(timed, topics, " with times"), _too_few(judged, topics, "")
@@ -378,60 +367,58 @@ def pool_size(*, methods: int, per_method: int, cited: int) -> int:
     return methods * per_method + cited
 
 
-def _simulated(
-    design: Design,
-    judgements: int,
-    labour: Labour | Undefined,
-    together: Together | Undefined,
-    topics: Mapping[str, str] | None,
-    simulations: int,
-    rules: Rules,
-) -> _Drawn:
-    """Simulate hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which is
-    slow.
-    """
-    n = max(rules.draws, simulations)
-    agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
-    hours, disputed = np.full(n, np.nan), np.zeros(n)
-    values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
-    of_judged, of_timed = (
-        papers_by_number(() if isinstance(source, Undefined) else source.query_ids, topics)
-        for source in (together, labour)
-    )
-    learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
-    same_queries = (
-        isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
-    )
-    for number in range(n):
-        rng = inference.generator(rules.seed, "design", str(number))
-        redrawing = like = None
-        if isinstance(together, Together) and learnt is not None:
-            redrawing = redrawn(of_judged, rng)
-            like, papers = redrawing.picked(design.queries, rng)
-            chances = np.maximum(redrawing.future(*learnt), 0.0)
-            chances /= chances.sum(axis=1, keepdims=True)
-            study = rng.multinomial(design.pool_size, chances[like])
-            disputed[number] = study[:, together.disputed].sum()
-            if number < agreeing:
-                values[number], widths[number] = _agreement(together, study, papers)
-        if isinstance(labour, Labour):
-            # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
-            if redrawing is None or like is None or not same_queries:
-                redrawing = redrawn(of_timed, rng)
-                like, _ = redrawing.picked(design.queries, rng)
-            hours[number] = labour.simulated(judgements, redrawing, like, design.assessors, rng)
-    return _Drawn(hours, disputed, values, widths)
+class _SimulatedStudies:
+    """Figures of each simulated study; nan if it has none."""
 
-
-def _agreement(together: Together, study: Integers, papers: Integers) -> tuple[float, float]:
-    value, interval = together.coefficient(study), together.interval(study, papers)
-    if isinstance(value, Undefined) or isinstance(interval, Undefined):
-        return math.nan, math.nan
-    return value, interval.high - interval.low
+    def __init__(
+        self,
+        design: Design,
+        judgements: int,
+        labour: Labour | Undefined,
+        together: Together | Undefined,
+        topics: Mapping[str, str] | None,
+        simulations: int,
+        rules: Rules,
+    ) -> None:
+        """Simulate hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which
+        is slow.
+        """
+        n = max(rules.draws, simulations)
+        agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
+        self.hours, self.disputed = np.full(n, np.nan), np.zeros(n)
+        self.values, self.widths = np.full((2, agreeing), np.nan)
+        of_judged, of_timed = (
+            papers_by_number(() if isinstance(source, Undefined) else source.query_ids, topics)
+            for source in (together, labour)
+        )
+        learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
+        same_queries = (
+            isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
+        )
+        for number in range(n):
+            rng = inference.generator(rules.seed, "design", str(number))
+            redrawing = like = None
+            if isinstance(together, Together) and learnt is not None:
+                redrawing = redrawn(of_judged, rng)
+                like, papers = redrawing.picked(design.queries, rng)
+                chances = np.maximum(redrawing.future(*learnt), 0.0)
+                chances /= chances.sum(axis=1, keepdims=True)
+                study = rng.multinomial(design.pool_size, chances[like])
+                self.disputed[number] = study[:, together.disputed].sum()
+                if number < agreeing:
+                    value, interval = together.coefficient(study), together.interval(study, papers)
+                    if isinstance(value, float) and isinstance(interval, Interval):
+                        self.values[number], self.widths[number] = value, interval.high - interval.low
+            if isinstance(labour, Labour):
+                # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
+                if redrawing is None or like is None or not same_queries:
+                    redrawing = redrawn(of_timed, rng)
+                    like, _ = redrawing.picked(design.queries, rng)
+                self.hours[number] = labour.simulated(judgements, redrawing, like, design.assessors, rng)
 
 
 def _agreement_expected(
-    design: Design, together: Together | Undefined, few: Undefined | None, drawn: _Drawn, level: float
+    design: Design, together: Together | Undefined, few: Undefined | None, drawn: _SimulatedStudies, level: float
 ) -> tuple[Estimate, Estimate]:
     """Coefficient, and width of its interval."""
     if design.per_pair == 1:
