@@ -225,7 +225,7 @@ def compare_runs(
         holds = bool(deciding.p_values[row] <= ALPHA)
         interval = on.interval_beside_test(sums[order[a]], sums[order[b]], p_value=float(p_value), holds=holds)
         difference = mean[order[a]] - mean[order[b]]
-        effect = alike(unit) if np.isnan(p_t[row]) else float(difference / spread[row])
+        effect = alike(on.unit) if np.isnan(p_t[row]) else float(difference / spread[row])
         comparisons.append(
             RunComparison(
                 facet=facet,
@@ -238,7 +238,7 @@ def compare_runs(
                 p_value=float(p_value),
                 p_corrected=float(deciding.p_values[row]),
                 p_holm=p_holm,
-                p_t=alike(unit) if np.isnan(p_t[row]) else float(p_t[row]),
+                p_t=alike(on.unit) if np.isnan(p_t[row]) else float(p_t[row]),
                 p_tukey=float(p_tukey[row]),
                 effect=effect,
                 effect_interval=on.effect_interval(effect, interval, float(spread[row])),
