@@ -63,7 +63,7 @@ def agreement_table(
         judgements, decisions, facets, grades=grades, unjudgeable=unjudgeable, weights=weights
     )
     figures = [
-        estimates.query_agreement(query, scale, missing=missing, binarised_at=binarised_at, coefficients=coefficients)
+        estimates.query_agreement(query, scale, missing=missing, binarised_at=binarised_at, names=coefficients)
         for query in query_ratings
     ]
     names = dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ()

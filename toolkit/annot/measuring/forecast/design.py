@@ -17,18 +17,7 @@ from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison, Verdict
-from annot.measuring.forecast.hours import (
-    HOUR,
-    Rules,
-    Speed,
-    cost_of,
-    kept_times,
-    predicted,
-    settling_draws,
-    settling_of,
-    settling_value,
-    speed_of,
-)
+from annot.measuring.forecast import hours
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Redrawing of a pilot as one that might as well have been.
@@ -291,7 +280,7 @@ def simulate_design(
     settled: Iterable[Judgement],
     dispute_seconds: float | None,
     simulations: int,
-    rules: Rules,
+    rules: hours.Rules,
     topics: Mapping[str, str] | None = None,
 ) -> DesignForecast:
     """Forecast hours, cost and the width of the agreement's interval of a design, from a pilot.
@@ -325,21 +314,21 @@ def simulate_design(
     judging = _estimate(expected, few_timed, drawn.hours, level)
     if isinstance(together, Undefined):
         disputed = settling = Estimate(together, together)
-        hours, priced = judging, JUDGING_ALONE
+        total_hours, priced = judging, JUDGING_ALONE
     else:
         share = float(_shares(together.tables)[:, together.disputed].sum(axis=1).mean())
         disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
-        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence, topics=topics)
+        rate = hours.settling_of(settled, seconds=dispute_seconds, fence=rules.fence, topics=topics)
         # Where the pilot has no dispute none is expected, and no time is needed.
-        settled_hours = settling_value(rate, share * pairs)
-        draws = settling_draws(rate, drawn.disputed, rules)
+        settled_hours = hours.settling_value(rate, share * pairs)
+        draws = hours.settling_draws(rate, drawn.disputed, rules)
         settling = _estimate(settled_hours, few_judged, draws, level)
-        hours, priced = judging, JUDGING_ALONE
+        total_hours, priced = judging, JUDGING_ALONE
         if not isinstance(settled_hours, Undefined):
             priced = ALL
             if not isinstance(expected, Undefined):
                 total = draws if isinstance(draws, Undefined) else drawn.hours + draws
-                hours = _estimate(expected + settled_hours, few_timed or few_judged, total, level)
+                total_hours = _estimate(expected + settled_hours, few_timed or few_judged, total, level)
     coefficient, width = _agreement_expected(design, together, few_judged, drawn, level)
     return DesignForecast(
         design=design,
@@ -347,10 +336,10 @@ def simulate_design(
         judgements=judgements,
         hours_judging=judging,
         hours_adjudicating=settling,
-        hours=hours,
+        hours=total_hours,
         priced=priced,
         hours_per_assessor=expected if isinstance(expected, Undefined) else expected / design.assessors,
-        cost=cost_of(hours, rules),
+        cost=hours.cost_of(total_hours, rules),
         disputed=disputed,
         coefficient=coefficient,
         width=width,
@@ -378,7 +367,7 @@ class _SimulatedStudies:
         together: Together | Undefined,
         topics: Mapping[str, str] | None,
         simulations: int,
-        rules: Rules,
+        rules: hours.Rules,
     ) -> None:
         """Simulate hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which
         is slow.
@@ -464,7 +453,7 @@ def _future_interval(draws: Array, level: float) -> Interval | Undefined:
         return Undefined(
             f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
         )
-    return predicted(defined, level, method="weibull")
+    return hours.predicted(defined, level, method="weibull")
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,14 +468,14 @@ class Labour:
 
     def expected(self, judgements: int) -> float:
         """Hours for so many judgements, shared evenly."""
-        return judgements * float(self.by_person.mean() * self.by_query.mean()) / HOUR
+        return judgements * float(self.by_person.mean() * self.by_query.mean()) / hours.HOUR
 
     def simulated(
         self, judgements: int, redrawn: PilotRedraw, like: Integers, people: int, rng: np.random.Generator
     ) -> float:
         """Hours of one study with queries like those of the pilot (`like`) as it is `redrawn`."""
         queries = np.exp(redrawn.future(np.log(self.by_query), 1.0))[like]
-        return judgements * float(queries.mean() * self._team(people, rng).mean()) / HOUR
+        return judgements * float(queries.mean() * self._team(people, rng).mean()) / hours.HOUR
 
     def _team(self, people: int, rng: np.random.Generator) -> Array:
         """Speeds of a team: some of the pilot's people, or all and others who differ from them as they do from each
@@ -505,12 +494,12 @@ def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -
 
     A query's time is relative to its own assessors', so that a query that slow people judged is no slow query.
     """
-    speed = speed_of(by_assessor, fence=fence)
-    if not isinstance(speed, Speed):
+    speed = hours.speed_of(by_assessor, fence=fence)
+    if not isinstance(speed, hours.Speed):
         return speed
     relative = grouped(
         (query_id, seconds / speed.means[name])
-        for name, times in kept_times(by_assessor, fence=fence).items()
+        for name, times in hours.kept_times(by_assessor, fence=fence).items()
         for query_id, seconds in times
     )
     query_ids = tuple(sorted(relative))
