@@ -19,8 +19,8 @@ from annot.measuring import measured, reusability, sampled_study
 from annot.measuring.evaluation import other_figures
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, EvaluatedRuns
-from annot.measuring.evaluation.measures import CONVENTIONS, TIES, GradedPools, MeasureSelection, conventions_for
-from annot.measuring.sampled.estimates import SampledPools, has_estimator
+from annot.measuring.evaluation.measures import CONVENTIONS, TIES, MeasureSelection, conventions_for
+from annot.measuring.sampled.estimates import GradedPools, SampledPools, has_estimator
 from annot.measuring.sampled.grades import counts_of, together
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
@@ -214,7 +214,9 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
         averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
         left_out=TOGETHER in published.figures and not other_figures.comparable(published, evaluated.lines),
         same_collection=other_figures.same_collection(
-            published, snapshot.queries, qrels if snapshot.sample is None else snapshot.sample.pairs.values()
+            published,
+            snapshot.queries,
+            (pair.query_id for pair in (qrels if snapshot.sample is None else snapshot.sample.pairs.values())),
         ),
     )
 
