@@ -56,13 +56,6 @@ class Record(NamedTuple):
     """Other values of the topic, such as BEIR's metadata; none of them is the id."""
 
 
-class GivenTopic(NamedTuple):
-    """A topic and the line on which it begins."""
-
-    line: int
-    topic: Topic
-
-
 @dataclass(frozen=True, slots=True)
 class TopicFile:
     """The topics of a file, in its order."""
@@ -71,7 +64,8 @@ class TopicFile:
     """The format, in words."""
     fields: Mapping[str, str]
     """The name in the file of each field of a topic that it has."""
-    topics: tuple[GivenTopic, ...]
+    topics: tuple[tuple[int, Topic], ...]
+    """The topics, each with the line on which it begins."""
 
 
 def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicFile:
@@ -81,13 +75,13 @@ def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicF
     fields = _fields(named, dict.fromkeys(name for record in read for name in record.more))
     if read:
         _check_fields(fields, named, faults, line=read[0].line)
-    topics: dict[str, GivenTopic] = {}
+    topics: dict[str, tuple[int, Topic]] = {}
     for record in read if {"topic_id", "title"} <= fields.keys() else ():
         if topic := _topic(record, fields, faults):
             if topic.topic_id in topics:
-                first = topics[topic.topic_id].line
+                first, _ = topics[topic.topic_id]
                 faults.add(f"topic {topic.topic_id!r} is listed twice, first on line {first}", line=record.line)
-            topics[topic.topic_id] = GivenTopic(record.line, topic)
+            topics[topic.topic_id] = record.line, topic
     faults.raise_if_any(hint="nothing was added", found=topics, nothing="found no topic")
     return TopicFile(form, fields, tuple(topics.values()))
 

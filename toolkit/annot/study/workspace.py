@@ -23,6 +23,7 @@ from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted
 from annot.base.records import WHOLE
 from annot.base.settings import MachineSettings, Settings, read_settings
+from annot.formats.input_files import SHEET, content_of, read_error_sheet, unicode_of_start
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -461,15 +462,11 @@ def check_files(paths: Iterable[Path]) -> None:
 
 def given_bytes(path: Path, *, expected: str) -> bytes:
     """The content of the file, decompressed. expected: in words. Raises InputError if there is no such file."""
-    from annot.formats.input_files import content_of
-
     return content_of(path, expected=expected)
 
 
 def read_entered(ws: Workspace) -> Mapping[tuple[str, str], tuple[str, str]]:
     """Kind and note of each pair for which the sheet of errors has either; none if there is no sheet."""
-    from annot.formats.input_files import SHEET, read_error_sheet
-
     path = ws.root / SHEET
     if not path.is_file():
         return {}
@@ -488,8 +485,6 @@ def given_text(path: Path, *, expected: str) -> str:
 
     Raises InputError if there is no such file, or it is not in that encoding.
     """
-    from annot.formats.input_files import unicode_of_start
-
     data = given_bytes(path, expected=expected)
     encoding = unicode_of_start(data)
     try:
