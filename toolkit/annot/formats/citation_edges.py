@@ -235,9 +235,7 @@ def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
                 continue
             try:
                 if not isinstance(record, BrokenRecord):
-                    fields = form.paper(record)
-                    own_ids = not form.bibliographic or not fields.keys().isdisjoint(IDS)
-                    edges_read.append(_of_own(fields) if own_ids else _of_library(fields))
+                    edges_read.append(_ids_and_cited(form.paper(record), bibliographic=form.bibliographic))
                     continue
             except InputError as error:
                 record = BrokenRecord("no citation", error.faults, json.dumps(record, default=str))
@@ -248,20 +246,18 @@ def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
         lines_before = some[-1][0]
 
 
-def _of_own(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
-    """Id of a paper and its citations, as in the file."""
+def _ids_and_cited(fields: Mapping[str, Any], *, bibliographic: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """The ids of a paper and its citations: as in the file or, for a library's record without an id of the file, every
+    id with its kind and without, and citations with their kinds."""
+    if bibliographic and fields.keys().isdisjoint(IDS):
+        ids = identified(fields, ID_KINDS)
+        without = (normalised_id(kind, fields.get(kind)) for kind in ID_KINDS)
+        return (*ids.ids, *filter(None, without), ids.record["paper_id"]), ids.cites
     citing = next((fields[name] for name in IDS if fields.get(name) is not None), None)
     cited = fields.get("citations") or fields.get("outbound_citations") or []
     if citing is None or not isinstance(cited, list):
         raise InputError("no citation", faults=("found no id, or citations that are not a list",))
     return (str(citing),), [str(cited_id) for cited_id in cited]
-
-
-def _of_library(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
-    """Every id of the paper, with its kind and without, and its citations, with their kinds."""
-    ids = identified(fields, ID_KINDS)
-    without = (normalised_id(kind, fields.get(kind)) for kind in ID_KINDS)
-    return (*ids.ids, *filter(None, without), ids.record["paper_id"]), ids.cites
 
 
 def _columns(pairs: list[Any]) -> tuple[Any, Any]:

@@ -435,11 +435,10 @@ def read_export(
         else row
         for row in judgements
     ]
-    return tuple(sorted(judgements, key=_place))
-
-
-def _place(row: FileJudgement) -> tuple[str, int, int, str]:
-    return row.changed_at or row.judged_at or "", row.line, len(row.annotation), row.annotation
+    judgements.sort(
+        key=lambda row: (row.changed_at or row.judged_at or "", row.line, len(row.annotation), row.annotation)
+    )
+    return tuple(judgements)
 
 
 def grades_named(grade_names: Sequence[str], scale: Sequence[str]) -> dict[str, int | None]:
@@ -579,9 +578,7 @@ def _given(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[s
 
 def _plain(value: Any) -> str:
     """A value as it is compared: numbers without a fraction of zero, text without case."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip().casefold()
+    return _text(value).casefold()
 
 
 GRADES: Mapping[str, int] = {"irrelevant": 0, "partial": 1, "relevant": 2}
