@@ -245,8 +245,8 @@ class CorrectionSummary:
 class _Change(NamedTuple):
     """The text of a paper before and after its correction."""
 
-    before: ShownVersion
-    after: ShownVersion
+    earlier: ShownVersion
+    corrected: ShownVersion
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -313,7 +313,7 @@ class RecordCorrections:
             moved = _moved(queries, changed)
             if new or changed:
                 earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
-                texts = {name: change.before.sha256 for name, change in changed.items()}
+                texts = {name: change.earlier.sha256 for name, change in changed.items()}
                 _note(session, now, self._why, earlier, texts, queries)
             removed = remove_labels(session, resentenced)
             move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
@@ -397,9 +397,9 @@ def _record_of(fields: Mapping[str, Any]) -> Paper:
 def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
     """The record before the correction. If the corpus had the corrected text already, its record has the earlier one,
     and no labels: those that it has are of the corrected sentences."""
-    if changed is None or text_content(paper) == changed.before.body:
+    if changed is None or text_content(paper) == changed.earlier.body:
         return paper
-    return with_text(paper, changed.before.body)
+    return with_text(paper, changed.earlier.body)
 
 
 def _shifted(moment: str, by: timedelta) -> str:

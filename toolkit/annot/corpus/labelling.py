@@ -487,7 +487,7 @@ shipped model was trained with it."""
 def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
     """A model file (xz) trained on `abstracts`; the same abstracts in the same order give the same bytes.
 
-    CRFsuite writes a model to a path only, so a private temporary file stands in between.
+    CRFsuite writes a model to a path only, so it goes through a private temporary file.
     Raises InputError when there is nothing to learn from.
     """
     import pycrfsuite
@@ -519,7 +519,7 @@ class Labeller:
     def __init__(self, model: bytes, *, name: str) -> None:
         """The labeller of the model file `model` (as `train` gives it, or as CRFsuite wrote it, uncompressed).
 
-        `name` stands in messages. Raises InputError when it is not a model, or not one of these features.
+        `name` is its name in messages. Raises InputError when it is not a model, or not one of these features.
         """
         self.name = name
         self.sha256 = hashlib.sha256(model).hexdigest()

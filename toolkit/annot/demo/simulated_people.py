@@ -169,7 +169,7 @@ class SimulatedAssessor:
     ) -> SimulatedAnswer:
         """The answer for one pair. On another occasion, the person remembers part of the first view.
 
-        relevance: how similar the pair is in truth, in [0, 3]. reasons: what may be said where nothing can be judged.
+        relevance: how similar the pair is in truth, in [0, 3]. reasons: those that a person may give for not judging.
         """
         rng = generator(seed, "judge", self.name, query_id, doc_id)
         at_once = relevance < self.thresholds[0] / 2

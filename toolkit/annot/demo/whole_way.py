@@ -247,9 +247,9 @@ def _refuse_another_share(ws: Workspace, sample: float | None) -> None:
         planned, plan = people.read_plan(session), read_sample(session)
     share = None if plan is None else plan.design.share
     if planned is not None and share != sample:
-        there, wanted = ("whole pools" if of is None else f"a sample of {of:g}" for of in (share, sample))
+        present, wanted = ("whole pools" if part is None else f"a sample of {part:g}" for part in (share, sample))
         raise InputError(
-            f"{ws.root}: found the demo with {there}, expected {wanted}", hint="name another: annot demo FOLDER"
+            f"{ws.root}: found the demo with {present}, expected {wanted}", hint="name another: annot demo FOLDER"
         )
 
 

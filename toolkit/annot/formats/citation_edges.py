@@ -5,7 +5,7 @@ papers with the list of what they cite, in any format of `formats.corpora`.
 
 S2ORC's full texts (Lo et al. 2020) tell which sentence cites which papers. A line is a paper: `body_text`, paragraphs
 with `text` and `cite_spans` (`start`, `end`, `ref_id`), and `bib_entries`, which link a `ref_id` to the id of a paper
-(`link`, in the release of 2019 `links`). In that release both are in `grobid_parse`.
+(`link`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.csv
 import pyarrow.json
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted
@@ -71,7 +71,7 @@ def edge_format(name: str) -> str:
     if record is not None:
         return SEMANTIC_SCHOLAR if _CITING in record else format_of(name, None)
     head = head_of(name)
-    expected = next((form.name for form in FORMATS.values() if form is not CSV and form.told(head)), COLUMNS)
+    expected = next((form.name for form in FORMATS.values() if form is not CSV and form.matches(head)), COLUMNS)
     if expected not in (COLUMNS, PUBMED.name, PARQUET.name):
         raise InputError(
             f"{name}: papers in the format {expected}, which has no citations",
@@ -157,7 +157,7 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     places = (place_of[0], place_of[1]) if header else (0, 1)
 
     def read(block: bytes) -> Edges:
-        # A header stands at the beginning of the file alone; as a block may begin anywhere, it is known by its text.
+        # Only the beginning of a file has a header; as a block may begin anywhere, it is known by its text.
         skipped = 1 if header is not None and block.lstrip(b"\xef\xbb\xbf").startswith(header) else 0
         size, lines = len(block), block.count(b"\n") + (not block.endswith(b"\n"))
         names = [str(place) for place in range(len(heads))]
@@ -295,7 +295,7 @@ def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText
     faults = Faults(name)
     for _, paper in read_models(lines, faults, _Paper):
         entries = paper.bib_entries.items()
-        linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
+        linked = {ref: entry.link for ref, entry in entries if entry.link}
         contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
         yield CitingText(paper.paper_id, tuple(paper.mag_field_of_study), tuple(contexts))
     faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
@@ -332,7 +332,6 @@ class _Paragraph(Strict):
 
 class _Entry(Strict):
     link: _Id | None = None
-    links: _Id | None = None
 
 
 class _Paper(Strict):
@@ -340,9 +339,3 @@ class _Paper(Strict):
     body_text: list[_Paragraph]
     bib_entries: dict[str, _Entry]
     mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = Field([])
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_every_release(cls, record: dict[str, Any]) -> dict[str, Any]:
-        fields = record.get("mag_field_of_study") or (record.get("metadata") or {}).get("mag_field_of_study")
-        return {**record, **(record.get("grobid_parse") or {}), "mag_field_of_study": fields}

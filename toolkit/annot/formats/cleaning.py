@@ -61,7 +61,7 @@ def lowered(text: str) -> str:
 def signs_of(text: str) -> str:
     """The text with raised and lowered parts and MathML as signs; other tags stay.
 
-    An index has signs of its own only beside a digit, so that `CO2` is the same word however it was written.
+    An index has signs of its own only next to a digit, so that `CO2` is the same word however it was written.
     """
     if "math" in text:
         text = _TEX.sub(lambda formula: f"${formula[2].strip().strip('$')}$", _TEX_TWICE.sub("", text))
@@ -267,7 +267,7 @@ def clean(text: str) -> str:
 
     Signs that begin an entity or a tag and are still there after ten times become spaces.
 
-    Not mended, because it cannot be told from what was meant: lost spaces around quotation marks, LaTeX.
+    Not mended, because it cannot be distinguished from what was meant: lost spaces around quotation marks, LaTeX.
 
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'

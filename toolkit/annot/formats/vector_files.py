@@ -178,7 +178,7 @@ def read_s2_vectors(path: Path, papers: Collection[str], tally: RowCounts) -> It
             continue
         if isinstance(model := record.get("model"), str):
             tally.name_space(_space_of(model), where)
-        # A block has one width, so that a row of another begins one, whose place is then told.
+        # A block has one width, so that a row of another begins one, whose place is named.
         if rows and (len(row) != len(rows[0]) or len(rows) == ROWS):
             yield Block(ids, np.stack(rows), f"{path}:{start}")
             ids, rows = [], []

@@ -321,7 +321,7 @@ def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
 
 
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> Rejects:
-    rejects = Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
+    rejects = Rejects(ws.settings.document_word, most_shown=REPORTED, part_of=folders)
     for name, error in unknown.items():
         rejects.leave_out(name, _in_short(error))
     return rejects
@@ -578,7 +578,7 @@ def _read(
 ) -> tuple[CitationsRead, Rejects]:
     if scratch is not None:
         scratch.mkdir()
-    rejects = Rejects("citation", most_told=REPORTED)
+    rejects = Rejects("citation", most_shown=REPORTED)
     reader = EdgeReader(ws.corpus, *papers, scratch)
     citations = kept = 0
     for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):

@@ -21,7 +21,7 @@ ANSWERS_FILE = "datasheet.toml"
 
 MEASURED = ("queries", "planned", "judged", "measuring")
 EVALUATED = (*MEASURED, "evaluating", "pools", "runs", "splits")
-TOLD = (
+REPORTED = (
     *EVALUATED,
     "people",
     "hidden",
@@ -43,11 +43,11 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "run": ("queries", "pools", "corpus"),
     "agreement": MEASURED,
     "evaluate": EVALUATED,
-    "report": (*TOLD, "opinions"),
-    "browse": TOLD,
-    "datasheet": (*TOLD, "opinions", "answers", "audit"),
-    "release": (*TOLD, "opinions", "answers", "audit"),
-    "backup": (*TOLD, "opinions", "answers", "audit", "drawing", "pages"),
+    "report": (*REPORTED, "opinions"),
+    "browse": REPORTED,
+    "datasheet": (*REPORTED, "opinions", "answers", "audit"),
+    "release": (*REPORTED, "opinions", "answers", "audit"),
+    "backup": (*REPORTED, "opinions", "answers", "audit", "drawing", "pages"),
 }
 """Parts of the study that each product follows from."""
 SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")

@@ -1,4 +1,4 @@
-"""What people are shown, in versions: on record, by each answer, and as it is now."""
+"""Versions of the content that people are shown: on record, by each answer, and as it is now."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class Workspace:
     studio_token: str | None = field(default=None, repr=False)
     written: Settings | None = field(default=None, repr=False, compare=False)
     """Settings of annot.toml, if the record has other names of grades or facets, which are in `settings`."""
-    given: frozenset[str] = frozenset()
+    typed: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
     held: Callable[[], Store] | None = field(default=None, repr=False, compare=False)
     """Returns the working state while it is held open."""
@@ -240,9 +240,9 @@ class Workspace:
         The values are not checked.
         """
         values = {name: value for name, value in changes.items() if value is not None}
-        named = self.given | {value for value in values.values() if isinstance(value, str)}
+        named = self.typed | {value for value in values.values() if isinstance(value, str)}
         written_changed = None if self.written is None else _updated(self.written, section, values)
-        return replace(self, settings=_updated(self.settings, section, values), written=written_changed, given=named)
+        return replace(self, settings=_updated(self.settings, section, values), written=written_changed, typed=named)
 
     @property
     def in_file(self) -> Settings:
@@ -344,7 +344,7 @@ class Workspace:
 
     def check_door(self, address: str, asked_by: str) -> None:
         """Raise InputError unless the owner of this machine lets a file of this study name `address`."""
-        if address not in self.given:
+        if address not in self.typed:
             check_door(self.root, address, asked_by=asked_by)
 
     def inside(self, folder: Path, name: str) -> Path:

@@ -233,7 +233,7 @@ def unusable(header: Sequence[str]) -> str:
 
 
 class _Columns(NamedTuple):
-    """How the rows under a header are read."""
+    """Columns under a header, as rows are read by them."""
 
     fields: tuple[tuple[str, str], ...]
     """Names of the columns that are used, with their fields."""
@@ -455,8 +455,8 @@ def parquet_rows(piece: Piece) -> Records:
         raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
-CSV = table("csv", records=csv_rows, cut=in_one_piece, told=_has_known_columns, endings=(".csv", ".tsv"))
-PARQUET = table("parquet", records=parquet_rows, cut=row_groups, told=lambda head: head.start.startswith(b"PAR1"))
+CSV = table("csv", records=csv_rows, cut=in_one_piece, matches=_has_known_columns, endings=(".csv", ".tsv"))
+PARQUET = table("parquet", records=parquet_rows, cut=row_groups, matches=lambda head: head.start.startswith(b"PAR1"))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -618,5 +618,5 @@ def _is_workbook(head: Head) -> bool:
 
 
 WORKBOOK = table(
-    "xlsx", records=records, cut=in_one_piece, told=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
+    "xlsx", records=records, cut=in_one_piece, matches=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
 )

@@ -293,7 +293,7 @@ def _cited(record: Element, data: Element) -> Iterator[tuple[tuple[str, str], ..
 
 
 PUBMED = Format(
-    "pubmed", records=records, cut=in_one_piece, told=lambda head: _ROOT.search(head.start), bibliographic=True
+    "pubmed", records=records, cut=in_one_piece, matches=lambda head: _ROOT.search(head.start), bibliographic=True
 )
 
 
@@ -340,4 +340,4 @@ def _acl_paper(element: Element, collection: str, volume: str, year: str | None)
 
 
 _BEGINS = re.compile(PROLOG + rb"<collection\s(?=[^>]*\bid=)", re.DOTALL)
-ACL = Format("acl", records=acl_records, cut=in_one_piece, told=lambda head: _BEGINS.match(head.start))
+ACL = Format("acl", records=acl_records, cut=in_one_piece, matches=lambda head: _BEGINS.match(head.start))
