@@ -122,7 +122,7 @@ def save(
         for name, lines in texts.items():
             with (building / f"{name}.txt").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(f"{line}\n" for line in lines)
-        sha256 = {path.name: _sha256(path) for path in sorted(building.iterdir())}
+        sha256 = {path.name: sha256_of(path) for path in sorted(building.iterdir())}
         about = {"kind": kind, "facts": dict(facts), "arrays": sorted(arrays), "lists": sorted(texts), "sha256": sha256}
         sha256[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
         (building / ABOUT).write_text(_text(about), "utf-8")
@@ -212,7 +212,7 @@ def faults(folder: Path) -> list[str]:
             return [f"{path}: has changed since it was written"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         return [f"{path}: not readable: {error}"]
-    hashes = {name: _sha256(folder / name) for name in written}
+    hashes = {name: sha256_of(folder / name) if (folder / name).is_file() else None for name in written}
     hashes[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
     return [
         f"{folder / name}: found {(hashes[name] or 'no file')[:12]}, expected SHA-256 {digest[:12]}"
@@ -239,9 +239,8 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _sha256(path: Path) -> str | None:
-    if not path.is_file():
-        return None
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

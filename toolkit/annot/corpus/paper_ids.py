@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from annot.base.array_files import each_once, integers_of, mask_of, numbers, strings_of
 from annot.base.errors import InputError
-from annot.base.names import called, counted
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted
 from annot.base.records import Query
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.cleaning import GLOBAL, IdentifiedRecord, folded_id, typed
@@ -144,7 +144,7 @@ def rows_in_corpus(
     unknown_queries = {name: topic_id for name, topic_id in topic_of.items() if topic_id not in known_topics}
     if foreign == "drop":
         unknown_queries |= {row.query: row.query for row in chain(*rows.values()) if row.query not in topic_of}
-    complete, lines = _complete_rows(rows, unknown_queries, in_corpus)
+    complete, lines = _complete_rows(rows, unknown_queries, in_corpus, OF_TEXTS if topics else OF_PAPERS)
     notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
     if not lines:
         return rows, notes
@@ -165,15 +165,15 @@ UnknownIds = dict[tuple[str, str, str], list[int]]
 
 
 def _complete_rows(
-    rows: RowsByFile, unknown_queries: Mapping[str, str], in_corpus: Collection[str]
+    rows: RowsByFile, unknown_queries: Mapping[str, str], in_corpus: Collection[str], words: StudyVocabulary
 ) -> tuple[RowsByFile, UnknownIds]:
     """The rows whose query and document are known, and the ids of the others."""
     lines: UnknownIds = {}
     complete: dict[str, list[FileJudgement]] = {file: [] for file in rows}
     for file, file_rows in rows.items():
         for row in file_rows:
-            unknown = [(called().topic, unknown_queries[row.query])] if row.query in unknown_queries else []
-            unknown += [] if row.document in in_corpus else [(called().document, row.document)]
+            unknown = [(words.topic, unknown_queries[row.query])] if row.query in unknown_queries else []
+            unknown += [] if row.document in in_corpus else [(words.document, row.document)]
             for noun, name in unknown:
                 lines.setdefault((noun, name, file), []).append(row.line)
             if not unknown:

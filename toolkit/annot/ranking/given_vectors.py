@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import struct
 import zlib
@@ -29,7 +28,7 @@ from annot.ranking.submission import imported_methods
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.vectors import Precision, Vectors
 from annot.ranking.word_vectors import WordVectors, hashed
-from annot.study.workspace import Workspace, given_text
+from annot.study.workspace import Workspace, given_text, sha256_of
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The vectors that a study has: of words, imported or trained, and sets of vectors of its papers.
@@ -282,10 +281,8 @@ def read_word_vectors(path: Path) -> WordVectorFile:
         raise InputError(
             f"{path}: none of its {len(words):,} words can occur in a text", hint="expected words in lower case"
         )
-    with path.open("rb") as file:
-        source = hashlib.file_digest(file, "sha256").hexdigest()
     facts = {
-        "imported": form, "file": path.name, "file_sha256": source, "dimensions": int(matrix.shape[1]),
+        "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": int(matrix.shape[1]),
         "words": len(rows), "tokens": "words",
     }  # fmt: skip
     vectors = hashed([words[row] for row in rows], matrix[rows], facts)
