@@ -182,6 +182,7 @@ def test_a_workbook_without_papers_is_one_fault(tmp_path: Path) -> None:
             ),
         )
     ]
+    assert WORKBOOK.sheet(str(path)) == ""
     assert rows(written(tmp_path / "empty.xlsx", {"S": []}))[0][1].faults == ("found no row in any sheet",)
 
 

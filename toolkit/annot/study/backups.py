@@ -30,7 +30,7 @@ from annot.store.database import Store, lock_file, open_store
 from annot.store.dump import DumpFacts, check_version, dump
 from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE, TABLES
 from annot.store.revisions import read_states
-from annot.study.workspace import ASIDE, CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, sha256_of, stage
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, sha256_of, stage
 
 # ----------------------------------------------------------------------------------------------------------------------
 # A backup: a compressed tar with the database as lines of JSON, the study's files, and the server's projects.
@@ -115,9 +115,7 @@ def is_kept(path: PurePosixPath) -> bool:
 
     Files that can be made again do not, nor other backups, nor files of git, whose settings name commands to run.
     """
-    top = path.parts[0]
-    is_excluded = top in (CACHE, BACKUPS) or top.startswith(ASIDE)
-    return not is_excluded and not any(part.casefold() == ".git" for part in path.parts)
+    return path.parts[0] not in (CACHE, BACKUPS) and not any(part.casefold() == ".git" for part in path.parts)
 
 
 def entry_of(path: Path) -> Entry:

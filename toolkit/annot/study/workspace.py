@@ -158,8 +158,6 @@ SETTINGS_FILE = "annot.toml"
 CACHE = ".annot"
 STAGE = "stage-"
 """Beginning of the name of a stage, which is in `.annot/`."""
-ASIDE = ".annot-restore-"
-"""Beginning of the name of a stage in earlier versions."""
 DATABASE_VARIABLE = "ANNOT_DATABASE"
 
 
@@ -368,7 +366,7 @@ class Workspace:
     @property
     def stages(self) -> tuple[Path, ...]:
         """Folders in which commands work, or that killed commands left: see `annot.study.workspace`."""
-        return (*self.root.glob(f"{ASIDE}*"), *self.cache.glob(f"{STAGE}*"))
+        return tuple(self.cache.glob(f"{STAGE}*"))
 
     @property
     def looks_whole(self) -> bool:
@@ -559,7 +557,7 @@ def replacement(root: Path, folder: Path) -> Iterator[Path]:
 
 def remove_dead_stages(root: Path) -> None:
     """Remove the stages of processes that were killed."""
-    remove_dead((*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{STAGE}*")))
+    remove_dead((root / CACHE).glob(f"{STAGE}*"))
 
 
 def remove_dead(paths: Iterable[Path]) -> None:

@@ -510,8 +510,10 @@ def records(piece: Piece) -> Records:
 def sheet_read(path: str) -> str:
     """The name of the sheet that is read, if the workbook has several; "" if it has one, or none is read."""
     with _opened(path) as sheets:
-        papers_sheet = _sheet_of_papers(sheets) if len(sheets) > 1 else None
-        return str(papers_sheet[0].title) if isinstance(papers_sheet, tuple) else ""
+        if len(sheets) == 1:
+            return ""
+        papers_sheet = _sheet_of_papers(sheets)
+        return "" if isinstance(papers_sheet, BrokenRecord) else str(papers_sheet[0].title)
 
 
 @contextmanager
@@ -534,7 +536,8 @@ def _opened(path: str) -> Iterator[list[Any]]:
             try:
                 workbook = openpyxl.load_workbook(file, read_only=True, keep_links=False)
             except (*_FAULTS, OSError) as error:
-                raise InputError(f"{path}: not a workbook that can be read: {error}", hint=_SAVE_AGAIN) from None
+                problem = error.__cause__ or error
+                raise InputError(f"{path}: not a workbook that can be read: {problem}", hint=_SAVE_AGAIN) from None
             with closing(workbook):
                 sheets = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
                 if not sheets:
