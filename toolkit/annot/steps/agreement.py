@@ -27,7 +27,7 @@ from annot.measuring.measured import (
     read_run_files,
 )
 from annot.measuring.study_analyses import assessor_effect_of
-from annot.publishing.report.notices import tell_untrue
+from annot.publishing.report.notices import report_untrue
 from annot.publishing.report.pages import markdown, page
 from annot.publishing.report.sections import assessors
 from annot.publishing.report.sections.agreement import terminal
@@ -62,7 +62,7 @@ def measure(
         check_name(missing, tuple(POLICIES), what="--missing")
     snapshot = read_snapshot(ws)
     table = agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
-    tell_untrue(ws, snapshot.states, "agreement", tell=tell)
+    report_untrue(ws, snapshot.states, "agreement", tell=tell)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         keep(ws, AGREEMENT_FILE, as_text(table), tell=tell)
         note(ws, "agreement", snapshot.states)
@@ -99,7 +99,7 @@ def assessor_tables(looked: AssessorAnalysis, *, queries: Collection[str]) -> tu
 
 def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table]) -> str:
     """The section of the report as text."""
-    first, last = ("\n".join(map(wrapped, of)) for of in (assessors.told(looked), assessors.method(looked)))
+    first, last = ("\n".join(map(wrapped, of)) for of in (assessors.conclusions(looked), assessors.method(looked)))
     return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
 
 
@@ -132,7 +132,7 @@ def measure_assessor_effect(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
         )
     effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
-    tell_untrue(ws, snapshot.states, "effect", tell=tell)
+    report_untrue(ws, snapshot.states, "effect", tell=tell)
     keep(ws, EFFECT_FILE, as_text(effect), tell=tell)
     return effect
 

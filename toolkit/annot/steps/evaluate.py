@@ -50,13 +50,13 @@ from annot.measuring.sampled_study import drawn_pairs
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
 from annot.publishing.report.figures import described
-from annot.publishing.report.notices import RESTS_ON, notices, tell_untrue
+from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
 from annot.publishing.report.pages import latex, markdown, page
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
 from annot.publishing.report.single_pages import certificate_page
 from annot.publishing.report.single_pages import terminal as certificate_text
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Chapter, Column, Document, Table, of_facet, sentences, table
+from annot.publishing.report.tables import Chapter, Column, Document, Table, facet_column, sentences, table
 from annot.publishing.report.terminal import table_text
 from annot.store import papers
 from annot.store.pools import read_pools, read_sample
@@ -108,7 +108,7 @@ def evaluate(
     evaluated = with_restated(snapshot, found, qrels, evaluated, **how)
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
-    tell_untrue(ws, snapshot.states, "runs", tell=tell)
+    report_untrue(ws, snapshot.states, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         keep(ws, EVALUATION_FILE, as_text(evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
@@ -255,7 +255,7 @@ def beside_paper(found: PublishedComparison) -> Table:
         "beside",
         found.figures,
         [
-            of_facet(lambda figure: figure.facet),
+            facet_column(lambda figure: figure.facet),
             Column("Run", lambda figure: figure.run),
             Column("Measure", lambda figure: figure.measure),
         ],

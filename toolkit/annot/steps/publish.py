@@ -25,7 +25,7 @@ from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.pools.admission import drawn_citations
-from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data, write_pages
+from annot.publishing.browse_page import BrowsedErrors, BrowsedRun, page, page_data, write_pages
 from annot.publishing.release.collection_facts import facts_of
 from annot.publishing.release.leaks import (
     Secret,
@@ -181,7 +181,7 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         papers=texts,
         labels=labels,
         measure=compared[1],
-        errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
+        errors=BrowsedErrors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     study = Study(snapshot)
     with calling(lambda: snapshot.called):

@@ -30,7 +30,7 @@ from annot.pools.selection import Distribution, Sample, SheetRow, papers_enough,
 from annot.pools.selection import choose as choose_evenly
 from annot.pools.selection import sample as draw_sample
 from annot.publishing.report.study_tables import ListedQuery, listed_queries
-from annot.publishing.report.tables import Column, Columns, each, sentences
+from annot.publishing.report.tables import Column, Columns, columns_for, sentences
 from annot.store import facet_labels, papers, people, pools, projects, runs
 from annot.store.papers import known_ids
 from annot.store.pools import (
@@ -211,7 +211,7 @@ def columns(facets: Sequence[str]) -> Columns[Fold]:
         [Column("fold", lambda fold: fold.fold)],
         [
             Column("topics", lambda fold: fold.topics),
-            *each(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
+            *columns_for(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
         ],
     )
 

@@ -39,7 +39,7 @@ from annot.judging.trial_answers import (
 )
 from annot.judging.trial_draws import assigned, draw_gold, draw_hidden, draw_substudy, plan_lines, query_by_query
 from annot.measuring.agreement.coefficients import TITLES
-from annot.publishing.report.sections.collection import chosen
+from annot.publishing.report.sections.collection import grade_examples
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns
 from annot.store import people, projects, trials
@@ -69,7 +69,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
         gold = [row for row in trials.read_gold(session) if row.pair not in sent]
-        pairs = {example.final: (example.pair, "") for example in chosen(Study(snapshot), facet)}
+        pairs = {example.final: (example.pair, "") for example in grade_examples(Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
             raise MissingInput(

@@ -24,7 +24,7 @@ from annot.base.names import counted
 # records.
 #
 # A table has a column for each field of its record, so a field is declared once. The database checks the rules: each
-# is a CHECK, a UNIQUE or a foreign key. A new database is made from these tables and those of `judging_models`; once
+# is a CHECK, a UNIQUE or a foreign key. A new database is made from these tables; once
 # a version is released, a change needs a migration too. Rows never leave `annot.store`.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -343,8 +343,6 @@ def _in_words(counts: Counter[str]) -> str:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The tables of judging: people, their plan, projects and tasks on servers, and all their answers.
-#
-# `annot.store.models` explains the declaration of tables.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -154,7 +154,7 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
 
 
 def read_notices(session: Session) -> tuple[Notice, ...]:
-    """Everything on record, the oldest first."""
+    """Notices on record, the oldest first."""
     return models.read_in_order(session, models.NOTICE_TABLE, Notice, ["at", "assessor", "kind"])
 
 

@@ -184,7 +184,7 @@ def texts_in(display: Display | None) -> Texts:
 
 
 def in_force(history: History, moment: str | None) -> str | None:
-    """The hash that holds at a moment (ISO 8601); before all of them, and without a moment, the first."""
+    """Hash in force at a moment (ISO 8601); the first one before all of them, and without a moment."""
     if moment is None or not history:
         return history[0][1] if history else None
     time = datetime.fromisoformat(moment)

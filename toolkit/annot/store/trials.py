@@ -36,7 +36,7 @@ def read_lines(session: Session, source: str, assessor: str) -> tuple[Annotation
     return tuple(line for line in lines if line.current.source == source)
 
 
-def read_given(session: Session, assessor: str) -> tuple[SourcedAnswer[Judgement], ...]:
+def read_every_answer(session: Session, assessor: str) -> tuple[SourcedAnswer[Judgement], ...]:
     """Every answer that one assessor ever gave in these rounds, in the order recorded."""
     return tuple(answer for answer in TRIALS.answers(session) if answer.record.assessor == assessor)
 

@@ -518,7 +518,7 @@ def _opinions_on_record(
     if project.round == "adjudicate":
         answers = (revision.record for revision in JUDGEMENTS.answers(session))
     elif project.round == "train-feedback":
-        answers = (revision.record for revision in trials.read_given(session, project.assessor))
+        answers = (revision.record for revision in trials.read_every_answer(session, project.assessor))
     opinions: dict[tuple[str, str], dict[str, list[Shown]]] = {}
     for answer in answers:
         shown = opinions.setdefault(answer.pair, {}).setdefault(answer.assessor, [])

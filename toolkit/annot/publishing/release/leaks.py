@@ -56,7 +56,7 @@ class Leak(NamedTuple):
 
 
 def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Collection[str]) -> tuple[Leak, ...]:
-    """Everything in `files` that must not be published, by path and line.
+    """Parts of `files` that must not be published, by path and line.
 
     Looked for: each secret; and by their patterns e-mail addresses, tokens and keys, passwords in URLs, Label Studio's
     field names and addresses. Upper and lower case, accents written in two ways and wide letters are the same. Each

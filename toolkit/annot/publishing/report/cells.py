@@ -1,4 +1,4 @@
-"""The one way to print a number: with as many digits as its interval bears, or with those that were published.
+"""Numbers as they are printed: with as many digits as the interval justifies, or with the published ones.
 
 Rule of the digits: the half width of the interval, in its first three digits, decides. From 100 to 354 it shows two
 digits, from 355 to 999 one; the figure and both ends are printed to the same place (Particle Data Group 2022, Review of

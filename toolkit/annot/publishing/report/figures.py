@@ -1,6 +1,6 @@
 """Drawings: as SVG text, the same bytes for the same numbers, and as figures of matplotlib for a notebook.
 
-Lines and letters take the colour of the page they stand on. Colours of kinds are the Okabe-Ito palette (Okabe and Ito
+Lines and letters take the colour of the page. Colours of kinds are the Okabe-Ito palette (Okabe and Ito
 2008, Color Universal Design), told apart with every kind of colour vision; grades are shades of one colour, light to
 dark, for a print in grey.
 """

@@ -56,7 +56,7 @@ class MeasuredOpinion:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that the sections are made from."""
+    """Source of all sections: a snapshot and its measurements."""
 
     snapshot: Snapshot
     released: Terms | None = None
@@ -64,7 +64,7 @@ class Study:
 
     @property
     def terms(self) -> Terms:
-        """Under which terms the collection goes out; without a release, those of annot.toml."""
+        """Terms of publication; without a release, those of annot.toml."""
         collection = self.settings.collection
         return self.released or terms_of(collection, with_text=None, licence=None, published=None)[0]
 
@@ -78,7 +78,7 @@ class Study:
 
     @cached_property
     def papers(self) -> int:
-        """Those that pools could be drawn from; 0 if the study was judged elsewhere and has no corpus here."""
+        """Number of papers that pools could be drawn from; 0 if the study was judged elsewhere without a corpus."""
         ws = self.snapshot.ws
         return papers.count_papers(ws.corpus) - len(self.added) if ws.has_corpus else 0
 
@@ -150,7 +150,7 @@ class Study:
 
     @property
     def single(self) -> int:
-        """Those that only one assessor had."""
+        """Number of pairs with a final grade that only one assessor had."""
         agreed = {decision.pair for decision in self.decisions if decision.origin == "agreed"}
         return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
 
@@ -275,7 +275,7 @@ class Study:
 
     @cached_property
     def runs(self) -> dict[str, dict[str, Ranking]]:
-        """Those of `exports/runs/`, by tag."""
+        """Runs in `exports/runs/`, by tag."""
         return measured.read_run_files(self.snapshot.ws)
 
     @property
@@ -328,7 +328,7 @@ class Study:
 
     @property
     def reported_opinions(self) -> tuple[MeasuredOpinion, ...]:
-        """Those that are no trials."""
+        """Opinions that are no trials."""
         return tuple(opinion for opinion in self.opinions if opinion.standing.reported)
 
     @cached_property

@@ -19,8 +19,8 @@ from annot.publishing.report.tables import (
     Figure,
     Row,
     Table,
-    each,
-    of_facet,
+    columns_for,
+    facet_column,
     sentence,
     sentences,
     table,
@@ -34,7 +34,7 @@ from annot.publishing.report.verdict import order_changes, robustness, tau
 
 COMMAND = "annot agreement --by assessor"
 MOST_PAIRS, MOST_HARD, MOST_ROWS = 10, 20, 200
-"""So many pairs of assessors with their matrices, candidates, and rows of any other table are shown; JSON has all."""
+"""Most pairs of assessors with matrices, most candidates, and most rows of any other table; JSON has all of them."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds per pair"}
 CHANGE = {"agreement": cells.Quantity(0, 0, scale=100), "severity": cells.Quantity(2, 2), "speed": cells.Quantity(2, 2)}
 """Printed form of a detectable change."""
@@ -42,10 +42,12 @@ CHANGE = {"agreement": cells.Quantity(0, 0, scale=100), "severity": cells.Quanti
 
 def appendix(looked: AssessorAnalysis) -> Chapter:
     """Chapter on the judging of each assessor, and the parts of their disagreement."""
-    return Chapter("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)), method(looked))
+    return Chapter(
+        "assessors", "Assessors, and why they disagree", conclusions(looked), tuple(tables(looked)), method(looked)
+    )
 
 
-def told(looked: AssessorAnalysis) -> tuple[str, ...]:
+def conclusions(looked: AssessorAnalysis) -> tuple[str, ...]:
     """The findings."""
     return (*findings(looked), *changes(looked))
 
@@ -58,9 +60,9 @@ def method(looked: AssessorAnalysis) -> tuple[str, ...]:
 
 
 def tables(looked: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[Table]:
-    """Everything that is measured of assessors. queries: show hard candidates of these only, and all of them.
+    """All measurements of assessors. queries: show hard candidates of these only, and all of them.
 
-    What was not asked, or not timed, has no table.
+    Measurements without data have no table.
     """
     comparison = looked.diagnosed
     for block in (*_grades(comparison), *_why(comparison, queries), *_work(looked)):
@@ -114,7 +116,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
         [Column("Assessor", lambda row: row[0].first), Column("Compared with", lambda row: row[0].second)],
         [
             Column("Grade", lambda row: row[1]),
-            *each(comparison.scale, lambda row, grade: row[2][comparison.scale.index(grade)]),
+            *columns_for(comparison.scale, lambda row, grade: row[2][comparison.scale.index(grade)]),
         ],
         notes=_cut(MOST_PAIRS, len(met), "pairs of assessors"),
     )
@@ -144,7 +146,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
         [
             Column("Final grade", lambda row: row[1]),
             Column("Pairs", lambda row: sum(row[2])),
-            *each(
+            *columns_for(
                 comparison.scale,
                 lambda row, grade: row[2][comparison.scale.index(grade)],
                 lambda grade: f"Gave {grade}",
@@ -176,7 +178,7 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
             Column("Pairs", lambda row: row.same.of),
             Column("Different grades", lambda row: row.same.of - row.same.count),
             Column("Distance", lambda row: cells.Number(row.distance, cells.DISTANCE)),
-            *each(
+            *columns_for(
                 ("severity", "threshold", "noise"),
                 lambda row, part: cells.Number(row.parts[part], cells.DISTANCE),
                 str.capitalize,
@@ -195,7 +197,7 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
         shown,
         [
             Column("Query", lambda row: row.query_id),
-            of_facet(lambda row: row.facet),
+            facet_column(lambda row: row.facet),
             Column("Document", lambda row: row.doc_id),
             Column("Grades", lambda row: ", ".join(f"{name} {grade}" for name, grade in sorted(row.grades.items()))),
         ],
@@ -352,7 +354,7 @@ def body(study: Study) -> Chapter:
         blocks.append(ranges(effect))
         judged_twice = study.agreement.groups[-1].n_pairs
         order_known = robustness(effect, study.evaluated, judged_twice=judged_twice) != "unknown"
-        text = sentences("effect.body", known=order_known, **of_order(effect))
+        text = sentences("effect.body", known=order_known, **values_of_order(effect))
     return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *text), tuple(blocks))
 
 
@@ -367,10 +369,10 @@ def effect_appendix(study: Study) -> Iterator[Chapter]:
 
 def effect_method(effect: AssessorEffect) -> tuple[str, ...]:
     """Explanation of whose grades are used, of the comparison, and of the changes."""
-    return sentences("effect.method", **of_order(effect))
+    return sentences("effect.method", **values_of_order(effect))
 
 
-def of_order(effect: AssessorEffect) -> dict[str, object]:
+def values_of_order(effect: AssessorEffect) -> dict[str, object]:
     """Values for sentences on the order of the runs."""
     return {"effect": effect, "tau": tau(effect), "changes": order_changes(effect)}
 
@@ -396,7 +398,7 @@ def ranges(effect: AssessorEffect) -> Table:
         complete[FINAL],
         [Column[str]("Run", str)],
         [
-            *each(complete, lambda tag, name: cells.Number(complete[name][tag], cells.MEASURE), grading),
+            *columns_for(complete, lambda tag, name: cells.Number(complete[name][tag], cells.MEASURE), grading),
             Column("random assessor", lambda tag: span(tag) or cells.NONE, ""),
             Column("", lambda tag: spans[tag][0] if tag in spans else None, "random_low"),
             Column("", lambda tag: spans[tag][1] if tag in spans else None, "random_high"),
