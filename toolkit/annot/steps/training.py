@@ -302,7 +302,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     with ws.reading() as session:
         present = [person.assessor for person in people.read_assessors(session) if person.left_on is None]
         check_name(assessor, present, what="assessor")
-        standing = trials.read_trial(session, TRIAL)
+        standing = trials.read_trials(session).get(TRIAL)
         known, without = read_queries(session), read_topics(session).keys()
         final = grades_of(outcome_of(session, ws.settings).decisions)
     if standing is not None and all(standing[name] == value for name, value in wishes.items()):

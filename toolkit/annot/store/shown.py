@@ -18,6 +18,7 @@ from sqlmodel import Session
 
 from annot.base.records import PairKey, grouped
 from annot.store import models
+from annot.store.projects import read_tasks
 
 History = tuple[tuple[str, str], ...]
 """Moments (ISO 8601, UTC), each with the SHA-256 of the content in force from then on, the oldest first."""
@@ -204,7 +205,7 @@ class ShownTasks:
     def at(self, asked: PairKey, moment: str | None) -> str | None:
         """Hash of the display of the task at this moment; None if nothing is on record.
 
-        If the task has no recorded display, one is composed of the versions in force; `keep_composed` records it.
+        If the task has no recorded display, one is composed of the versions in force; `bodies` has it.
         """
         return in_force(self.by_task.get(asked) or self.composed(asked), moment)
 
@@ -221,13 +222,13 @@ class ShownTasks:
         return tuple(history)
 
     def add(self, display: Display) -> str:
-        """The hash of a display that is known otherwise; `keep_composed` records it, too."""
+        """The hash of a display that is known otherwise; `bodies` has it, too."""
         body = as_json(display)
         self._composed[sha256 := hash_of_text(body)] = body
         return sha256
 
     def bodies(self, sha256s: Iterable[str | None]) -> list[str]:
-        """The displays among these that were composed here."""
+        """The displays among these that were composed here, to be kept with `keep_contents`."""
         return [self._composed[sha256] for sha256 in sha256s if sha256 in self._composed]
 
     def displays(self, session: Session, sha256s: Collection[str | None]) -> dict[str, Display]:
@@ -277,7 +278,7 @@ def read_shown(session: Session, project: int, sources: _Sources | None = None) 
     tasks, connection = models.TASK_TABLE, session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.shown
     rows = connection.execute(select(*columns).where(tasks.c.project_id == project))
-    by_task = {PairKey(*key): tuple(map(tuple, history)) for *key, history in rows}
+    by_task = {PairKey(*key): history for *key, history in rows}
     of_project = select(models.PROJECT_TABLE.c.round).where(models.PROJECT_TABLE.c.id == project)
     stored = connection.execute(of_project).scalar_one_or_none() or "judge"
     return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"))
@@ -292,7 +293,7 @@ def note_shown(
     other task without a recorded display, as after a restored backup, showed the versions in force.
     """
     shown = read_shown(session, project)
-    remote_ids = _remote_ids(session, project)
+    remote_ids = read_tasks(session, project)
     new: dict[int, History] = {}
     bodies: set[str] = set()
     for key, noted in shown.by_task.items():
@@ -312,11 +313,6 @@ def note_shown(
         session.connection().execute(models.TASK_TABLE.update().where(of_task).values(shown=bindparam("history")), rows)
 
 
-def keep_composed(session: Session, shown: ShownTasks, sha256s: Iterable[str | None]) -> None:
-    """Keep the displays among these that were composed and are on record nowhere."""
-    keep_contents(session, shown.bodies(sha256s))
-
-
 def _continued(
     history: History, noted: History, display: Display, body: str, shown: ShownTasks, *, since: str
 ) -> History:
@@ -329,12 +325,6 @@ def _continued(
         # The same but for the marks, of which versions do not tell.
         return (*history[:-1], (history[-1][0], sha256))
     return (*history, (since, sha256))
-
-
-def _remote_ids(session: Session, project: int) -> dict[PairKey, int]:
-    rows = models.TASK_TABLE.c
-    statement = select(rows.query_id, rows.doc_id, rows.occasion, rows.remote_id).where(rows.project_id == project)
-    return {PairKey(*key): remote_id for *key, remote_id in session.connection().execute(statement)}
 
 
 def _sha256_in(sha256s: Iterator[str] | list[str]) -> Any:

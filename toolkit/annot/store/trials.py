@@ -59,11 +59,6 @@ def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:
     models.insert_rows(session, models.TRIAL_TABLE, [{"name": name, "facts": dict(facts)}])
 
 
-def read_trial(session: Session, name: str) -> dict[str, Any] | None:
-    """Facts of a trial; None if there is none of that name."""
-    return read_trials(session).get(name)
-
-
 def read_trials(session: Session) -> dict[str, dict[str, Any]]:
     """The facts of every trial, by name."""
     rows = models.TRIAL_TABLE

@@ -39,7 +39,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects, trials
 from annot.store.projects import Project
 from annot.store.revisions import GONE, AnnotationHistory, R, SourcedAnswer
-from annot.store.shown import NOTHING_SHOWN, ShownTasks, keep_composed, read_shown, read_sources
+from annot.store.shown import NOTHING_SHOWN, ShownTasks, keep_contents, read_shown, read_sources
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -517,7 +517,7 @@ def record_beside(
 
 def _keep_displays(session: Session, collected: CollectedProject) -> None:
     """Put displays on record that a killed push did not note down."""
-    keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
+    keep_contents(session, collected.shown.bodies(reading.shown_sha256 for reading in collected.found))
 
 
 def sourced_judgement(reading: ReadAnnotation, project: Project, *, source: str) -> SourcedAnswer[Judgement]:
