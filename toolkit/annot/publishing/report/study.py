@@ -23,7 +23,6 @@ from annot.measuring.diagnosis.matrices import AssessorAnalysis
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
-from annot.measuring.measured import with_restated
 from annot.measuring.opinions.label_quality import Worth
 from annot.measuring.sampled.grades import GradeCounts
 from annot.measuring.sampled_study import grade_counts
@@ -31,7 +30,6 @@ from annot.measuring.study_analyses import assessor_effect_of, judged_of, worth_
 from annot.pools.drawn_pools import PoolOrigins, origins_of
 from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms, terms_of
-from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import facet_labels, papers
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import Snapshot
@@ -278,23 +276,15 @@ class Study:
         """Runs in `exports/runs/`, by tag."""
         return measured.read_run_files(self.snapshot.ws)
 
-    @property
-    def few_abstracts(self) -> FewAbstracts | None:
-        """The runs that rank by word vectors trained on too few abstracts."""
-        return trained_on_few({run.tag: run.facts for run in self.snapshot.runs})
-
     @cached_property
     def evaluated(self) -> EvaluatedRuns | Undefined:
         """The runs, or why there is nothing to measure."""
         if missing := self._missing(runs=1):
             return missing
-        inputs = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
-        return with_restated(
-            *inputs,
-            measured.evaluation_of(
-                *inputs, conventions=measured.conventions_of(self.snapshot.ws.settings), unfinished=True
-            ),
-        )
+        inputs = (self.snapshot, self.runs, self.outcome.qrels)
+        conventions = measured.conventions_of(self.settings)
+        evaluated = measured.evaluation_of(*inputs, conventions=conventions, unfinished=True)
+        return measured.with_restated(*inputs, evaluated)
 
     @property
     def error_kinds(self) -> dict[Pair, str]:

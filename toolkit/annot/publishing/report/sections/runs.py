@@ -27,6 +27,7 @@ from annot.publishing.report.tables import (
     table,
 )
 from annot.publishing.report.verdict import Best, best, figure, lines_of_all_queries
+from annot.ranking.word_vectors import trained_on_few
 
 if TYPE_CHECKING:
     from annot.publishing.report.study import Study
@@ -54,7 +55,8 @@ def body(study: Study) -> Chapter:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
     text = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
-    text += sentences("runs.few_abstracts", few=study.few_abstracts)
+    few_abstracts = trained_on_few({run.tag: run.facts for run in study.snapshot.runs})
+    text += sentences("runs.few_abstracts", few=few_abstracts)
     drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
     blocks: tuple[Table | Figure, ...] = (
         *drawn,
