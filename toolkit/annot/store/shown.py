@@ -202,16 +202,16 @@ class ShownTasks:
         self._sources, self._screen = sources, screen
         self._composed: dict[str, str] = {}
 
-    def at(self, asked: PairKey, moment: str | None) -> str | None:
+    def at(self, pair_key: PairKey, moment: str | None) -> str | None:
         """Hash of the display of the task at this moment; None if nothing is on record.
 
         If the task has no recorded display, one is composed of the versions in force; `bodies` has it.
         """
-        return in_force(self.by_task.get(asked) or self.composed(asked), moment)
+        return in_force(self.by_task.get(pair_key) or self.composed(pair_key), moment)
 
-    def composed(self, asked: PairKey) -> History:
+    def composed(self, pair_key: PairKey) -> History:
         """The displays of a task by all versions on record, without its marks."""
-        parts = self._sources.of(asked, self._screen)
+        parts = self._sources.of(pair_key, self._screen)
         moments = sorted({since for history in parts.values() for since, _ in history}, key=datetime.fromisoformat)
         history: list[tuple[str, str]] = []
         for moment in moments:
@@ -245,16 +245,16 @@ class _Sources(NamedTuple):
     topics: frozenset[str]
     """Topics that are texts."""
 
-    def of(self, asked: PairKey, screen: str) -> dict[str, History]:
+    def of(self, pair_key: PairKey, screen: str) -> dict[str, History]:
         """The history of each part of a display, of those that have one."""
-        topic_id, facet = self.queries.get(asked.query_id, ("", ""))
+        topic_id, facet = self.queries.get(pair_key.query_id, ("", ""))
         keys = {
             "scale": ("scale", ""),
             "facet": ("facet", facet),
             "guidelines": ("guidelines", facet),
             "screen": ("screen", screen),
             "topic": ("topic" if topic_id in self.topics else "text", topic_id),
-            "document": ("text", asked.doc_id),
+            "document": ("text", pair_key.doc_id),
         }
         return {name: self.histories[key] for name, key in keys.items() if key in self.histories}
 

@@ -215,11 +215,9 @@ def parts(cell: object, *, precise: bool) -> tuple[str, str]:
     return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")
 
 
-def estimate(estimate_or_none: Estimate, kind: Quantity) -> str:
+def estimate(figure: Estimate, kind: Quantity) -> str:
     """`12 [10, 15]`, or the reason why there is none. Reasons for a missing interval are below all figures, once."""
-    if isinstance(estimate_or_none.value, Undefined):
-        return f"unknown: {estimate_or_none.value.reason}"
-    return str(Number(estimate_or_none.value, kind, estimate_or_none.interval))
+    return f"unknown: {figure.value.reason}" if isinstance(figure.value, Undefined) else str(measured(figure, kind))
 
 
 def date(finish: Finish) -> str:

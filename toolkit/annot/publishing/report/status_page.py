@@ -220,7 +220,6 @@ def _missing(*values: object) -> str:
     return next((value.reason for value in values if isinstance(value, Undefined)), "")
 
 
-WHOLE_SECONDS = cells.Quantity(0, 0, 0)
 FORECAST = Columns[Look](
     [],
     [
@@ -278,7 +277,7 @@ def _of_assessors(look: Look) -> Table:
         return Number(person.grades[grade] / graded if graded else None, SHARE)
 
     def seconds(assessor: AssessorForecast) -> Number:
-        return Number(assessor.time if isinstance(assessor.time, Undefined) else assessor.time.median, WHOLE_SECONDS)
+        return Number(assessor.time if isinstance(assessor.time, Undefined) else assessor.time.median, cells.WHOLE)
 
     def end(assessor: AssessorForecast) -> str | None:
         return None if isinstance(assessor.finish.date, Undefined) else assessor.finish.date

@@ -40,56 +40,60 @@ CHANGE = {"agreement": cells.Quantity(0, 0, scale=100), "severity": cells.Quanti
 """Printed form of a detectable change."""
 
 
-def appendix(looked: AssessorAnalysis) -> Chapter:
+def appendix(analysis: AssessorAnalysis) -> Chapter:
     """Chapter on the judging of each assessor, and the parts of their disagreement."""
     return Chapter(
-        "assessors", "Assessors, and why they disagree", conclusions(looked), tuple(tables(looked)), method(looked)
+        "assessors",
+        "Assessors, and why they disagree",
+        conclusions(analysis),
+        tuple(tables(analysis)),
+        method(analysis),
     )
 
 
-def conclusions(looked: AssessorAnalysis) -> tuple[str, ...]:
+def conclusions(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """The findings."""
-    return (*findings(looked), *changes(looked))
+    return (*findings(analysis), *changes(analysis))
 
 
-def method(looked: AssessorAnalysis) -> tuple[str, ...]:
+def method(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """Notes on the tables."""
-    comparison = looked.diagnosed
+    comparison = analysis.diagnosed
     some = [missing for missing in comparison.missing if missing.asked > missing.graded]
     return sentences("assessors.missing", policy=comparison.policy, some=some)
 
 
-def tables(looked: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[Table]:
+def tables(analysis: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[Table]:
     """All measurements of assessors. queries: show hard candidates of these only, and all of them.
 
     Measurements without data have no table.
     """
-    comparison = looked.diagnosed
-    for block in (*_grades(comparison), *_why(comparison, queries), *_work(looked)):
+    comparison = analysis.diagnosed
+    for block in (*_grades(comparison), *_why(comparison, queries), *_work(analysis)):
         if block.rows:
             cut = _cut(MOST_ROWS, len(block.rows), "rows")
             yield replace(block, rows=block.rows[:MOST_ROWS], notes=(*block.notes, *cut))
 
 
-def findings(looked: AssessorAnalysis) -> tuple[str, ...]:
+def findings(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """Findings on single assessors and on the guidelines; a sentence if there are none."""
-    diagnosis = looked.diagnosed.diagnosis
+    diagnosis = analysis.diagnosed.diagnosis
     return sentences(
-        "assessors.findings", diagnosis=diagnosis, power=looked.power, undefined=isinstance(diagnosis, Undefined)
+        "assessors.findings", diagnosis=diagnosis, power=analysis.power, undefined=isinstance(diagnosis, Undefined)
     )
 
 
-def changes(looked: AssessorAnalysis) -> tuple[str, ...]:
+def changes(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
-    changed = [drift for drift in looked.drifts if drift.changed]
-    beyond = [drift for drift in looked.drifts if _beyond(drift)]
-    needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
+    changed = [drift for drift in analysis.drifts if drift.changed]
+    beyond = [drift for drift in analysis.drifts if _beyond(drift)]
+    needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in analysis.drifts) or len(analysis.drifts))
     return sentences(
         "assessors.changes",
         changes=[(change, _kind(change)) for change in changed],
-        runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
-        power=looked.power,
-        detectable=_detectable_range(looked),
+        runs=[(streak.assessor, run) for streak in analysis.streaks for run in streak.flagged],
+        power=analysis.power,
+        detectable=_detectable_range(analysis),
         never=sorted({drift.assessor for drift in beyond}),
         needed=needed,
         short=any(drift.queries < needed for drift in beyond),
@@ -209,9 +213,9 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
     )
 
 
-def _work(looked: AssessorAnalysis) -> Iterator[Table]:
+def _work(analysis: AssessorAnalysis) -> Iterator[Table]:
     """Time for a pair, longest run of one grade, and each assessor in both halves of the queries."""
-    timed = [pace for pace in looked.paces if pace.n]
+    timed = [pace for pace in analysis.paces if pace.n]
     if timed:
         yield _table(
             "pace",
@@ -226,12 +230,12 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
                 Column("Idle", lambda row: row.n_slow),
                 Column("Too fast", lambda row: len(row.too_fast)),
             ],
-            fence=looked.fence,
-            limit=looked.reading_limit,
+            fence=analysis.fence,
+            limit=analysis.reading_limit,
         )
     yield _table(
         "streaks",
-        looked.streaks,
+        analysis.streaks,
         [Column("Assessor", lambda row: row.assessor)],
         [
             Column("Judgements", lambda row: row.n),
@@ -241,9 +245,9 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
             Column("Expected", lambda row: cells.Number(row.expected, cells.MEAN)),
             Column("p", lambda row: cells.Number(row.p_value, cells.P)),
         ],
-        order=looked.order,
+        order=analysis.order,
     )
-    drifts = [drift for drift in looked.drifts if drift.levels]
+    drifts = [drift for drift in analysis.drifts if drift.levels]
     yield _table(
         "change-sizes",
         drifts,
@@ -258,8 +262,8 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
             Column("p", lambda row: cells.Number(row.p_value, cells.P)),
             Column("Detectable change", _detectable),
         ],
-        order=looked.order,
-        power=looked.power,
+        order=analysis.order,
+        power=analysis.power,
     )
 
 
@@ -276,12 +280,12 @@ def _table(
     return table(name, rows, names, numbers, caption=caption, command=COMMAND, notes=notes, **values)
 
 
-def _detectable_range(looked: AssessorAnalysis) -> list[tuple[str, str]]:
+def _detectable_range(analysis: AssessorAnalysis) -> list[tuple[str, str]]:
     """Least and largest detectable change, by measure."""
     figures = []
     for measure in ("severity", "agreement", "speed"):
         sizes = sorted(
-            (drift for drift in looked.drifts if drift.measure == measure and isinstance(drift.detectable, float)),
+            (drift for drift in analysis.drifts if drift.measure == measure and isinstance(drift.detectable, float)),
             key=lambda drift: (drift.detectable, drift.assessor),
         )
         if sizes:
