@@ -14,9 +14,9 @@ PROGRAMS = {
 DesignOverrides(per_method=13)
 DesignOverrides(per_methods=13)
 """,
-    "method": """from annot.ranking.methods import Baseline, Method, Needs
-Method(rank=lambda inputs, queries: [], needs=Needs())
-Baseline(score=lambda pool: pool.rows * 1.0, needs=Needs())
+    "method": """from annot.ranking.methods import Baseline, Method
+Method(rank=lambda inputs, topics: [])
+Baseline(score=lambda inputs, query, rows: rows * 1.0)
 """,
     "words": """import annot
 annot.alpha([[1, 1], [0, 1]], level="nominal")

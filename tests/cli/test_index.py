@@ -76,8 +76,8 @@ def test_rankings_are_the_same_bytes_however_the_corpus_is_cut(
 
 def test_what_is_stored_ranks_as_averages_that_are_made_when_they_are_asked_for(study: Study) -> None:
     ws = Workspace.open(study("queried"))
-    index = open_index(ws, methods=AVERAGING, advance=lambda _done, _total: None)
-    made = RankingInputs(index.inputs.corpus, word_vectors=index.inputs.word_vectors, vectors={}, averages={})
+    opened, _ = open_index(ws, methods=AVERAGING, advance=lambda _done, _total: None)
+    made = RankingInputs(opened.corpus, word_vectors=opened.word_vectors, vectors={}, averages={})
     stored, expected = (
         rank_all(
             inputs,
@@ -87,7 +87,7 @@ def test_what_is_stored_ranks_as_averages_that_are_made_when_they_are_asked_for(
             ranking_depth=150,
             after_method=lambda _name: None,
         )
-        for inputs in (index.inputs, made)
+        for inputs in (opened, made)
     )
     assert stored == expected
     assert len({str(by_paper) for by_paper in expected.values()}) == 4

@@ -64,7 +64,7 @@ def study(shared: Path, judged: dict[str, dict[str, int]], tmp_path_factory: pyt
 
 def ranked_by(ws: Workspace, texts: dict[str, str]) -> dict[str, dict[str, Ranking]]:
     """The best documents of the whole corpus for each question."""
-    inputs = open_index(ws, methods=[], advance=quietly).inputs
+    inputs = open_index(ws, methods=[], advance=quietly)[0]
     corpus = inputs.corpus
     ids = corpus.paper_ids.to_pylist()
     words = corpus.counts("abstract", "words", np.arange(len(ids)))

@@ -11,8 +11,7 @@ import pytest
 from annot.base.errors import InputError, StudioError
 from annot.base.records import PairKey
 from annot.corpus.corpus_facts import labels_of
-from annot.judging.exchange.collecting import CollectedProject, RecordedProject
-from annot.judging.exchange.rounds import RoundOptions
+from annot.judging.exchange.collecting import CollectedProject, RecordedProject, RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import labels as labels_round
 from annot.judging.rounds.labels import LabelsRound, PulledLabels
@@ -126,9 +125,9 @@ class Servers:
             self.with_account = list(names)
             return {}, self.faults
 
-        patch.setattr(labels_round, "on_servers", on_servers)
+        patch.setattr(labels_round.servers, "on_servers", on_servers)
         patch.setattr(labels_round, "accounts_on", accounts_on)
-        patch.setattr(labels_round, "locate", lambda gateway, project, **_: SimpleNamespace(project_id=7))
+        patch.setattr(labels_round.servers, "locate", lambda gateway, project, **_: SimpleNamespace(project_id=7))
 
     url = "u"
 
@@ -176,7 +175,7 @@ def test_with_servers_of_their_own_those_are_asked_who_are_named_or_have_one(
 ) -> None:
     servers = Servers()
     servers.replace(monkeypatch)
-    monkeypatch.setattr(labels_round, "people_with_servers", lambda ws: ("j1",))
+    monkeypatch.setattr(labels_round.servers, "people_with_servers", lambda ws: ("j1",))
     prepared(ws.replaced("judging", isolation="server"), "a2")
     assert servers.asked == ["a2", "j1"]
 

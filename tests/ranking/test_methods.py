@@ -183,9 +183,9 @@ def test_settings_of_every_method_can_be_stored_with_its_run(full_inputs: Rankin
 
 
 UNRECORDED = """
-from annot.ranking.methods import Baseline, Method, Needs
-Method(rank=lambda inputs, queries: [], needs=Needs())
-Baseline(score=lambda pool: pool.rows * 1.0, needs=Needs())
+from annot.ranking.methods import Baseline, Method
+Method(rank=lambda inputs, topics: [])
+Baseline(score=lambda inputs, query, rows: rows * 1.0)
 """
 
 

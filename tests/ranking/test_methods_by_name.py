@@ -33,17 +33,17 @@ def inputs() -> RankingInputs:
 
 
 def test_averages_are_of_the_field_and_weighted_where_the_name_says_so() -> None:
-    needs = {name: method.needs.averages for name, method in METHODS.items() if method.needs.averages}
+    needs = {name: method.averages for name, method in METHODS.items() if method.averages}
     assert needs == {
         "title_cbow200": (("title", False),),
         "title_tfidfcbow200": (("title", True),),
         "abs_cbow200": (("abstract", False),),
         "abs_tfidfcbow200": (("abstract", True),),
     }
-    pooled = {name: baseline.needs.averages for name, baseline in BASELINES.items() if baseline.needs.averages}
+    pooled = {name: baseline.averages for name, baseline in BASELINES.items() if baseline.averages}
     assert pooled == {"fabs_cbow200": (("abstract", False),), "fabs_tfidfcbow200": (("abstract", True),)}
-    assert method_named("lsa").needs.vectors == BASELINES["lsa"].needs.vectors == "lsa"
-    assert method_named("mine").needs.vectors == "mine"
+    assert method_named("lsa").vectors == BASELINES["lsa"].vectors == "lsa"
+    assert method_named("mine").vectors == "mine"
 
 
 @pytest.mark.parametrize("name", [*METHODS, *BASELINES])

@@ -15,8 +15,8 @@ from annot.base.errors import MissingInput
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.ranking import index
-from annot.ranking.index import Index, damaged, faults_of, lsa_place, open_index, parts_of, places_of, words_place
-from annot.ranking.methods import METHODS
+from annot.ranking.index import changed_folders, faults_of, lsa_place, open_index, parts_of, places_of, words_place
+from annot.ranking.methods import METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
 from annot.steps.vectors import parsed_memory
 from annot.store.paper_writing import PaperWriter
@@ -39,8 +39,14 @@ def ws(tmp_path: Path) -> Workspace:
     return found
 
 
-def opened(ws: Workspace, *methods: str, **given: Any) -> Index:
-    return open_index(ws, methods=methods, advance=lambda done, total: None, **given)
+def opened(ws: Workspace, *methods: str, **given: Any) -> RankingInputs:
+    inputs, corpus_sha256 = open_index(ws, methods=methods, advance=lambda done, total: None, **given)
+    assert corpus_sha256 == places_of(ws, keep=False).corpus_sha256
+    return inputs
+
+
+def damaged(ws: Workspace) -> tuple[Path, ...]:
+    return tuple(folder for folder, faults in changed_folders(ws).items() if faults)
 
 
 def names(ws: Workspace) -> set[str]:
@@ -52,22 +58,21 @@ def names(ws: Workspace) -> set[str]:
 def test_only_what_the_methods_need_is_made(ws: Workspace) -> None:
     counted = opened(ws, "abs_tfidf")
     assert names(ws) == {"whole"}
-    assert counted.inputs.corpus.paper_ids.to_pylist() == [f"a{at}" for at in range(6)]
-    assert (counted.inputs.word_vectors, counted.inputs.vectors, counted.inputs.averages) == (None, {}, {})
-    assert counted.corpus_sha256 == places_of(ws, keep=False).corpus_sha256
+    assert counted.corpus.paper_ids.to_pylist() == [f"a{at}" for at in range(6)]
+    assert (counted.word_vectors, counted.vectors, counted.averages) == (None, {}, {})
     decomposed = opened(ws, "abs_tfidf", "lsa")
-    assert set(decomposed.inputs.vectors) == {"lsa"}
+    assert set(decomposed.vectors) == {"lsa"}
     assert names(ws) == {"whole", "lsa"}
     averaged = opened(ws, "title_cbow200", "abs_tfidfcbow200")
-    assert set(averaged.inputs.averages) == {("title", False), ("abstract", True)}
-    assert averaged.inputs.word_vectors is not None
-    assert averaged.inputs.word_vectors.matrix.shape[1] == 4
-    assert averaged.inputs.vectors == {}
+    assert set(averaged.averages) == {("title", False), ("abstract", True)}
+    assert averaged.word_vectors is not None
+    assert averaged.word_vectors.matrix.shape[1] == 4
+    assert averaged.vectors == {}
     assert names(ws) == {"whole", "lsa", "words", "averages"}
 
 
 def test_latent_semantic_analysis_has_two_hundred_dimensions_seven_iterations_and_one_seed(ws: Workspace) -> None:
-    made = opened(ws, "lsa").inputs.vectors["lsa"]
+    made = opened(ws, "lsa").vectors["lsa"]
     # One dimension for five papers, of which there are six.
     assert (made.space, made.matrix.shape, made.metric) == ("lsa-2-7-1", (6, 2), "cosine")
     assert made.facts["asked_dimensions"] == 200
@@ -79,7 +84,7 @@ def test_what_is_there_is_opened_and_not_made_again(ws: Workspace, monkeypatch: 
     files = {path: path.stat().st_mtime_ns for path in (ws.cache / "index").rglob("*") if path.is_file()}
     for name in ("fit", "train"):
         monkeypatch.setattr(index.word_vectors, name, lambda *_, **__: pytest.fail("it is there"))
-    again = opened(ws, "lsa", "title_cbow200").inputs
+    again = opened(ws, "lsa", "title_cbow200")
     assert len(again.corpus) == 6
     assert {path: path.stat().st_mtime_ns for path in (ws.cache / "index").rglob("*") if path.is_file()} == files
 
@@ -87,7 +92,7 @@ def test_what_is_there_is_opened_and_not_made_again(ws: Workspace, monkeypatch: 
 def test_a_set_of_vectors_is_opened_by_its_name_and_must_be_there(ws: Workspace) -> None:
     rows = np.eye(6, dtype=np.float32)
     write_vectors(Vectors(strings_of(f"a{at}" for at in range(6)), rows, "m", "s", "l2", {}), ws.vectors / "mine")
-    assert set(opened(ws, "mine", "abs_tfidf", "lsa").inputs.vectors) == {"mine", "lsa"}
+    assert set(opened(ws, "mine", "abs_tfidf", "lsa").vectors) == {"mine", "lsa"}
     with pytest.raises(MissingInput, match="other: no vectors"):
         opened(ws, "mine", "other")
 
@@ -97,7 +102,7 @@ def test_a_dry_run_makes_what_is_missing_in_its_own_folder(ws: Workspace, tmp_pa
     before = sorted(ws.cache.rglob("*"))
     shutil.copytree(ws.cache, tmp_path / "copy")
     (ws.cache / "corpus.json").unlink()
-    found = opened(ws, "lsa", "title_cbow200", scratch=tmp_path / "scratch").inputs
+    found = opened(ws, "lsa", "title_cbow200", scratch=tmp_path / "scratch")
     assert {"lsa"} == set(found.vectors)
     assert sorted(ws.cache.rglob("*")) == [path for path in before if path.name != "corpus.json"]
     assert {path.name.partition("-")[0] for path in (tmp_path / "scratch").glob("corpora/*/*")} == {
@@ -240,4 +245,4 @@ def test_word_vectors_that_were_imported_come_first(ws: Workspace) -> None:
     assert words_place(ws, places) == ws.word_vectors
     opened(ws, "title_cbow200")
     assert not trained.exists()
-    assert METHODS["title_cbow200"].needs.averages == (("title", False),)
+    assert METHODS["title_cbow200"].averages == (("title", False),)

@@ -55,7 +55,9 @@ def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
     queries = np.arange(0, len(papers), 3)
     depths = 5 + queries % 40
     counts = inputs.corpus.counts("abstract", "terms", queries)
-    found = search.rank_counts(inputs.corpus, "abstract", counts, depths=depths)
+    found = search.rank_by_terms(
+        inputs.corpus, "abstract", search.Tfidf(inputs.corpus, "abstract"), counts, depths=depths
+    )
     for query, depth, ranking in zip(queries, depths, found, strict=True):
         expected = ranked(ScoredDoc(ids[row], score) for row, score in enumerate(cosines[query]) if score > 0)
         assert ranking == expected[:depth]

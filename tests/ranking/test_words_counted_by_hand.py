@@ -197,7 +197,9 @@ def test_papers_rank_by_the_cosine_of_their_weights(
     first = 2 * two * two / math.hypot(one, 2 * two) / math.hypot(two, 2 * one, two)
     last = two / math.hypot(two, 2 * one, two)
     queries = corpus.counts("abstract", "terms", np.array([2, 1, 0]))
-    found = search.rank_counts(corpus, "abstract", queries, depths=np.array([9, 9, 1]))
+    found = search.rank_by_terms(
+        corpus, "abstract", search.Tfidf(corpus, "abstract"), queries, depths=np.array([9, 9, 1])
+    )
     assert [[doc.doc_id for doc in ranking] for ranking in found] == [["c", "d", "a"], [], ["a"]]
     near = [pytest.approx(score, rel=1e-5) for score in sorted((1, first, last), reverse=True)]
     assert [doc.score for doc in found[0]] == near

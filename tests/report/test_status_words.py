@@ -38,7 +38,7 @@ def test_pairs_are_counted_in_one_state_each() -> None:
     outcome: Any = SimpleNamespace(
         adjudications={pairs[0]: 1, ("other", "d"): 2},
         planned=dict.fromkeys(pairs, ()),
-        settlement=SimpleNamespace(agreed=[SimpleNamespace(pair=pair) for pair in pairs[:3]]),
+        agreed=[SimpleNamespace(pair=pair) for pair in pairs[:3]],
         progress=SimpleNamespace(vacant={pairs[3]: 1}),
         unjudgeable=pairs[4:5],
         open=pairs[5:6],

@@ -97,7 +97,7 @@ class CollectionSettings(Section):
     topic_language: str = ""
     """The language of topics that are texts (BCP 47). If empty, that of the documents."""
     description: str = ""
-    """What the collection is, in a sentence or two."""
+    """A description of the collection, in a sentence or two."""
     creators: tuple[str, ...] = ()
     """Names of people or groups, as they want to be named in public."""
     licence: str = ""
@@ -192,7 +192,7 @@ class CorpusSettings(Section):
     order; kinds that are not named follow."""
 
     may_leave_this_machine: bool | None = None
-    """Whether texts may be sent to a model elsewhere. `annot opinion ask` asks once and notes the answer here."""
+    """`true`: texts may be sent to a model elsewhere. `annot opinion ask` asks once and notes the answer here."""
 
     @field_validator("ids")
     @classmethod
@@ -227,7 +227,7 @@ class QuerySettings(Section):
 
 class PoolSettings(Section):
     mode: DrawMode = "round-robin"
-    """How pools are drawn. `round-robin`: the methods take turns. `blocks`: each method draws all its documents at
+    """The way pools are drawn. `round-robin`: the methods take turns. `blocks`: each method draws all its documents at
     once, as in CSFCube. `depth`: each pool is the union of the best `per_method` documents of all methods, as in
     TREC."""
     per_method: Annotated[int, Field(ge=1)] = 13
@@ -282,11 +282,11 @@ class JudgingSettings(Section):
     isolation: Literal["project", "server"] = "project"
     """`project`: one Label Studio, with a project for each person. `server`: a Label Studio for each person."""
     missing: MissingPolicy = "drop"
-    """How agreement treats a missing judgement. `drop`: leave it out. `zero`: count it as grade 0."""
+    """The treatment of a missing judgement in agreement. `drop`: leave it out. `zero`: count it as grade 0."""
 
 
 class SampleSettings(Section):
-    """How `annot plan --sample` draws. The first sample fixes `across`, `floor` and `unranked`."""
+    """The draw of `annot plan --sample`. The first sample fixes `across`, `floor` and `unranked`."""
 
     across: Literal["query", "study"] = "query"
     """`query`: the same share of each query's pool. `study`: the share holds over all pools together."""
@@ -295,22 +295,22 @@ class SampleSettings(Section):
     unranked: Annotated[float, Field(gt=0, le=1)] = 1.0
     """The probability of a document that no method ranked, because it is cited or was found by hand."""
     predict: Literal["ranker", "none"] = "ranker"
-    """What estimates take for the grades of pairs that were not drawn: `ranker`, a prediction from the rankings, which
-    counts as far as it helps on other topics, or `none`."""
+    """The grades that estimates take for pairs that were not drawn. `ranker`: a prediction from the rankings, which
+    counts as far as it helps on other topics. `none`: no grades."""
     cheap_label: FileName | None = None
     """A model's opinion that predicts together with the rankings, by its name in `[opinions]`. It is fixed once
     judgements of drawn pairs were pulled, and only what was asked until then counts."""
 
 
 class TrainingSettings(Section):
-    """What an assessor must reach on gold pairs before judging."""
+    """The agreement that an assessor must reach on gold pairs before judging."""
 
     per_facet: Annotated[int, Field(ge=1)] = 10
     """Gold pairs per facet."""
     threshold: Annotated[float, Field(ge=-1, le=1)] = 0.6
     """The quadratically weighted kappa with the gold grades that is needed to pass."""
     gate: Literal["estimate", "interval"] = "estimate"
-    """What must reach the threshold: the figure itself (`estimate`), or the lower end of its interval (`interval`)."""
+    """The figure that must reach the threshold. `estimate`: kappa itself. `interval`: the lower end of its interval."""
     furthest: Annotated[int, Field(ge=0)] = 5
     """Number of pairs furthest from gold that the report lists for each assessor."""
 
@@ -357,12 +357,12 @@ class WatchSettings(Section):
 
 class AdjudicationSettings(Section):
     ratings: Literal["shown", "hidden"] = "shown"
-    """Whether adjudicators see the grades of the assessors: `shown` or `hidden`."""
+    """`shown`: adjudicators see the grades of the assessors. `hidden`: they do not."""
     adjudicator_may_assess: bool = False
-    """Whether one person may be both assessor and adjudicator. They settle a pair that they judged only if no other
+    """`true`: one person may be both assessor and adjudicator. They settle a pair that they judged only if no other
     adjudicator can."""
     cannot_judge: Literal["final", "second"] = "final"
-    """What happens if an adjudicator cannot judge a pair. `final`: it is closed without a grade. `second`: a second
+    """The outcome if an adjudicator cannot judge a pair. `final`: it is closed without a grade. `second`: a second
     adjudicator is asked first."""
 
     @property
@@ -388,7 +388,7 @@ Publishing = Literal["published", "left out"]
 
 
 class ReleaseSettings(Section):
-    """What people wrote in their own words. There is no default: whoever publishes a study decides."""
+    """The publication of texts that people wrote. There is no default: whoever publishes a study decides."""
 
     comments: Publishing | None = None
     """Comments that assessors wrote with their grades: `published` or `left out`."""
@@ -400,24 +400,24 @@ class SystemSettings(Section):
     """Settings of the systems that compare sentences."""
 
     similarity: Literal["", "cosine", "l2"] = ""
-    """How systems compare two sentences: `cosine` or `l2`. If empty, as in each system's paper."""
+    """The comparison of two sentences in all systems: `cosine` or `l2`. If empty, that of each system's paper."""
     temperature: Annotated[float, Field(gt=0)] = 0.5
     """Temperature of the softmax over sentences in Aspire, for queries on a facet."""
     whole_temperature: Annotated[float, Field(gt=0)] = 5000.0
-    """The same for queries that are whole abstracts; at the default, all sentences have nearly the same weight."""
+    """The temperature for queries that are whole abstracts. By default, all sentences have nearly the same weight."""
     entropy: Annotated[float, Field(gt=0)] = 20.0
     """Aspire's lambda: the weight of the transport plan's entropy is 1 / lambda."""
     features: FileName = "lsa"
-    """What SciSearch learns from: `lsa`, or a system for sentences or abstracts."""
+    """The features that SciSearch learns from: `lsa`, or a system for sentences or abstracts."""
 
 
 class ScreenSettings(Section):
-    """How the screen shows pairs that are judged whole, without a facet. Set this before the first push: pairs that are
+    """The screen for pairs that are judged whole, without a facet. Set this before the first push: pairs that are
     already judged stay as they were shown.
     """
 
     mark_terms: bool = False
-    """Whether the words of the topic are marked in the documents. Marks draw assessors to these words and away from
+    """`true`: the words of the topic are marked in the documents. Marks draw assessors to these words and away from
     documents that say the same in others, so they are off by default; the datasheet reports them."""
     fold_after: Annotated[int, Field(ge=50)] = 500
     """Words of a document that are shown at once. The rest is folded, and one key shows it."""
@@ -514,7 +514,7 @@ class OpinionSettings(Section):
     longest_answer: Annotated[int, Field(ge=10)] = 300
     """Tokens after which the model has to stop."""
     limit_called: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """What the server calls that limit."""
+    """The name of that limit on the server."""
     requests_at_once: Annotated[int, Field(ge=1, le=256)] = 4
     """Requests that wait for an answer at the same time."""
     tokens_a_minute: Annotated[int, Field(ge=100)] | None = None
@@ -531,7 +531,7 @@ class OpinionSettings(Section):
     family: tuple[str, ...] = ()
     """Runs or systems of the model's own family, by name or by a pattern such as `llama_*`: reports mark them."""
     report: bool = False
-    """Whether report, datasheet and release have this opinion although it has not answered all planned pairs. Other
+    """`true`: report, datasheet and release have this opinion although it has not answered all planned pairs. Other
     incomplete opinions count as trials, and only `annot opinion list` and `annot opinion report` show them."""
 
     @model_validator(mode="after")
@@ -554,7 +554,7 @@ class Settings(Section):
     seed: Annotated[int, Field(ge=0)] = 13
     """The seed of everything that is drawn at random."""
     kind: Kind = "facets"
-    """What people judge: `facets` of papers, or `topics` or `questions` as a whole. It selects the packaged
+    """The kind of judging: `facets` of papers, or `topics` or `questions` as a whole. It selects the packaged
     guidelines and the defaults of some settings. A study with facets and topics is of kind `facets`."""
     collection: CollectionSettings = CollectionSettings()
     scale: ScaleSettings = ScaleSettings()

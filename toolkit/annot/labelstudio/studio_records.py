@@ -323,7 +323,7 @@ def read_annotation(
     """
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
-    account = account_of(payload)
+    account = id_of(payload.get("completed_by"))
     own_accounts: set[int | None] = set(accounts)
     if on_record is not None and on_record.record.judged_at == payload.get("created_at"):
         # The server forgets whose an annotation was when it removes the account.
@@ -419,11 +419,6 @@ def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
     return [
         text for entry in chosen for text in ([entry] if kind == "text" and isinstance(entry, str) else _list(entry))
     ]
-
-
-def account_of(payload: Payload) -> int | None:
-    """The server's id of the account that made the annotation."""
-    return id_of(payload.get("completed_by"))
 
 
 def id_of(value: Any) -> int | None:

@@ -70,7 +70,7 @@ class StudyInputs:
     @cached_property
     def ranking_inputs(self) -> RankingInputs:
         needs = dict.fromkeys(name for system in self.systems for name in system.index_methods(self.settings))
-        return open_index(self.ws, methods=needs, advance=self.advance).inputs
+        return open_index(self.ws, methods=needs, advance=self.advance)[0]
 
     @cached_property
     def grades(self) -> StudyGrades:

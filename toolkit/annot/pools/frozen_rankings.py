@@ -232,10 +232,10 @@ def rank_corpus(
     if computed:
         done = count(1)
         with TemporaryDirectory(prefix="annot-") as scratch:
-            index = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
+            inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
             rankings = rank_all(
-                index.inputs,
+                inputs,
                 methods=computed,
                 paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
                 texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
@@ -243,8 +243,7 @@ def rank_corpus(
                 ranking_depth=ranking_depth,
                 after_method=lambda _name: advance(next(done), len(computed)),
             )
-            facts = {method: method_named(method).settings(index.inputs) for method in computed}
-            digest = index.corpus_sha256
+            facts = {method: method_named(method).settings(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
@@ -252,14 +251,14 @@ def rank_corpus(
         facts[method] = {"imported": sha256}
         rankings[method] = _without(imported[method], barred, ranking_depth)
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
-    inputs = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
+    files = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
         "topics": list(topics),
         "methods": facts,
         **({NOT_RANKED: skipped} if skipped else {}),
-        **({"inputs": inputs} if inputs else {}),
+        **({"inputs": files} if files else {}),
     }
 
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -273,9 +273,7 @@ class Rows:
 
 def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
     """The folder of the averages of a shard."""
-    field, weighted = variant
-    kind = "weighted" if weighted else "plain"
-    return places.own(f"{averages_name(words)}/{field}-{kind}/{name}")
+    return places.own(f"{averages_name(words)}/{variant[0]}-{'weighted' if variant[1] else 'plain'}/{name}")
 
 
 def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
@@ -324,14 +322,6 @@ quarters of the memory); with more, they wait for each other."""
 V = TypeVar("V", bound=Vectors)
 
 
-@dataclass(frozen=True)
-class Index:
-    """Inputs of the ranking methods, and the hash of the corpus that they were made from."""
-
-    inputs: RankingInputs
-    corpus_sha256: str
-
-
 def open_index(
     ws: Workspace,
     *,
@@ -339,15 +329,15 @@ def open_index(
     advance: Advance,
     scratch: Path | None = None,
     memory: int = MEMORY,
-) -> Index:
-    """Index with all that `methods` need; missing parts are made and kept.
+) -> tuple[RankingInputs, str]:
+    """All that `methods` need, and the hash of the corpus that it was made from; missing parts are made and kept.
 
     scratch: folder for missing parts instead, which are then not kept; it has to last as long as the index. memory:
     bytes that all processes at work on shards may take together, and so may the training and `lsa` after them. Raises
     MissingInput when a method needs vectors that are missing, with how to add them; InputError when the memory is too
     small.
     """
-    needs = [method_named(name).needs for name in methods]
+    chosen = [method_named(name) for name in methods]
     machine, processes = ws.machine, processes_within(memory)
 
     def making() -> Each:
@@ -356,13 +346,13 @@ def open_index(
         by_threads = not engine.cluster and engine.processes <= FEW
         return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
-    named = [need.vectors for need in needs if need.vectors is not None and need.vectors != LSA]
+    named = [method.vectors for method in chosen if method.vectors is not None and method.vectors != LSA]
     sets = {name: vectors_of(ws, name) for name in named}
     places = places_of(ws, scratch, keep=scratch is None)
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     loaded_words, averaged = None, {}
-    variants = [variant for need in needs for variant in need.averages]
+    variants = [variant for method in chosen for variant in method.averages]
     if variants:
         words = words_place(ws, places)
         if not words.is_dir():
@@ -373,13 +363,10 @@ def open_index(
             shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
         loaded_words = word_vectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
-    if any(need.vectors == LSA for need in needs):
+    if any(method.vectors == LSA for method in chosen):
         decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
         searched[LSA] = _searched(decomposition, lsa_place(places), machine)
-    inputs = RankingInputs(
-        corpus, word_vectors=loaded_words, vectors=searched, averages=averaged, each=each_on(machine)
-    )
-    return Index(inputs, places.corpus_sha256)
+    return RankingInputs(corpus, loaded_words, searched, averaged, each_on(machine)), places.corpus_sha256
 
 
 def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
@@ -479,30 +466,22 @@ def faults_of(ws: Workspace) -> tuple[str, ...]:
     Raises MissingInput if there is no index.
     """
     root = ws.cache / "index"
-    abouts = sorted(root.rglob(array_files.ABOUT))
-    if not abouts:
+    changed = changed_folders(ws)
+    if not changed:
         raise MissingInput(f"{root}: no index", hint="make it with `annot index`")
     missing = [
-        f"{root / 'shards' / name}: found no folder, expected a shard of {corpus_folder.parent.name}"
-        for corpus_folder in root.glob(f"corpora/*/{WHOLE}")
-        for name in _names(corpus_folder / "shards.txt")
+        f"{root / 'shards' / name}: found no folder, expected a shard of {names.parent.parent.name}"
+        for names in root.glob(f"corpora/*/{WHOLE}/shards.txt")
+        for name in names.read_text(encoding="utf-8").split()
         if not (root / "shards" / name).is_dir()
     ]
-    folders = [about.parent for about in abouts]
-    return (*missing, *(fault for faults in in_threads(array_files.faults, folders) for fault in faults))
+    return (*missing, *chain.from_iterable(changed.values()))
 
 
-def damaged(ws: Workspace) -> tuple[Path, ...]:
-    """Folders to remove, so that changed files are made again."""
+def changed_folders(ws: Workspace) -> dict[Path, list[str]]:
+    """The files of each folder of the index that have changed since they were written, in words."""
     folders = sorted(about.parent for about in (ws.cache / "index").rglob(array_files.ABOUT))
-    return tuple(
-        folder for folder, faults in zip(folders, in_threads(array_files.faults, folders), strict=True) if faults
-    )
-
-
-def _names(path: Path) -> list[str]:
-    """The lines of a file; none when it is missing."""
-    return path.read_text(encoding="utf-8").split() if path.is_file() else []
+    return dict(zip(folders, in_threads(array_files.faults, folders), strict=True))
 
 
 def _folders(root: Path) -> Iterator[Path]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,12 +20,13 @@ from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import search, word_vectors
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Field, Rows, Rule, Sparse, sparse
-from annot.ranking.search import TFIDF, Bm25, VectorSource, fit_bm25, fit_lucene
+from annot.ranking.search import TFIDF, Bm25, TermFormula, Tfidf, VectorSource, fit_bm25, fit_lucene
 from annot.ranking.vectors import Vectors
 from annot.ranking.word_vectors import Averages, WordVectors
 
 BM25_OKAPI = {"k1": 1.5, "b": 0.75, "epsilon": 0.25}
 """Settings of `bm25` in a name: rank_bm25's defaults, with which CSFCube's baseline was made."""
+OKAPI_SETTINGS = {"tokens": "words", **BM25_OKAPI}
 BM25_LUCENE = {"k1": 1.2, "b": 0.75}
 """Settings of `bm25lucene`: the defaults of Lucene's `BM25Similarity`."""
 
@@ -83,7 +84,7 @@ class RankingInputs:
     @cached_property
     def bm25(self) -> Bm25:
         """BM25 of the abstracts."""
-        return fit_bm25(self.corpus.statistics("abstract", "words"), **BM25_OKAPI)
+        return _okapi(self.corpus, "abstract")
 
     @cached_property
     def idf(self) -> NDArray[np.float64]:
@@ -97,88 +98,67 @@ class RankingInputs:
         return word_vectors.fold_in(query, self.idf, decomposition.basis)
 
 
-class Queries(NamedTuple):
-    """Query papers, taken as wholes."""
+class TopicsToRank(NamedTuple):
+    """Query papers taken as wholes, or topics that are texts."""
 
     names: Sequence[str]
-    """Ids of the papers, under which their vectors are."""
-    rows: Rows
+    """Names of their vectors: the ids of query papers."""
     depths: Rows
     """Number of papers to rank for each."""
+    rows: Rows | None
+    """Rows of the query papers in the corpus; None of texts."""
+    texts: Sequence[Mapping[Field, str]] = ()
+    """Text of each topic for each field of the papers."""
 
     def counts(self, corpus: Corpus, field: Field, rule: Rule) -> Sparse:
         """Counts of a field under a rule: a row for each."""
+        if self.rows is None:
+            return corpus.texts([text[field] for text in self.texts], rule)
         return corpus.counts(field, rule, self.rows)
 
 
-class Texts(NamedTuple):
-    """Topics that are texts."""
-
-    names: Sequence[str]
-    """Names of their vectors."""
-    of: Sequence[Mapping[Field, str]]
-    """Text of each topic for each field of the papers."""
-    depths: Rows
-    """Number of papers to rank for each."""
-
-    def counts(self, corpus: Corpus, field: Field, rule: Rule) -> Sparse:
-        """Counts of the texts for a field under a rule: a row for each."""
-        return corpus.texts([text[field] for text in self.of], rule)
-
-
-class Needs(NamedTuple):
-    """Inputs of a method besides tokens and counts."""
-
-    averages: tuple[Variant, ...] = ()
-    """Averages of word vectors."""
-    vectors: str | None = None
-    """A set of vectors of this name; `LSA` is made of the corpus."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class HasSettings:
-    """Settings that go on record with a ranking; every method and every baseline has them."""
+class Rankable:
+    """The inputs of a method or of a baseline besides tokens and counts, and the settings that go on record with it."""
 
     settings: Callable[[RankingInputs], dict[str, Any]]
     """All that its figures depend on besides the corpus."""
-    needs: Needs
+    averages: tuple[Variant, ...] = ()
+    """Averages of word vectors that it needs."""
+    vectors: str | None = None
+    """Name of the set of vectors that it needs; `LSA` is made of the corpus."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(HasSettings):
+class Method(Rankable):
     """Ranks the whole corpus for topics, one after the other in their order."""
 
-    rank: Callable[[RankingInputs, Queries | Texts], list[Ranking]]
+    rank: Callable[[RankingInputs, TopicsToRank], list[Ranking]]
 
 
-def _by_tfidf(field: Field) -> Method:
-    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
-        counts = topics.counts(inputs.corpus, field, "terms")
-        return search.rank_counts(inputs.corpus, field, counts, depths=topics.depths, each=inputs.each)
+def by_terms(field: Field, formula: Callable[[Corpus, Field], TermFormula], settings: Mapping[str, Any]) -> Method:
+    """The method that ranks by a formula of terms, which is fitted to the field of a corpus."""
 
-    return Method(rank=rank, settings=lambda _: dict(TFIDF), needs=Needs())
+    def rank(inputs: RankingInputs, topics: TopicsToRank) -> list[Ranking]:
+        fitted = formula(inputs.corpus, field)
+        counts = topics.counts(inputs.corpus, field, fitted.rule)
+        return search.rank_by_terms(inputs.corpus, field, fitted, counts, depths=topics.depths, each=inputs.each)
+
+    return Method(rank=rank, settings=lambda _: dict(settings))
 
 
-def _by_bm25(field: Field, *, lucene: bool = False) -> Method:
-    def fitted(corpus: Corpus) -> Bm25:
-        statistics = corpus.statistics(field, "words")
-        if lucene:
-            return fit_lucene(statistics, corpus.filled(field, "words"), **BM25_LUCENE)
-        return fit_bm25(statistics, **BM25_OKAPI)
+def _okapi(corpus: Corpus, field: Field) -> Bm25:
+    return fit_bm25(corpus.statistics(field, "words"), **BM25_OKAPI)
 
-    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
-        corpus = inputs.corpus
-        counts = topics.counts(corpus, field, "words")
-        return search.rank_by_bm25(corpus, field, fitted(corpus), counts, depths=topics.depths, each=inputs.each)
 
-    facts = {"tokens": "words", "form": "lucene", **BM25_LUCENE} if lucene else {"tokens": "words", **BM25_OKAPI}
-    return Method(rank=rank, settings=lambda _: dict(facts), needs=Needs())
+def _lucene(corpus: Corpus, field: Field) -> Bm25:
+    return fit_lucene(corpus.statistics(field, "words"), corpus.filled(field, "words"), **BM25_LUCENE)
 
 
 def _by_average(field: Field, *, weighted: bool) -> Method:
-    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
+    def rank(inputs: RankingInputs, topics: TopicsToRank) -> list[Ranking]:
         source = inputs.averages_by(field, weighted=weighted)
-        if isinstance(topics, Queries):
+        if topics.rows is not None:
             vectors = source[topics.rows]
         else:
             counts = topics.counts(inputs.corpus, field, "words")
@@ -186,20 +166,20 @@ def _by_average(field: Field, *, weighted: bool) -> Method:
         ids = inputs.corpus.paper_ids
         return search.search(source, ids, vectors, metric="l2", depths=topics.depths, each=inputs.each)
 
-    needs = Needs(averages=((field, weighted),))
-    return Method(rank=rank, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
+    settings = partial(_averaged, weighted=weighted)
+    return Method(rank=rank, settings=settings, averages=((field, weighted),))
 
 
 def _by_vectors(name: str) -> Method:
-    def rank(inputs: RankingInputs, topics: Queries | Texts) -> list[Ranking]:
+    def rank(inputs: RankingInputs, topics: TopicsToRank) -> list[Ranking]:
         vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
-        if name == LSA and isinstance(topics, Texts):
+        if name == LSA and topics.rows is None:
             counts = topics.counts(inputs.corpus, "abstract", "terms")
             folded = np.stack([inputs.fold_in(row) for row in counts])
             return dense_vectors.nearest(vectors, folded, corpus=corpus, depths=topics.depths, each=inputs.each)
         return dense_vectors.rank(vectors, topics.names, corpus=corpus, depths=topics.depths, each=inputs.each)
 
-    return Method(rank=rank, settings=lambda inputs: _described(inputs, name), needs=Needs(vectors=name))
+    return Method(rank=rank, settings=partial(_described, name=name), vectors=name)
 
 
 def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
@@ -213,14 +193,14 @@ def _described(inputs: RankingInputs, name: str) -> dict[str, Any]:
 
 
 METHODS: dict[str, Method] = {
-    "title_tfidf": _by_tfidf("title"),
-    "title_bm25": _by_bm25("title"),
-    "title_bm25lucene": _by_bm25("title", lucene=True),
+    "title_tfidf": by_terms("title", Tfidf, TFIDF),
+    "title_bm25": by_terms("title", _okapi, OKAPI_SETTINGS),
+    "title_bm25lucene": by_terms("title", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
     "title_cbow200": _by_average("title", weighted=False),
     "title_tfidfcbow200": _by_average("title", weighted=True),
-    "abs_tfidf": _by_tfidf("abstract"),
-    "abs_bm25": _by_bm25("abstract"),
-    "abs_bm25lucene": _by_bm25("abstract", lucene=True),
+    "abs_tfidf": by_terms("abstract", Tfidf, TFIDF),
+    "abs_bm25": by_terms("abstract", _okapi, OKAPI_SETTINGS),
+    "abs_bm25lucene": by_terms("abstract", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
     "abs_cbow200": _by_average("abstract", weighted=False),
     "abs_tfidfcbow200": _by_average("abstract", weighted=True),
     LSA: _by_vectors(LSA),
@@ -254,7 +234,7 @@ def rank_all(
     """
     banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
     depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
-    queries = Queries(paper_ids, inputs.corpus.rows(paper_ids), depths)
+    queries = TopicsToRank(paper_ids, depths, inputs.corpus.rows(paper_ids))
     done: dict[str, dict[str, Ranking]] = {}
     for name in methods:
         method = method_named(name)
@@ -268,41 +248,29 @@ def rank_all(
         if able := [topic_id for topic_id in texts if topic_id not in lacking]:
             names = [dense_vectors.topic_name(topic_id, read[topic_id]) for topic_id in able]
             depths = np.full(len(able), ranking_depth, dtype=np.int64)
-            topics = Texts(names, [texts[topic_id] for topic_id in able], depths)
+            topics = TopicsToRank(names, depths, None, [texts[topic_id] for topic_id in able])
             done[name] |= zip(able, method.rank(inputs, topics), strict=True)
         after_method(name)
     return done
 
 
-@dataclass(frozen=True)
-class PoolToRank:
-    """A query, and the candidates to put in order."""
-
-    inputs: RankingInputs
-    query: Callable[[Rule], Sparse]
-    """Counts of the query under a rule: one row."""
-    rows: Rows
-
-    def candidates(self, rule: Rule) -> Sparse:
-        """The counts of the candidates' abstracts."""
-        return self.inputs.corpus.counts("abstract", rule, self.rows)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Baseline(HasSettings):
+class Baseline(Rankable):
     """Scores the candidates of a pool, each its whole abstract without the title; higher is better."""
 
-    score: Callable[[PoolToRank], NDArray[np.float64]]
+    score: Callable[[RankingInputs, Callable[[Rule], Sparse], Rows], NDArray[np.float64]]
+    """Function of the corpus with its vectors, of the counts of the query under a rule, one row, and of the rows of the
+    candidates."""
 
 
-def _pool_tfidf(pool: PoolToRank) -> NDArray[np.float64]:
-    candidates = pool.candidates("terms")
-    return _empty_last(search.tfidf_cosines(pool.query("terms"), candidates, pool.inputs.idf)[0], candidates)
+def _pool_tfidf(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
+    candidates = inputs.corpus.counts("abstract", "terms", rows)
+    return _empty_last(search.tfidf_cosines(query("terms"), candidates, inputs.idf)[0], candidates)
 
 
-def _pool_bm25(pool: PoolToRank) -> NDArray[np.float64]:
-    candidates = pool.candidates("words")
-    return _empty_last(pool.inputs.bm25.scores(pool.query("words"), candidates), candidates)
+def _pool_bm25(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
+    candidates = inputs.corpus.counts("abstract", "words", rows)
+    return _empty_last(inputs.bm25.scores(query("words"), candidates), candidates)
 
 
 def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.float64]:
@@ -310,31 +278,31 @@ def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.f
 
 
 def _pool_average(*, weighted: bool) -> Baseline:
-    def score(pool: PoolToRank) -> NDArray[np.float64]:
-        average = pool.inputs.average(pool.query("words"), weighted=weighted)
-        candidates = pool.inputs.averages_by("abstract", weighted=weighted)[pool.rows]
+    def score(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
+        average = inputs.average(query("words"), weighted=weighted)
+        candidates = inputs.averages_by("abstract", weighted=weighted)[rows]
         usable = (candidates != 0).any(axis=1) & bool((average != 0).any())
         return np.where(usable, search.negated_distances(average, candidates), EMPTY_SCORE)
 
-    needs = Needs(averages=(("abstract", weighted),))
-    return Baseline(score=score, settings=lambda inputs: _averaged(inputs, weighted=weighted), needs=needs)
+    settings = partial(_averaged, weighted=weighted)
+    return Baseline(score=score, settings=settings, averages=(("abstract", weighted),))
 
 
-def _pool_lsa(pool: PoolToRank) -> NDArray[np.float64]:
-    query = pool.inputs.fold_in(pool.query("terms"))
-    candidates = np.asarray(pool.inputs.vectors[LSA].matrix[pool.rows])
-    usable = candidates.any(axis=1) & bool(query.any())
-    scores = np.full(len(pool.rows), EMPTY_SCORE)
-    scores[usable] = search.dense_cosines(query, candidates[usable])
+def _pool_lsa(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
+    folded = inputs.fold_in(query("terms"))
+    candidates = np.asarray(inputs.vectors[LSA].matrix[rows])
+    usable = candidates.any(axis=1) & bool(folded.any())
+    scores = np.full(len(rows), EMPTY_SCORE)
+    scores[usable] = search.dense_cosines(folded, candidates[usable])
     return scores
 
 
 BASELINES: dict[str, Baseline] = {
-    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(TFIDF), needs=Needs()),
-    "fabs_bm25": Baseline(score=_pool_bm25, settings=lambda _: {"tokens": "words", **BM25_OKAPI}, needs=Needs()),
+    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(TFIDF)),
+    "fabs_bm25": Baseline(score=_pool_bm25, settings=lambda _: dict(OKAPI_SETTINGS)),
     "fabs_cbow200": _pool_average(weighted=False),
     "fabs_tfidfcbow200": _pool_average(weighted=True),
-    LSA: Baseline(score=_pool_lsa, settings=lambda inputs: _described(inputs, LSA), needs=Needs(vectors=LSA)),
+    LSA: Baseline(score=_pool_lsa, settings=partial(_described, name=LSA), vectors=LSA),
 }
 
 
@@ -342,5 +310,5 @@ def rank_candidates(
     inputs: RankingInputs, *, baseline: str, query: Callable[[Rule], Sparse], doc_ids: Sequence[str]
 ) -> Ranking:
     """Candidates of any query in the baseline's order. query: its counts under a rule, one row."""
-    scores = BASELINES[baseline].score(PoolToRank(inputs, query, inputs.corpus.rows(doc_ids)))
+    scores = BASELINES[baseline].score(inputs, query, inputs.corpus.rows(doc_ids))
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))

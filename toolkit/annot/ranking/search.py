@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -352,7 +353,7 @@ def _measured(
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Scores of documents by their terms: the cosine of tf-idf vectors, and BM25.
+# Scores of documents by their terms: the cosine of tf-idf vectors, BM25, and any other `TermFormula`.
 #
 # tf-idf as scikit-learn's `TfidfVectorizer()` computes it with its default settings: raw counts, idf(t) = ln((1 + N)
 # / (1 + df(t))) + 1, vectors of Euclidean length 1. A document without a token never ranks, and a cosine of 0 (no
@@ -403,15 +404,61 @@ def blocks(corpus: Corpus, field: Field, *, size: int) -> Iterator[Sparse]:
         yield unit(corpus.counts(field, "terms", rows), idf).astype(np.float32)
 
 
+class TermFormula(ABC):
+    """Formula that scores documents by the tokens that they share with a query: the sum over these of the token's
+    weight in the query times its weight in the document, and what is made of the sum in the end.
+
+    It is sent to the workers that search, so it is small or on the disk.
+    """
+
+    rule: ClassVar[Rule]
+    """Rule of the tokens that are counted."""
+
+    @abstractmethod
+    def query_weights(self, queries: Sparse) -> Sparse:
+        """Weights in the places of the queries' counts; above 0."""
+
+    def document_weights(self, rows: Sparse, tokens: NDArray[np.int32]) -> Sparse:
+        """Weights in the places of these documents' counts; above 0. tokens: the number of each column in the
+        corpus."""
+        return rows
+
+    def finish(self, sums: NDArray[np.float64], queries: Sparse, rows: Sparse, start: int) -> NDArray[np.float64]:
+        """Scores from the sums, which may be changed in place: shape (queries, rows); 0 if no token is shared.
+
+        queries, rows: counts. start: the number of the first of the rows in the corpus.
+        """
+        return sums
+
+
 @dataclass(frozen=True)
-class _Search:
-    """Finds, in one shard, the candidates of each query. weights: a row for each query, shape (queries, tokens)."""
+class Tfidf(TermFormula):
+    """Cosine of tf-idf vectors of a field."""
 
     corpus: Corpus
     field: Field
-    bm25: Bm25 | None
-    """BM25 statistics; None ranks by the cosine of tf-idf."""
-    weights: Sparse
+    rule: ClassVar[Rule] = "terms"
+
+    def query_weights(self, queries: Sparse) -> Sparse:
+        # One side carries both weights and its own length, so that the corpus's counts are used as they are.
+        idf = self.corpus.statistics(self.field, "terms").smooth_idf
+        weights = unit(queries, idf)
+        weights.data *= idf[weights.indices]
+        return weights
+
+    def finish(self, sums: NDArray[np.float64], queries: Sparse, rows: Sparse, start: int) -> NDArray[np.float64]:
+        sums /= self.corpus.norms(self.field)[start : start + rows.shape[0]]
+        return sums
+
+
+@dataclass(frozen=True)
+class _TermSearch:
+    """Finds, in one shard, the candidates of each query. queries: counts, shape (queries, tokens)."""
+
+    corpus: Corpus
+    field: Field
+    formula: TermFormula
+    queries: Sparse
     depths: NDArray[np.int64]
     least: NDArray[np.float64]
     """Known lower bounds of the k-th scores from finished shards; another process has none of them."""
@@ -419,67 +466,49 @@ class _Search:
     @cached_property
     def used(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Row in the table for each token, and the table of weights; row 0 is of tokens that no query has."""
-        tokens = np.unique(self.weights.indices)
-        row_of = np.zeros(self.weights.shape[1], dtype=np.int32)
+        weights = self.formula.query_weights(self.queries)
+        tokens = np.unique(weights.indices)
+        row_of = np.zeros(weights.shape[1], dtype=np.int32)
         row_of[tokens] = np.arange(1, len(tokens) + 1)
-        return row_of, np.concatenate([np.zeros((1, len(self.depths))), self.weights[:, tokens].toarray().T])
-
-    @property
-    def rule(self) -> Rule:
-        """Rule of the tokens that are counted."""
-        return "terms" if self.bm25 is None else "words"
-
-    @cached_property
-    def places(self) -> list[NDArray[np.int32]]:
-        """Corpus numbers of each shard's tokens."""
-        return self.corpus.places(self.rule)
-
-    @cached_property
-    def norms(self) -> NDArray[np.float64]:
-        """Divisor of each paper's score; BM25 has taken its length into account."""
-        return self.corpus.norms(self.field) if self.bm25 is None else np.ones(len(self.corpus))
+        return row_of, np.concatenate([np.zeros((1, len(self.depths))), weights[:, tokens].toarray().T])
 
     def __call__(self, number: int) -> tuple[list[Candidates], NDArray[np.float64]]:
-        counts = self.corpus.shards[number].counts(self.field, self.rule)
+        counts = self.corpus.shards[number].counts(self.field, self.formula.rule)
+        tokens = self.corpus.places(self.formula.rule)[number]
         row_of, table = self.used
-        table_rows = row_of[self.places[number]]
+        table_rows = row_of[tokens]
         first_row = int(self.corpus.starts[number])
         top, exact = TopK(self.depths, relative=ROUNDING_STEP, least=self.least), np.zeros(len(self.depths))
         for start in range(0, counts.shape[0], ROWS_PER_BLOCK):
-            run = run_of(counts, start, start + ROWS_PER_BLOCK)
-            run = run if self.bm25 is None else self.bm25.saturated(run)
+            rows = run_of(counts, start, start + ROWS_PER_BLOCK)
+            weights = self.formula.document_weights(rows, tokens)
             # For few queries, tokens that none of them has are passed over slower than they are multiplied by 0.
             few_queries = len(self.depths) <= FEW
-            products = run @ table[table_rows] if few_queries else _of_used(run, table_rows, len(table)) @ table
-            norms = self.norms[first_row + start : first_row + start + products.shape[0]]
-            top.push(first_row + start, _scaled(products, norms), error=exact)
+            sums = weights @ table[table_rows] if few_queries else _of_used(weights, table_rows, len(table)) @ table
+            sums = np.ascontiguousarray(sums.T)
+            nothing = sums <= 0
+            with np.errstate(invalid="ignore"):
+                scores = self.formula.finish(sums, self.queries, rows, first_row + start)
+            scores[nothing] = -np.inf
+            top.push(first_row + start, scores, error=exact)
         return top.candidates(error=exact), exact
 
 
-def rank_counts(
-    corpus: Corpus, field: Field, queries: Sparse, *, depths: NDArray[np.int64], each: Each = in_threads
+def rank_by_terms(
+    corpus: Corpus,
+    field: Field,
+    formula: TermFormula,
+    queries: Sparse,
+    *,
+    depths: NDArray[np.int64],
+    each: Each = in_threads,
 ) -> list[Ranking]:
-    """The best documents for each row of counts of terms. depths: shape (queries,)."""
-    idf = corpus.statistics(field, "terms").smooth_idf
-    # One side carries both weights and its own length, so that the corpus's counts are used as they are.
-    weights = unit(queries, idf)
-    weights.data *= idf[weights.indices]
-    return _found(corpus, field, None, weights, depths=depths, each=each)
+    """The best documents for each row of counts, under the rule of the formula. depths: shape (queries,).
 
-
-def rank_by_bm25(
-    corpus: Corpus, field: Field, bm25: Bm25, queries: Sparse, *, depths: NDArray[np.int64], each: Each = in_threads
-) -> list[Ranking]:
-    """The best documents for each row of counts of words. depths: shape (queries,)."""
-    weights = with_data(queries, queries.data * bm25.idf[queries.indices])
-    return _found(corpus, field, bm25, weights, depths=depths, each=each)
-
-
-def _found(
-    corpus: Corpus, field: Field, bm25: Bm25 | None, weights: Sparse, *, depths: NDArray[np.int64], each: Each
-) -> list[Ranking]:
+    A document whose sum over the shared tokens is not above 0 is left out.
+    """
     bounds = np.full(len(depths), -np.inf)
-    parts = each(_Search(corpus, field, bm25, weights, depths, bounds), range(len(corpus.shards)))
+    parts = each(_TermSearch(corpus, field, formula, queries, depths, bounds), range(len(corpus.shards)))
     candidates = best_of_all(parts, depths, relative=ROUNDING_STEP, least=bounds)
     ids = corpus.paper_ids
     return [best(ids, *part, depth=depth) for part, depth in zip(candidates, depths.tolist(), strict=True)]
@@ -492,19 +521,10 @@ def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
     return sparse(counts.data[used_entries], rows[used_entries], np.searchsorted(used_entries, counts.indptr), width)
 
 
-def _scaled(products: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Products with the queries as cosines, shape (queries, rows), and -inf if no token is shared."""
-    scores = np.ascontiguousarray(products.T)
-    nothing = scores <= 0
-    with np.errstate(invalid="ignore"):
-        scores /= norms
-    scores[nothing] = -np.inf
-    return scores
-
-
 @dataclass(frozen=True)
-class Bm25:
-    """The statistics of a corpus: idf, shape (width,); mean length in tokens; the parameters of the formula."""
+class Bm25(TermFormula):
+    """BM25 with the statistics of a corpus: idf, shape (width,); mean length in tokens; the parameters of the
+    formula."""
 
     idf: NDArray[np.float64]
     mean_length: float
@@ -512,20 +532,20 @@ class Bm25:
     b: float
     gain: float
     """k1 + 1, or 1 in Lucene's form."""
+    rule: ClassVar[Rule] = "words"
 
-    def saturated(self, rows: Sparse) -> Sparse:
-        """Rows of counts as each token's contribution to a score, but for its idf."""
-        widths = np.diff(rows.indptr)
-        lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), widths)
+    def query_weights(self, queries: Sparse) -> Sparse:
+        return with_data(queries, queries.data * self.idf[queries.indices])
+
+    def document_weights(self, rows: Sparse, tokens: NDArray[np.int32] | None = None) -> Sparse:
+        lengths = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), np.diff(rows.indptr))
         return with_data(
             rows, rows.data * self.gain / (rows.data + self.k1 * (1 - self.b + self.b * lengths / self.mean_length))
         )
 
     def scores(self, query: Sparse, rows: Sparse) -> NDArray[np.float64]:
         """The score of each row of counts, shape (rows,), for a query of one row of counts."""
-        weights = np.zeros(len(self.idf))
-        weights[query.indices] = query.data * self.idf[query.indices]
-        return np.asarray(self.saturated(rows) @ weights)
+        return np.asarray(self.document_weights(rows) @ self.query_weights(query).toarray()[0])
 
 
 def fit_bm25(statistics: Statistics, *, k1: float, b: float, epsilon: float) -> Bm25:

@@ -16,76 +16,13 @@ from annot.base.names import called, near
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking, Topic
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
-from annot.pools.admission import (
-    Admission,
-    admissions,
-    as_recorded,
-    near_duplicates,
-    passed_over_in,
-    recorded_admissions,
-    write_admissions,
-)
-from annot.pools.drawn_pools import (
-    GrownPool,
-    PoolChange,
-    PoolFacts,
-    PoolGrowth,
-    draw_pools,
-    drawn_rankings,
-    facts_of,
-    grown_pools,
-    is_guarded,
-    made_now,
-    next_version,
-    passed_over,
-    pool_changes,
-    queries_of,
-    record_version,
-    recorded_pools,
-    refuse_growth,
-    refuse_unasked,
-    topics_named,
-    write_pools,
-)
-from annot.pools.frozen_rankings import (
-    Rankings,
-    joined,
-    lines_of,
-    method_settings,
-    needed,
-    not_ranked,
-    rank_corpus,
-    ranked_corpus,
-    read_rankings,
-    refuse_other_corpus,
-    write_rankings,
-)
-from annot.pools.pool_design import (
-    DesignOverrides,
-    PoolDesign,
-    Topics,
-    design_of_settings,
-    differences,
-    for_text,
-    left_out_of,
-    overridden,
-    recorded_designs,
-    searched,
-    topics_of,
-    usual_design,
-    without,
-)
-from annot.pools.pooling import as_of, extended, shares
-from annot.publishing.report.tables import Column, Columns, sentences
-from annot.publishing.report.terminal import rendered
-from annot.ranking.given_vectors import absent_by_default
-from annot.ranking.methods import METHODS
-from annot.ranking.submission import imported_methods
+from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
+from annot.publishing.report import tables, terminal
+from annot.ranking import given_vectors, methods, submission
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.pools import read_queries, read_topics
-from annot.study.backups import keep_backup
-from annot.study.provenance import note, states_of
+from annot.study import backups, provenance
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -109,22 +46,22 @@ class DrawnPool:
     """Documents that it had before and has no longer."""
 
 
-def columns(built: Sequence[DrawnPool]) -> Columns[DrawnPool]:
+def columns(built: Sequence[DrawnPool]) -> tables.Columns[DrawnPool]:
     """Columns of the list of pools; those about citations if a topic has any."""
     of_citations = [
-        Column[DrawnPool]("cited", lambda pool: pool.cited),
-        Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
+        tables.Column[DrawnPool]("cited", lambda pool: pool.cited),
+        tables.Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
     ]
     of_papers = called().topic != "topic" or any(pool.cited_outside is not None for pool in built)
-    return Columns(
-        [Column(called().topic, lambda pool: pool.topic_id)],
+    return tables.Columns(
+        [tables.Column(called().topic, lambda pool: pool.topic_id)],
         [
-            Column("queries", lambda pool: pool.queries),
-            Column("pool", lambda pool: pool.size),
+            tables.Column("queries", lambda pool: pool.queries),
+            tables.Column("pool", lambda pool: pool.size),
             *(of_citations if of_papers else ()),
-            Column("exhausted methods", lambda pool: " ".join(pool.dry)),
-            Column("added", lambda pool: pool.added),
-            Column("leaving", lambda pool: pool.leaving),
+            tables.Column("exhausted methods", lambda pool: " ".join(pool.dry)),
+            tables.Column("added", lambda pool: pool.added),
+            tables.Column("leaving", lambda pool: pool.leaving),
         ],
     )
 
@@ -164,9 +101,9 @@ class _Drawn(NamedTuple):
     """New pools by topic, and their sources."""
 
     pools: dict[str, Pool]
-    rankings: Rankings
-    admitted: dict[str, Admission]
-    new: Rankings
+    rankings: frozen_rankings.Rankings
+    admitted: dict[str, admission.Admission]
+    new: frozen_rankings.Rankings
     """The rankings that are not on disk yet."""
     facts: dict[str, Any] | None
     """Facts that `write_rankings` needs of the new ones; None if all are on disk."""
@@ -179,17 +116,21 @@ class _Designs:
     drew before, unless the command line names it.
     """
 
-    def __init__(self, ws: Workspace, records: _Records, overrides: DesignOverrides, *, redraw: bool, frozen: bool):
+    def __init__(
+        self, ws: Workspace, records: _Records, overrides: pool_design.DesignOverrides, *, redraw: bool, frozen: bool
+    ):
         """redraw: ignore the designs on record. frozen: a method with a ranking on disk needs no vectors."""
         self._ws, self._texts, self._overrides = ws, records.texts, overrides
-        self._of_settings = design_of_settings(ws.settings)
+        self._of_settings = pool_design.design_of_settings(ws.settings)
         self._frozen = frozen
-        self._recorded = {} if redraw else recorded_designs(records.pools.values())
+        self._recorded = {} if redraw else pool_design.recorded_designs(records.pools.values())
         self._usual, self._usual_of_texts = (
-            usual_design({name: design for name, design in self._recorded.items() if (name in self._texts) is text})
+            pool_design.usual_design(
+                {name: design for name, design in self._recorded.items() if (name in self._texts) is text}
+            )
             for text in (False, True)
         )
-        self._absent = set(absent_by_default(ws))
+        self._absent = set(given_vectors.absent_by_default(ws))
         if frozen:
             self._absent -= {path.stem for path in ws.rankings.glob("*.run")}
         self._of_new = (
@@ -198,23 +139,23 @@ class _Designs:
             else self._changed(self._usual, self._usual.methods)
         )
 
-    def _changed(self, design: PoolDesign, drew: Collection[str]) -> PoolDesign:
+    def _changed(self, design: pool_design.PoolDesign, drew: Collection[str]) -> pool_design.PoolDesign:
         """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
-        changed = overridden(design, self._overrides)
-        return changed if self._overrides.methods else without(changed, self._absent - {*drew})
+        changed = pool_design.overridden(design, self._overrides)
+        return changed if self._overrides.methods else pool_design.without(changed, self._absent - {*drew})
 
-    def _of_topic(self, topic_id: str) -> PoolDesign:
+    def _of_topic(self, topic_id: str) -> pool_design.PoolDesign:
         design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
         return self._of_new if design is None else self._changed(design, design.methods)
 
-    def of_topics(self, topics: Topics) -> tuple[dict[str, PoolDesign], dict[str, set[str]]]:
+    def of_topics(self, topics: pool_design.Topics) -> tuple[dict[str, pool_design.PoolDesign], dict[str, set[str]]]:
         """Design of each topic, and the texts that a method cannot rank for, by method; their designs lack it."""
         designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
         methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
-        on_disk = not_ranked(self._ws) if self._frozen else None
-        left_out = left_out_of(self._ws, methods, topics.texts, frozen=on_disk)
+        on_disk = frozen_rankings.not_ranked(self._ws) if self._frozen else None
+        left_out = pool_design.left_out_of(self._ws, methods, topics.texts, frozen=on_disk)
         for topic_id in topics.texts:
-            designs[topic_id] = for_text(designs[topic_id], topic_id, left_out)
+            designs[topic_id] = pool_design.for_text(designs[topic_id], topic_id, left_out)
         return designs, left_out
 
     def new_of(self, topic_ids: Iterable[str]) -> list[str]:
@@ -246,18 +187,18 @@ class _Designs:
         """Settings in which the pools on record differ from annot.toml, unless the command line names them."""
         if self._usual is None:
             return []
-        differing = differences(self._usual, self._of_settings)
+        differing = pool_design.differences(self._usual, self._of_settings)
         return [difference for difference in differing if getattr(self._overrides, difference[0]) is None]
 
 
 class _Ranker:
     """Rankings of the corpus for some topics, and the papers that may enter their pools."""
 
-    def __init__(self, ws: Workspace, topics: Topics, *, keep: bool, advance: Advance):
+    def __init__(self, ws: Workspace, topics: pool_design.Topics, *, keep: bool, advance: Advance):
         """keep: make and keep missing parts of the index, and near-duplicates."""
         self.ws, self.topics = ws, topics
         self._keep, self._advance = keep, advance
-        self._duplicates = cache(partial(near_duplicates, ws, keep=keep, advance=advance))
+        self._duplicates = cache(partial(admission.near_duplicates, ws, keep=keep, advance=advance))
 
     def same_title(self) -> dict[str, tuple[str, ...]]:
         """Papers with the title of a query paper, by topic."""
@@ -270,13 +211,13 @@ class _Ranker:
         ranking_depth: int,
         topic_ids: Sequence[str] | None = None,
         given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
-    ) -> tuple[Rankings, dict[str, Any]]:
+    ) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
         """Rankings and facts as `rank_corpus` returns them. topic_ids: None takes all topics."""
-        return rank_corpus(
+        return frozen_rankings.rank_corpus(
             self.ws,
             methods=methods,
             topics=self.topics.ids if topic_ids is None else topic_ids,
-            texts={name: searched(topic) for name, topic in self.topics.texts.items()},
+            texts={name: pool_design.searched(topic) for name, topic in self.topics.texts.items()},
             excluded=self.same_title,
             ranking_depth=ranking_depth,
             keep=self._keep,
@@ -285,10 +226,10 @@ class _Ranker:
         )
 
     def admissions(
-        self, rankings: Rankings, current: Mapping[str, Pool], *, coming: int | None = None
-    ) -> dict[str, Admission]:
+        self, rankings: frozen_rankings.Rankings, current: Mapping[str, Pool], *, coming: int | None = None
+    ) -> dict[str, admission.Admission]:
         """Admissions to the pools, as `annot.pools.admission.admissions` returns them."""
-        return admissions(
+        return admission.admissions(
             self.ws,
             self.topics.citations,
             rankings,
@@ -306,7 +247,7 @@ def _read(ws: Workspace) -> _Records:
             texts=read_topics(session),
             pools=pools.read_pools(session),
             sent=projects.was_sent(session),
-            guarded=is_guarded(session),
+            guarded=drawn_pools.is_guarded(session),
             share=sample and sample.design.share,
         )
 
@@ -314,7 +255,7 @@ def _read(ws: Workspace) -> _Records:
 def build(
     ws: Workspace,
     *,
-    overrides: DesignOverrides,
+    overrides: pool_design.DesignOverrides,
     only: tuple[str, ...] = (),
     redraw: bool,
     frozen: bool,
@@ -334,18 +275,18 @@ def build(
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     current = records.pools
     designs = _Designs(ws, records, overrides, redraw=redraw, frozen=frozen)
-    chosen = topics_named(records.queries, only) if only else {query.topic_id for query in records.queries}
-    topics = topics_of(ws, chosen, records.texts)
+    chosen = drawn_pools.topics_named(records.queries, only) if only else {query.topic_id for query in records.queries}
+    topics = pool_design.topics_of(ws, chosen, records.texts)
     design_of, not_for_texts = designs.of_topics(topics)
     ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
     drawn = _draw(ranker, design_of, current, frozen=frozen, partly=bool(only))
     staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else None
-    changes = pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
+    changes = drawn_pools.pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
     if not dry_run:
         _write_drawn(ws, drawn, staying, changes, redraw=redraw, grow=grow)
         if redraw or not current:
-            note(ws, "pool", states_of(ws))
-    notes = sentences(
+            provenance.note(ws, "pool", provenance.states_of(ws))
+    notes = tables.sentences(
         "commands.pools",
         sizes=[len(pool.entries) for pool in drawn.pools.values()],
         left_out=designs.left_out,
@@ -353,36 +294,45 @@ def build(
         absent=designs.absent,
         same_title=ranker.same_title(),
         not_for_texts={method: new for method, ids in not_for_texts.items() if (new := designs.new_of(ids))},
-        passed_over=passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
+        passed_over=admission.passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
         dry=[pool.topic_id for pool in drawn.pools.values() if pool.dry],
         differing=designs.differing,
         changes=[change for change in changes.values() if current and (change.added or change.leaving)],
         wants_grow=records.sent and dry_run and not grow and any(change.added for change in changes.values()),
         dry_run=dry_run,
     )
-    notes += sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
+    notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
     in_figures = tuple(_in_figures(pool, records.queries, changes) for pool in drawn.pools.values())
     return BuiltPools(in_figures, records.sent, notes)
 
 
 def _draw(
-    ranker: _Ranker, designs: Mapping[str, PoolDesign], current: Mapping[str, Pool], *, frozen: bool, partly: bool
+    ranker: _Ranker,
+    designs: Mapping[str, pool_design.PoolDesign],
+    current: Mapping[str, Pool],
+    *,
+    frozen: bool,
+    partly: bool,
 ) -> _Drawn:
     """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
     ws = ranker.ws
-    topics_by_method = needed(designs, {name: pool for name, pool in current.items() if name in designs})
+    topics_by_method = frozen_rankings.needed(
+        designs, {name: pool for name, pool in current.items() if name in designs}
+    )
     facts = None
     if frozen:
-        rankings = read_rankings(ws, topics_by_method)
+        rankings = frozen_rankings.read_rankings(ws, topics_by_method)
     else:
         ranking_depth = max(design.ranking_depth for design in designs.values())
         rankings, facts = ranker.rank(list(topics_by_method), ranking_depth=ranking_depth)
         if partly:
-            refuse_other_corpus(ws, facts, corrected_only=ranked_corpus(ws).differs_by_corrections)
+            frozen_rankings.refuse_other_corpus(
+                ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
+            )
     admitted = ranker.admissions(rankings, current)
     if frozen:
-        admitted = as_recorded(admitted, recorded_admissions(ws))
-    drawn = draw_pools(rankings, designs, admitted, current=current)
+        admitted = admission.as_recorded(admitted, admission.recorded_admissions(ws))
+    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current)
     return _Drawn({pool.topic_id: pool for pool in drawn}, rankings, admitted, {} if frozen else rankings, facts)
 
 
@@ -390,51 +340,51 @@ def _write_drawn(
     ws: Workspace,
     drawn: _Drawn,
     staying: Sequence[Pool] | None,
-    changes: Mapping[str, PoolChange],
+    changes: Mapping[str, drawn_pools.PoolChange],
     *,
     redraw: bool,
     grow: bool,
 ) -> None:
     """Write the pools to the database, and their files. staying: pools that were not drawn now; None if all were."""
     new, others = list(drawn.pools.values()), staying or ()
-    lines, facts = lines_of(drawn.rankings), drawn.facts
+    lines, facts = frozen_rankings.lines_of(drawn.rankings), drawn.facts
     hashes = {
         topic_id: rankings_sha256({name: lines[name] for name in lines if name in pool.methods}, topic_id)
         for topic_id, pool in drawn.pools.items()
     }
     if facts is not None and staying is not None:
-        lines, facts = joined(ws, lines, facts=facts, of_topics=True)
+        lines, facts = frozen_rankings.joined(ws, lines, facts=facts, of_topics=True)
     with ws.writing() as session:
-        refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
+        drawn_pools.refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
         hashes = pools.read_rankings_sha256(session) | hashes
         pools.replace_pools(session, [*new, *others], rankings_sha256=hashes)
         if redraw:
-            keep_backup(ws, "before pool redraw")
+            backups.keep_backup(ws, "before pool redraw")
     if facts is not None:
-        write_rankings(ws, lines, facts=facts)
-    on_record = recorded_admissions(ws) if others else {}
+        frozen_rankings.write_rankings(ws, lines, facts=facts)
+    on_record = admission.recorded_admissions(ws) if others else {}
     of_others = {pool.topic_id: on_record[pool.topic_id] for pool in others if pool.topic_id in on_record}
-    write_admissions(ws, {**of_others, **drawn.admitted})
-    write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
+    admission.write_admissions(ws, {**of_others, **drawn.admitted})
+    drawn_pools.write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
 
 
 def _few_abstracts(ws: Workspace, drawn: _Drawn) -> FewAbstracts | None:
     """Methods of these rankings that were trained on few abstracts."""
-    made_with = method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
+    made_with = frozen_rankings.method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
     return trained_on_few({name: settings for name, settings in made_with.items() if name in drawn.rankings})
 
 
-def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
+def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
     """Rankings of the corpus for every topic by the methods of annot.toml, with their facts; nothing is written."""
     with ws.reading() as session:
-        topics = topics_of(ws, [query.topic_id for query in read_queries(session)], read_topics(session))
-    methods = list(design_of_settings(ws.settings).ranked_methods)
+        topics = pool_design.topics_of(ws, [query.topic_id for query in read_queries(session)], read_topics(session))
+    methods = list(pool_design.design_of_settings(ws.settings).ranked_methods)
     return _Ranker(ws, topics, keep=True, advance=advance).rank(methods, ranking_depth=ws.settings.pool.ranking_depth)
 
 
 def _pool_named(ws: Workspace, name: str) -> Pool:
     with ws.reading() as session:
-        (topic_id,) = topics_named(read_queries(session), [name])
+        (topic_id,) = drawn_pools.topics_named(read_queries(session), [name])
         return pools.read_pool(session, topic_id)
 
 
@@ -446,11 +396,11 @@ def show(ws: Workspace, name: str) -> ShownPool:
 
 def describe(shown: ShownPool) -> str:
     """Text about the pool: its origin in a line or two, and its documents."""
-    return rendered("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
+    return terminal.rendered("pool", pool=shown.pool, shares=pooling.shares(shown.pool), titles=shown.titles)
 
 
-def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:
-    query_ids = queries_of(queries, pool.topic_id)
+def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, drawn_pools.PoolChange]) -> DrawnPool:
+    query_ids = drawn_pools.queries_of(queries, pool.topic_id)
     # All queries of a topic share its pool, and so its changes.
     change = changes[query_ids[0]]
     return DrawnPool(
@@ -465,11 +415,13 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, Po
     )
 
 
-def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
+def stats(ws: Workspace, *, advance: Advance) -> drawn_pools.PoolFacts:
     """The pools in figures."""
-    recorded = recorded_pools(ws)
-    rankings = drawn_rankings(ws, recorded)
-    return replace(facts_of(recorded), passed_over=passed_over(ws, recorded, rankings, advance=advance))
+    recorded = drawn_pools.recorded_pools(ws)
+    rankings = drawn_pools.drawn_rankings(ws, recorded)
+    return replace(
+        drawn_pools.facts_of(recorded), passed_over=drawn_pools.passed_over(ws, recorded, rankings, advance=advance)
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -487,7 +439,7 @@ def add(
     grow: bool,
     dry_run: bool,
     advance: Advance,
-) -> PoolGrowth:
+) -> drawn_pools.PoolGrowth:
     """Add the documents to the pool of a topic as a version of its own; its other documents stay as they are.
 
     query: a query or a topic, whose queries share the pool. by: the person who adds them; None takes the account of
@@ -503,22 +455,22 @@ def add(
     if new:
         _refuse(ws, pool, new, keep=not dry_run, advance=advance)
     known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
-    version = next_version(records.pools) if new else None
+    version = drawn_pools.next_version(records.pools) if new else None
     if version is None:
         if pool.additions:
             _complete_files(ws, records, dry_run=dry_run)
         grown = [_unchanged(records, pool)]
     else:
         # The rankings that the pool was drawn from show which methods had them.
-        topics_by_method = needed(recorded_designs([pool]), {pool.topic_id: pool})
-        rankings = read_rankings(ws, topics_by_method) if topics_by_method else {}
-        addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
-        changed = {pool.topic_id: extended(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
-        grown = grown_pools(records.pools, changed, records.queries)
+        topics_by_method = frozen_rankings.needed(pool_design.recorded_designs([pool]), {pool.topic_id: pool})
+        rankings = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
+        addition = Addition(version, MANUAL, None, new, reason.strip(), **drawn_pools.made_now(by))
+        changed = {pool.topic_id: pooling.extended(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
+        grown = drawn_pools.grown_pools(records.pools, changed, records.queries)
         if not dry_run:
-            record_version(ws, changed, rankings=rankings, grow=grow)
+            drawn_pools.record_version(ws, changed, rankings=rankings, grow=grow)
     notes = _growth_notes(records, version, grown, known=known, grow=grow, dry_run=dry_run)
-    return PoolGrowth(version, MANUAL, None, tuple(grown), records.guarded, notes)
+    return drawn_pools.PoolGrowth(version, MANUAL, None, tuple(grown), records.guarded, notes)
 
 
 def top_up(
@@ -533,7 +485,7 @@ def top_up(
     grow: bool,
     dry_run: bool,
     advance: Advance,
-) -> PoolGrowth:
+) -> drawn_pools.PoolGrowth:
     """Add the papers that pools lack of the first `depth` of a method that did not draw them, as one version.
 
     method: built in or imported; file: its run, which is imported first. depth: None takes the number of papers that
@@ -547,11 +499,11 @@ def top_up(
         )
     run = _imported(ws, file, method, dry_run=True)
     records = _read(ws)
-    chosen = topics_named(records.queries, only) if only else set(records.pools)
+    chosen = drawn_pools.topics_named(records.queries, only) if only else set(records.pools)
     current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
     if not current:
         raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [topic_id for topic_id, pool in current.items() if method in as_of(pool, 1).methods]
+    drew = [topic_id for topic_id, pool in current.items() if method in pooling.as_of(pool, 1).methods]
     if len(drew) == len(current):
         raise InputError(
             f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
@@ -563,33 +515,33 @@ def top_up(
     if not missing:
         _complete_files(ws, records, dry_run=dry_run)
         unchanged = [_unchanged(records, current[topic_id]) for topic_id in depths]
-        notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
+        notes = tables.sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
         notes += _growth_notes(records, None, unchanged, grow=grow, dry_run=dry_run)
-        return PoolGrowth(None, method, depth, tuple(unchanged), records.guarded, notes)
-    topics = topics_of(ws, missing, records.texts)
-    if left_out := left_out_of(ws, [] if run is not None else [method], topics.texts):
+        return drawn_pools.PoolGrowth(None, method, depth, tuple(unchanged), records.guarded, notes)
+    topics = pool_design.topics_of(ws, missing, records.texts)
+    if left_out := pool_design.left_out_of(ws, [] if run is not None else [method], topics.texts):
         raise InputError(
             f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
             "citations, and no vector of it is in the set",
             hint="name the queries that it can rank for, or import a run of the method with --run",
         )
-    version, made = next_version(records.pools), made_now(by)
+    version, made = drawn_pools.next_version(records.pools), drawn_pools.made_now(by)
     additions = {
         topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
     }
     drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
-    grown = grown_pools(records.pools, drawn.pools, records.queries)
+    grown = drawn_pools.grown_pools(records.pools, drawn.pools, records.queries)
     if not dry_run:
         with ws.reading() as session:
-            refuse_unasked(session, grown, grow=grow)
+            drawn_pools.refuse_unasked(session, grown, grow=grow)
         _imported(ws, file, method, dry_run=False)
         if drawn.facts is not None:
             # Before the pools are on record that follow from it.
-            lines, facts = joined(ws, lines_of(drawn.new), facts=drawn.facts)
-            write_rankings(ws, lines, facts=facts)
-        write_admissions(ws, {**recorded_admissions(ws), **drawn.admitted})
-        record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
-    notes = sentences(
+            lines, facts = frozen_rankings.joined(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
+            frozen_rankings.write_rankings(ws, lines, facts=facts)
+        admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
+        drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
+    notes = tables.sentences(
         "commands.topped_up",
         method=method,
         drew=drew,
@@ -597,7 +549,7 @@ def top_up(
         dry=[topic_id for topic_id, pool in drawn.pools.items() if method in pool.dry],
     )
     notes += _growth_notes(records, version, grown, grow=grow, dry_run=dry_run)
-    return PoolGrowth(version, method, depth, tuple(grown), records.guarded, notes)
+    return drawn_pools.PoolGrowth(version, method, depth, tuple(grown), records.guarded, notes)
 
 
 def _extend(
@@ -611,13 +563,15 @@ def _extend(
     earlier = {topic_id: current[topic_id] for topic_id in additions}
     addition = next(iter(additions.values()))
     method, version = addition.method, addition.version
-    topics_by_method = needed(recorded_designs(earlier.values()), earlier)
-    on_disk = read_rankings(ws, topics_by_method) if topics_by_method else {}
+    topics_by_method = frozen_rankings.needed(pool_design.recorded_designs(earlier.values()), earlier)
+    on_disk = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
     new, facts = _rank_by(ranker, method, earlier, on_disk, run)
     rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
-    admitted = as_recorded(ranker.admissions(rankings, current, coming=version), recorded_admissions(ws))
+    admitted = admission.as_recorded(
+        ranker.admissions(rankings, current, coming=version), admission.recorded_admissions(ws)
+    )
     pools = {
-        topic_id: extended(
+        topic_id: pooling.extended(
             pool,
             additions[topic_id],
             _of_topic(rankings, topic_id),
@@ -629,8 +583,12 @@ def _extend(
 
 
 def _rank_by(
-    ranker: _Ranker, method: str, pools: Mapping[str, Pool], on_disk: Rankings, run: Mapping[str, Ranking] | None
-) -> tuple[Rankings, dict[str, Any] | None]:
+    ranker: _Ranker,
+    method: str,
+    pools: Mapping[str, Pool],
+    on_disk: frozen_rankings.Rankings,
+    run: Mapping[str, Ranking] | None,
+) -> tuple[frozen_rankings.Rankings, dict[str, Any] | None]:
     """Rankings by the method for the pools that it has not ranked for, and their facts; None if it has for all.
 
     run: the rankings of the method that are being imported, if they are.
@@ -639,7 +597,7 @@ def _rank_by(
     not_on_disk = [topic_id for topic_id in pools if topic_id not in on_disk.get(method, ())]
     if not not_on_disk:
         return {}, None
-    names = (*METHODS, *imported_methods(ws))
+    names = (*methods.METHODS, *submission.imported_methods(ws))
     if run is None and method not in names and not (ws.vectors / method).is_dir():
         raise MissingInput(
             f"--method {method}: no run and no vectors of this name; {near(method, names)}",
@@ -654,31 +612,33 @@ def _rank_by(
     )
 
 
-def _of_topic(rankings: Rankings, topic_id: str) -> dict[str, Ranking]:
+def _of_topic(rankings: frozen_rankings.Rankings, topic_id: str) -> dict[str, Ranking]:
     return {method: by_topic[topic_id] for method, by_topic in rankings.items() if topic_id in by_topic}
 
 
 def _complete_files(ws: Workspace, records: _Records, *, dry_run: bool) -> None:
     """Write the files of the pools, because an earlier run may have ended before they were written."""
     if not dry_run:
-        write_pools(ws, list(records.pools.values()))
+        drawn_pools.write_pools(ws, list(records.pools.values()))
 
 
-def _unchanged(records: _Records, pool: Pool) -> GrownPool:
-    return GrownPool(pool.topic_id, queries_of(records.queries, pool.topic_id), (), len(pool.entries))
+def _unchanged(records: _Records, pool: Pool) -> drawn_pools.GrownPool:
+    return drawn_pools.GrownPool(
+        pool.topic_id, drawn_pools.queries_of(records.queries, pool.topic_id), (), len(pool.entries)
+    )
 
 
 def _growth_notes(
     records: _Records,
     version: int | None,
-    grown: Sequence[GrownPool],
+    grown: Sequence[drawn_pools.GrownPool],
     *,
     known: Sequence[tuple[str, Draw]] = (),
     grow: bool,
     dry_run: bool,
 ) -> tuple[str, ...]:
     """version: None if nothing was added. known: documents to add that the pool had already."""
-    return sentences(
+    return tables.sentences(
         "commands.grown",
         known=known,
         added=sum(len(pool.added) for pool in grown),
@@ -727,7 +687,7 @@ def _share(pool: Pool, ranking: Ranking, depth: int) -> float:
 def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, advance: Advance) -> None:
     """Raise InputError with every reason against adding these papers, which are not in the pool."""
     in_corpus = papers.find_papers(ws.corpus, doc_ids)
-    duplicates = near_duplicates(ws, keep=keep, advance=advance)
+    duplicates = admission.near_duplicates(ws, keep=keep, advance=advance)
     with ws.reading() as session:
         query_papers = () if pool.topic_id in read_topics(session) else (pool.topic_id,)
     same_title = duplicates.of_same_title(query_papers).get(pool.topic_id, ())

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 from pydantic_core import from_json
 
 from annot.base.errors import InputError, json_problem
-from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened, unicode_of_start
+from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened, packaged_table, unicode_of_start
 
 # ----------------------------------------------------------------------------------------------------------------------
 # JSON texts of many records (RFC 8259), read record by record: memory holds one of them, however large the file.
@@ -67,19 +67,19 @@ def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
             yield text.value()
 
 
-def is_json_text(file: IO[bytes], longest: int) -> bool:
-    """True if a file with this beginning has JSON texts over several lines, or of several records, not a record a line.
+def has_json_texts(path: Path) -> bool:
+    """True if a JSON file has texts over several lines, or of several records, not a record a line.
 
     A broken line at the beginning of JSON Lines makes no text of them: only what text alone can have tells it.
     """
-    lines = _lines(file, longest)
-    first, second = (*islice(lines, 2), b"", b"")[:2]
+    with opened(path) as file:
+        first, second = (*islice(_lines(file), 2), b"", b"")[:2]
     start = first[:4].replace(b"\0", b"")
     if start.startswith((b"[", *_UTF_16)):
         return True
     if not start.startswith(b"{"):
         return False
-    if start != first[:4] or first.endswith((b"{", b"[")) or len(first) > longest or _INNER.match(second):
+    if start != first[:4] or first.endswith((b"{", b"[")) or len(first) > LONGEST_LINE or _INNER.match(second):
         return True
     if second and b'"results"' not in first:
         return False
@@ -87,20 +87,21 @@ def is_json_text(file: IO[bytes], longest: int) -> bool:
         value = json.loads(first)
     except (ValueError, RecursionError):
         return not second
-    return isinstance(value, dict) and (_is_page(value) or (not second and _is_by_id(value)))
+    if not isinstance(value, dict):
+        return False
+    results = value.get("results")
+    is_page = (
+        isinstance(results, list) and not _OF_A_RECORD & value.keys() and all(isinstance(r, dict) for r in results)
+    )
+    return is_page or (not second and _is_by_id(value))
 
 
-def _lines(file: IO[bytes], longest: int) -> Iterator[bytes]:
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
     mark = codecs.BOM_UTF8
-    while line := file.readline(longest + 1):
+    while line := file.readline(LONGEST_LINE + 1):
         if line := line.removeprefix(mark).strip():
             yield line
         mark = b""
-
-
-def _is_page(value: dict[str, Any]) -> bool:
-    results = value.get("results")
-    return isinstance(results, list) and not _OF_A_RECORD & value.keys() and all(isinstance(r, dict) for r in results)
 
 
 def _is_by_id(value: dict[str, Any]) -> bool:
@@ -274,7 +275,7 @@ def not_utf8(raw: str) -> BrokenRecord | None:
     """The fault of a record with bytes that are not UTF-8, if any. raw: as `input_files.text_of` has it."""
     if raw.isascii() or not broken_bytes(raw):
         return None
-    return BrokenRecord("not UTF-8", ("not UTF-8",), raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return BrokenRecord("not UTF-8", ("not UTF-8",), raw.encode(errors="surrogateescape").decode(errors="replace"))
 
 
 Records = Iterator[tuple[int, dict[str, Any] | BrokenRecord | None]]
@@ -301,12 +302,6 @@ def first_object(name: str) -> Mapping[str, Any]:
     """The first JSON object of a file, of its first hundred lines or entries; empty if there is none."""
     first = itertools.islice(json_records(Piece(name, "", 0, None)), _FIRST)
     return next((record for _, record in first if isinstance(record, dict)), {})
-
-
-def has_json_texts(path: Path) -> bool:
-    """True if a JSON file has texts over several lines, or of several records."""
-    with opened(path) as file:
-        return is_json_text(file, LONGEST_LINE)
 
 
 def _of_text(piece: Piece) -> Records:
@@ -345,13 +340,8 @@ def _of_line(line: bytes) -> dict[str, Any] | BrokenRecord:
 
 
 def _object(value: Any, raw: str, expected: str) -> dict[str, Any] | BrokenRecord:
-    if not raw.isascii():
-        try:
-            raw.encode()
-        except UnicodeEncodeError:
-            return BrokenRecord(
-                "not UTF-8", ("not UTF-8",), raw.encode(errors="surrogateescape").decode(errors="replace")
-            )
+    if broken := not_utf8(raw):
+        return broken
     if isinstance(value, dict):
         return value
     return BrokenRecord("not a JSON object", (f"found {json.dumps(value)[:40]}, expected {expected}",), raw)
@@ -477,12 +467,6 @@ def unknown(head: Head) -> InputError:
     )
 
 
-_BY_ZOTERO = "import it into Zotero (File > Import...), then choose File > Export Library... with the format RIS"
-_BY_ENDNOTE = "in EndNote, choose File > Export... with the output style RefMan (RIS) Export"
-_RECORDS = "export the records from the database or the reference manager instead, for example as RIS"
-_UNPACK = "unpack it, and add the files in it"
-
-
 class Unread(NamedTuple):
     """A known kind of file that is not read."""
 
@@ -492,49 +476,16 @@ class Unread(NamedTuple):
     remedy: str
 
 
-def _xml_of(names: bytes, also: bytes = b"") -> bytes:
-    """Beginning of XML with a root of one of these names, in any namespace; also: text that has to follow it."""
-    return PROLOG + rb"<(?:\w+:)?(?:" + names + rb")[\s>](?=.*" + also + rb")"
+def _unread(remedies: Mapping[str, str], kind: Mapping[str, str]) -> Unread:
+    """A kind of `unread.toml`; one of XML is known by its root, in any namespace, and the text after it."""
+    begins = kind.get("begins", "").encode()
+    if root := kind.get("root", "").encode():
+        begins = PROLOG + rb"<(?:\w+:)?(?:" + root + rb")[\s>](?=.*" + kind.get("contains", "").encode() + rb")"
+    return Unread(kind["name"], begins, remedies.get(kind["remedy"], kind["remedy"]))
 
 
-UNREAD = (
-    Unread("EndNote's XML", _xml_of(b"xml", b"<record>"), _BY_ENDNOTE),
-    Unread("MARCXML", _xml_of(b"collection|record", rb'\btag="\d\d\d"'), _BY_ZOTERO),
-    Unread("MODS", _xml_of(b"mods|modsCollection"), _BY_ZOTERO),
-    Unread("Zotero's RDF", _xml_of(b"RDF"), "in Zotero, choose File > Export Library... with the format RIS"),
-    Unread("the full text of an article (JATS)", _xml_of(b"article|pmc-articleset"), _RECORDS),
-    Unread("a feed", _xml_of(b"feed|rss"), _RECORDS),
-    Unread("DBLP's XML, which has no abstracts", _xml_of(b"dblp"), _RECORDS),
-    Unread("a web page", _xml_of(b"(?i:html|head|body|script)"), "open it in a browser: it may show an error"),
-    Unread(
-        "Crossref's JSON",
-        rb'\s*\{(?=.*"(?:message-type|reference-count)"\s*:)',
-        "look its DOIs up in OpenAlex or PubMed, and add what these export",
-    ),
-    Unread("CSL JSON", rb'\s*+\[?+\s*+\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
-    Unread(
-        "PubMed's CSV, which has no abstracts",
-        rb'"?PMID"?,"?Title"?,"?Authors"?,"?Citation"?,',
-        "in PubMed, choose Save with the format PubMed",
-    ),
-    Unread("EndNote's tagged text", rb"\s*%0 [A-Z](?=.*\n%[A-Z] )", _BY_ENDNOTE),
-    Unread("MARC 21", rb"\d{5}[acdnp][a-z][a-z ].[a ]22\d{5}", _BY_ZOTERO),
-    Unread("a PDF", rb"%PDF-", _RECORDS),
-    Unread("a Word document", rb"PK\x03\x04(?=.*\bword/)|\{\\rtf", _RECORDS),
-    Unread(
-        "a spreadsheet of LibreOffice",
-        rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet",
-        "in LibreOffice, choose File > Save As... with the type Excel 2007-365 (.xlsx)",
-    ),
-    Unread(
-        "a file of Office before 2007",
-        rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        "if it is a spreadsheet, choose File > Save As in Excel, with the type Excel Workbook (.xlsx)",
-    ),
-    Unread("a zip archive", rb"PK(?:\x03\x04(?!.*(?:\bxl/|\[Content_Types\]|docProps/))|\x05\x06)", _UNPACK),
-    Unread("an archive", rb"7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh\d1AY|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|.{257}ustar", _UNPACK),
-    Unread("a database, perhaps Zotero's own", rb"SQLite format 3\x00", _RECORDS),
-)
+_KINDS = packaged_table("unread.toml")
+UNREAD = tuple(_unread(_KINDS["remedies"], kind) for kind in _KINDS["kinds"])
 
 
 class UnreadError(InputError):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted, verb
+from annot.base.names import OF_PAPERS, StudyVocabulary, counted, verb
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import Reach, interval_of_mean
@@ -60,11 +60,13 @@ class Average(NamedTuple):
     kind: str
     topics: Mapping[str, str] | None
     """Topic of each query; None if queries are independent."""
+    topic: str
+    """Noun for a topic."""
 
     @property
     def unit(self) -> str:
         """Name of the units of chance."""
-        return "query" if self.topics is None else "query paper"
+        return "query" if self.topics is None else self.topic
 
     @property
     def members(self) -> list[str]:
@@ -106,15 +108,20 @@ def in_test_folds(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> se
 
 
 def average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], topics: Mapping[str, str] | None, average: str
+    members: set[str],
+    facet: str,
+    splits: Mapping[str, tuple[str, ...]],
+    topics: Mapping[str, str] | None,
+    average: str,
+    words: StudyVocabulary = OF_PAPERS,
 ) -> Average:
     """Average over the test folds (`fold1_test`, `fold2_test`, ...) if they contain exactly these queries, else
     plainly.
     """
     folds, query_ids = test_folds(splits), tuple(sorted(members))
     if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(query_ids):
-        return Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics)
-    return Average(facet, (query_ids,), DEV if average == "dev" else PLAIN, topics)
+        return Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics, words.topic)
+    return Average(facet, (query_ids,), DEV if average == "dev" else PLAIN, topics, words.topic)
 
 
 def folds_of(splits: Mapping[str, Mapping[str, tuple[str, ...]]], facet: str) -> Mapping[str, tuple[str, ...]]:
@@ -127,6 +134,7 @@ def averages_of_facets(
     topics: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     average: str,
+    words: StudyVocabulary,
 ) -> tuple[list[Average], list[str]]:
     """Averages over each facet, then together, and a note for each that leaves queries out.
 
@@ -135,23 +143,19 @@ def averages_of_facets(
     averages, notes = [], []
     names = sorted({*facets.values()})
     for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
-        folds = folds_of(splits, facet)
+        folds, label = folds_of(splits, facet), f"{facet}: " if words.faceted else ""
         members = {query_id for query_id in facets if facet in (facets[query_id], TOGETHER)}
         if average == "dev":
             members &= set(folds.get(DEV_FOLD, ()))
             if not members:
                 hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
-                raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
+                raise InputError(f"{label}no query is in a development fold on record", hint=hint)
         if average == "test" and (untested := members - in_test_folds(members, folds)):
             members -= untested
             left = counted(len(untested), "query")
-            notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
-        averages.append(average_of(members, facet, folds, topics, average))
+            notes.append(f"{label}leaves out {left} outside the test folds; `--average plain` takes all")
+        averages.append(average_of(members, facet, folds, topics, average, words))
     return averages, notes
-
-
-def _on(facet: str) -> str:
-    return f"{facet}: " if called().faceted else ""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -306,6 +310,8 @@ class EvaluatedRuns:
     """Warning that comes before any figure: no grade counts as relevant."""
     sampled: SampleCost | None = None
     """Cost of judging a sample of the pools, if that was done. All figures are then estimates for the whole pools."""
+    words: StudyVocabulary = OF_PAPERS
+    """Vocabulary of the study."""
     restated: RunsBeforeTopups | None = None
     """Scores before each time that the pools were topped up, and now."""
 
@@ -332,6 +338,7 @@ def evaluate_runs(
     relevant_from: int,
     level: float,
     seed: int,
+    words: StudyVocabulary = OF_PAPERS,
 ) -> EvaluatedRuns:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
@@ -341,7 +348,7 @@ def evaluate_runs(
     cannot rank for; it is not measured on their facets, nor together.
     measures: shown besides the conventions' own; runs are compared on the first of them, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.measuring.evaluation.measures.TIES`. average: one of
-    AVERAGES. seed: of the tests between runs.
+    AVERAGES. seed: of the tests between runs. words: names of topics in texts.
     """
     evaluations: dict[str, dict[str, Evaluation]] = {}
     for tag, rankings in runs.items():
@@ -353,48 +360,36 @@ def evaluate_runs(
             )
             for convention in conventions
         }
-    notes = [
-        *caveats(
+    notes = list(
+        caveats(
             {tag: by_convention[conventions[0]] for tag, by_convention in evaluations.items()},
             unknown={tag: len(run.keys() - facets.keys()) for tag, run in runs.items()},
             unable={tag: sorted({*graded.query_ids}.intersection(left_out.get(tag, ()))) for tag in runs},
             complete=graded.whole,
             some_relevant=graded.highest >= relevant_from,
         )
-    ]
+    )
     if any(len({len(run[name]) for run in runs.values() if run.get(name)}) > 1 for name in graded.query_ids):
         notes.append(f"{CHANCE}: as long as the longest run; each run is compared with one of its own length")
     averages, left_out_of_folds = averages_of_facets(
-        {name: facets[name] for name in graded.query_ids}, topics, splits, average
+        {name: facets[name] for name in graded.query_ids}, topics, splits, average, words
     )
     notes += left_out_of_folds
     primary = measures[0] if measures else PRIMARY[conventions[0]]
-    tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []
     ceiling: list[RunMeasures] = []
     comparisons: list[RunComparison] = []
     verdicts: list[Verdict] = []
     for convention in conventions:
         selection = MeasureSelection(convention, graded.columns(convention, measures), relevant_from)
-        one_assessor, best = graded.one_assessor(selection), graded.best_order(selection)
-        chance, longest = _random_orders(runs, graded, selection)
-        figures = _Figures(
-            convention=convention,
-            names=selection.names,
-            values={tag: _values(evaluations[tag][convention]) for tag in runs},
-            chance=chance,
-            longest=longest,
-            best=None if best is None else {query.query_id: query for query in best.queries},
-            tags_of=tags_of,
-            level=level,
-            seed=seed,
-        )
+        one_assessor = graded.one_assessor(selection)
+        figures = _Figures(runs, evaluations, graded, selection, systems, level=level, seed=seed)
         beyond_chance = next((name for name in measures if name in selection.names), PRIMARY[convention])
         for averaged in averages:
             lines += figures.lines(averaged, beyond_chance)
             judged = one_assessor.keys() & set(averaged.members)
             if judged:
-                of_judged = average_of(judged, averaged.facet, folds_of(splits, averaged.facet), topics, average)
+                of_judged = average_of(judged, averaged.facet, folds_of(splits, averaged.facet), topics, average, words)
                 ceiling.append(figures.line(ONE_ASSESSOR, [one_assessor], of_judged))
             if convention == conventions[0] and len(figures.tags_on(averaged)) > 1:
                 pairs, verdict = figures.comparisons(averaged, primary)
@@ -412,6 +407,7 @@ def evaluate_runs(
         evaluations=evaluations,
         notes=tuple(notes),
         warning=nothing_relevant(graded.highest, relevant_from),
+        words=words,
     )
 
 
@@ -433,28 +429,42 @@ def _queries_of(
     return queries
 
 
-def _values(evaluation: Evaluation) -> Values:
-    return {query.query_id: query.values for query in evaluation.queries}
-
-
-@dataclass(frozen=True, slots=True)
 class _Figures:
     """Values of all runs in one convention, by query, and the yardsticks for them."""
 
-    convention: str
-    names: Sequence[str]
-    values: Mapping[str, Values]
-    """Values by run, then query."""
-    chance: Mapping[str, Values]
-    """Values of a random order by run, cut at its length."""
-    longest: Values
-    """Values of a random order that is cut at the length of the longest run."""
-    best: Mapping[str, QueryMeasures] | None
-    """Best order of each query; None if it is not known."""
-    tags_of: Mapping[str, Sequence[str]]
-    """Runs of each system."""
-    level: float
-    seed: int
+    def __init__(
+        self,
+        runs: Mapping[str, Mapping[str, Ranking]],
+        evaluations: Mapping[str, Mapping[str, Evaluation]],
+        graded: GradedPools,
+        selection: MeasureSelection,
+        systems: Mapping[str, str],
+        *,
+        level: float,
+        seed: int,
+    ) -> None:
+        """Look up the values of the runs in `evaluations`, and measure random orders and the best one."""
+        self.selection, self.level, self.seed = selection, level, seed
+        self.tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
+        """Runs of each system."""
+        self.values: dict[str, Values] = {
+            tag: {query.query_id: query.values for query in by_convention[selection.convention].queries}
+            for tag, by_convention in evaluations.items()
+        }
+        """Values by run, then query."""
+        best = graded.best_order(selection)
+        self.best = None if best is None else {query.query_id: query for query in best.queries}
+        """Best order of each query; None if it is not known."""
+        cuts_of = {tag: [(name, len(run.get(name, ()))) for name in graded.query_ids] for tag, run in runs.items()}
+        longest = [
+            (name, max((len(run.get(name, ())) for run in runs.values()), default=0)) for name in graded.query_ids
+        ]
+        all_cuts = {cut for cuts in (longest, *cuts_of.values()) for cut in cuts}
+        values = graded.chance(ranked_by_any(runs.values()), all_cuts, selection)
+        self.chance: dict[str, Values] = {tag: {cut[0]: values[cut] for cut in cuts} for tag, cuts in cuts_of.items()}
+        """Values of a random order of all that the runs rank, by run, cut at its length."""
+        self.longest: Values = {cut[0]: values[cut] for cut in longest}
+        """Values of a random order that is cut at the length of the longest run."""
 
     def tags_on(self, average: Average) -> dict[str, list[str]]:
         """Systems with runs that cover all of these queries, and those runs."""
@@ -466,12 +476,12 @@ class _Figures:
 
     def line(self, run: str, runs: Sequence[Values], average: Average) -> RunMeasures:
         """Line of a system with these runs."""
-        mean = {name: _means(runs, average, name) for name in self.names}
+        mean = {name: _means(runs, average, name) for name in self.selection.names}
         by_query = {query_id: {name: mean[name][query_id] for name in mean} for query_id in average.members}
         means_of_runs = [mean_over_folds(values, average.folds) for values in runs]
         sizes = average.sizes()
         return RunMeasures(
-            convention=self.convention,
+            convention=self.selection.convention,
             facet=average.facet,
             run=run,
             average=average.kind,
@@ -487,7 +497,7 @@ class _Figures:
             runs=len(runs),
             spread={
                 name: float(np.std([means[name] for means in means_of_runs], ddof=1))
-                for name in self.names
+                for name in self.selection.names
                 if len(runs) > 1
             },
         )
@@ -512,7 +522,7 @@ class _Figures:
             average.sizes(),
             reach=average.reach(self.best, measure),
             unit=average.unit,
-            convention=self.convention,
+            convention=self.selection.convention,
             measure=measure,
             level=self.level,
             seed=self.seed,
@@ -525,20 +535,6 @@ class _Figures:
 def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, float]:
     """Value of each query, the mean over the runs of a system."""
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
-
-
-def _random_orders(
-    runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, selection: MeasureSelection
-) -> tuple[dict[str, Values], Values]:
-    """Measures of a random order of all that the runs rank: by run, cut at its length, and at that of the longest."""
-    cuts_of = {tag: [(name, len(run.get(name, ()))) for name in graded.query_ids] for tag, run in runs.items()}
-    longest = [(name, max((len(run.get(name, ())) for run in runs.values()), default=0)) for name in graded.query_ids]
-    all_cuts = {cut for cuts in (longest, *cuts_of.values()) for cut in cuts}
-    values = graded.chance(ranked_by_any(runs.values()), all_cuts, selection)
-    return (
-        {tag: {cut[0]: values[cut] for cut in cuts} for tag, cuts in cuts_of.items()},
-        {cut[0]: values[cut] for cut in longest},
-    )
 
 
 def _beside_chance(

@@ -151,11 +151,9 @@ def _disputes(outcome: Outcome) -> dict[str, int]:
     assessor could not judge (`in_dispute`, which are `settled`, `open` or `closed` without a grade), and others on
     which an adjudicator decided (`besides`)."""
     differing = {
-        dispute.pair
-        for dispute in outcome.settlement.disputed
-        if len({judgement.grade for judgement in dispute.judgements}) > 1
+        dispute.pair for dispute in outcome.disputed if len({judgement.grade for judgement in dispute.judgements}) > 1
     }
-    differing |= {dispute.pair for dispute in outcome.settlement.disputed if dispute.judgements[0].grade is None}
+    differing |= {dispute.pair for dispute in outcome.disputed if dispute.judgements[0].grade is None}
     return {
         "in_dispute": len(differing),
         "settled": len(differing & outcome.adjudications.keys()),
@@ -321,7 +319,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     ranked = ranked_corpus(study.ws).ranked if measured.added else None
     imports = tuple(_counted_imports(study, set(measured.added)))
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
-    with calling(lambda: study.called):
+    with calling(lambda: study.words):
         return CollectionFacts(
             collection=settings.collection,
             terms=terms,

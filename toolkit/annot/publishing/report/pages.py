@@ -276,7 +276,7 @@ def report_files(study: Study) -> dict[str, str]:
     Nothing is written: a template that does not hold leaves everything as it was.
     """
     ws = study.snapshot.ws
-    with calling(lambda: study.snapshot.called):
+    with calling(lambda: study.snapshot.words):
         files = {AGREEMENT_FILE: as_text(study.agreement)}
         if not isinstance(study.evaluated, Undefined):
             files[EVALUATION_FILE] = as_text(evaluation_data(study.evaluated))

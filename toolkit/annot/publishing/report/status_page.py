@@ -112,14 +112,14 @@ def page(
         "coefficient": lambda figure: Number(figure.value, coefficient(figure.coefficient), figure.interval),
         **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
     }
-    with calling(lambda: snapshot.called):
+    with calling(lambda: snapshot.words):
         return render(TEMPLATE, values, overrides=overrides)
 
 
 def states_of(outcome: Outcome) -> dict[str, int]:
     """Number of planned pairs in each state that some are in; together they are all."""
     settled = outcome.adjudications.keys() & outcome.planned.keys()
-    agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
+    agreed = {decision.pair for decision in outcome.agreed} - settled
     vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
     pairs_of = {
         "agreed": agreed,

@@ -168,10 +168,10 @@ class TermSystem(System):
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """The word vectors of the corpus serve all that average."""
-        needs = BASELINES[self.baseline].needs
-        if needs.averages:
-            return [name for name, method in METHODS.items() if method.needs.averages]
-        return [] if needs.vectors is None else [needs.vectors]
+        baseline = BASELINES[self.baseline]
+        if baseline.averages:
+            return [name for name, method in METHODS.items() if method.averages]
+        return [] if baseline.vectors is None else [baseline.vectors]
 
     def features(self, inputs: SystemInputs) -> Features:
         """Features of LSA: the decomposition's rows, and the queries folded in."""
@@ -195,7 +195,7 @@ class TermSystem(System):
 
 def _term_system(name: str, *, whole: bool) -> TermSystem:
     source = "Deerwester et al. 1990" if name == LSA else CSFCUBE
-    needs = "word vectors, trained on the corpus" if BASELINES[name].needs.averages else ""
+    needs = "word vectors, trained on the corpus" if BASELINES[name].averages else ""
     called = name.replace("fabs_", WHOLE) if whole else name
     return TermSystem(called, "terms", source, ABSTRACT if whole else FACET, ABSTRACT, needs, None, name, whole)
 
