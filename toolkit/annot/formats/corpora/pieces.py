@@ -396,7 +396,7 @@ class Format:
 
     name: str
     paper: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record
-    """A record in the fields that `paper_lines.read_papers` knows."""
+    """A record in the fields that `paper_records.read_papers` knows."""
     fits: Callable[[Mapping[str, Any]], bool] = lambda _record: False
     """Test on the first JSON record of a file: True if it is of this format."""
     records: Callable[[Piece], Records] = json_records

@@ -39,7 +39,7 @@ FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
 
 
 def document(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record in the fields that `paper_lines.read_papers` knows, as far as it has them."""
+    """The record in the fields that `paper_records.read_papers` knows, as far as it has them."""
     fields = dict(record)
     id_name = next((name for name in IDS if record.get(name) is not None), None)
     if id_name is not None:
