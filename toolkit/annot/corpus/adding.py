@@ -589,7 +589,7 @@ class LotRead:
 def known_marks(group: papers.RowGroups, *, works: bool) -> Marks:
     """The marks of papers that are in the corpus, of one group of rows. works: with those of their works."""
     columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
-    return marks_of(papers.read_group(group, columns), None, works=works)
+    return marks_of(papers.papers_in(papers.read_columns([group], columns)), None, works=works)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:

@@ -283,7 +283,7 @@ class RecordCorrections:
         """Note down the texts, and take labels and sentences of queries along; the corpus is as it was."""
         if self._why is None or not (self.tables or self._met):
             return CorrectionSummary()
-        new = {paper.paper_id: paper for table in self.tables for paper in papers.papers_in(table)}
+        new = {paper.paper_id: paper for table in self.tables for paper in papers.papers_in(table.to_batches())}
         old = papers.find_papers(self._ws.corpus, {*new, *self._met})
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         versions, changed = [], {}

@@ -25,9 +25,9 @@ from annot.measuring.sampled.grades import counts_of, together
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
 from annot.publishing.report import figures, pages, single_pages, study, tidy
-from annot.publishing.report.notices import RESTS_ON, notices, tell_untrue
+from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
-from annot.publishing.report.tables import Chapter, Column, Document, Table, of_facet, sentences, table
+from annot.publishing.report.tables import Chapter, Column, Document, Table, facet_column, sentences, table
 from annot.publishing.report.terminal import table_text
 from annot.store import papers, runs
 from annot.store.pools import read_pools, read_sample
@@ -78,7 +78,7 @@ def evaluate(
     evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
-    tell_untrue(ws, snapshot.states, "runs", tell=tell)
+    report_untrue(ws, snapshot.states, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
@@ -227,7 +227,7 @@ def beside_paper(found: PublishedComparison) -> Table:
         "beside",
         found.figures,
         [
-            of_facet(lambda figure: figure.facet),
+            facet_column(lambda figure: figure.facet),
             Column("Run", lambda figure: figure.run),
             Column("Measure", lambda figure: figure.measure),
         ],
