@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, near
-from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking, Topic
+from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
 from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
-from annot.publishing.report import tables, terminal
-from annot.ranking import given_vectors, methods, submission
-from annot.ranking.word_vectors import FewAbstracts, trained_on_few
+from annot.publishing.report import tables
+from annot.ranking import given_vectors, methods, submission, word_vectors
 from annot.store import papers, pools, projects
 from annot.store.pools import read_queries, read_topics
 from annot.study import backups, provenance
+from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -76,27 +76,6 @@ class BuiltPools:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPool:
-    """A pool and the titles of its documents."""
-
-    pool: Pool
-    titles: dict[str, str]
-
-
-class _Records(NamedTuple):
-    """Records that pools are drawn from."""
-
-    queries: tuple[Query, ...]
-    texts: dict[str, Topic]
-    """The topics that are texts."""
-    pools: dict[str, Pool]
-    sent: bool
-    guarded: bool
-    share: float | None
-    """Share of the pools that is judged; None if all of them are."""
-
-
 class _Drawn(NamedTuple):
     """New pools by topic, and their sources."""
 
@@ -108,6 +87,10 @@ class _Drawn(NamedTuple):
     facts: dict[str, Any] | None
     """Facts that `write_rankings` needs of the new ones; None if all are on disk."""
 
+    def dry(self, method: str) -> list[str]:
+        """Topics for which the method ran out of documents."""
+        return [topic_id for topic_id, pool in self.pools.items() if method in pool.dry]
+
 
 class _Designs:
     """Designs of pools to draw: as on record; for new topics as most pools; without a record as in annot.toml.
@@ -116,14 +99,13 @@ class _Designs:
     drew before, unless the command line names it.
     """
 
-    def __init__(
-        self, ws: Workspace, records: _Records, overrides: pool_design.DesignOverrides, *, redraw: bool, frozen: bool
-    ):
+    def __init__(self, snapshot: Snapshot, overrides: pool_design.DesignOverrides, *, redraw: bool, frozen: bool):
         """redraw: ignore the designs on record. frozen: a method with a ranking on disk needs no vectors."""
-        self._ws, self._texts, self._overrides = ws, records.texts, overrides
+        ws = snapshot.ws
+        self._ws, self._texts, self._overrides = ws, snapshot.texts, overrides
         self._of_settings = pool_design.design_of_settings(ws.settings)
         self._frozen = frozen
-        self._recorded = {} if redraw else pool_design.recorded_designs(records.pools.values())
+        self._recorded = {} if redraw else pool_design.recorded_designs(snapshot.pools.values())
         self._usual, self._usual_of_texts = (
             pool_design.usual_design(
                 {name: design for name, design in self._recorded.items() if (name in self._texts) is text}
@@ -158,37 +140,30 @@ class _Designs:
             designs[topic_id] = pool_design.for_text(designs[topic_id], topic_id, left_out)
         return designs, left_out
 
-    def new_of(self, topic_ids: Iterable[str]) -> list[str]:
-        """Topics that have no drawn pool on record, in order."""
-        return sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
+    def words(self, not_for_texts: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+        """Values for the notes: methods left out, and settings in which pools on record differ from annot.toml.
 
-    @property
-    def _left_out_on_request(self) -> set[str]:
-        return {*self._ws.settings.pool.without, *(self._overrides.without or ())}
-
-    @property
-    def left_out(self) -> list[str]:
-        """Methods that annot.toml or the command line leaves out."""
-        return [name for name in self._of_new.without if name in self._left_out_on_request]
-
-    @property
-    def left_out_on_record(self) -> list[str]:
-        """Methods that only the pools on record leave out."""
-        return [name for name in self._of_new.without if name not in self._absent | self._left_out_on_request]
-
-    @property
-    def absent(self) -> list[str]:
-        """Methods that first pools do without because their vectors are absent."""
-        missing = self._absent - self._left_out_on_request
-        return [] if self._recorded else [name for name in self._of_new.without if name in missing]
-
-    @property
-    def differing(self) -> list[tuple[str, str, str]]:
-        """Settings in which the pools on record differ from annot.toml, unless the command line names them."""
-        if self._usual is None:
-            return []
-        differing = pool_design.differences(self._usual, self._of_settings)
-        return [difference for difference in differing if getattr(self._overrides, difference[0]) is None]
+        Methods are left out by annot.toml or the command line (`left_out`), by the pools on record alone
+        (`out_on_record`), in first pools because their vectors are absent (`absent`), or only for new topics that are
+        texts (`not_for_texts`). Settings that the command line names do not differ.
+        """
+        on_request = {*self._ws.settings.pool.without, *(self._overrides.without or ())}
+        without = self._of_new.without
+        new = {
+            method: sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
+            for method, topic_ids in not_for_texts.items()
+        }
+        return {
+            "left_out": [name for name in without if name in on_request],
+            "out_on_record": [name for name in without if name not in self._absent | on_request],
+            "absent": [name for name in without if name in self._absent - on_request and not self._recorded],
+            "not_for_texts": {method: topic_ids for method, topic_ids in new.items() if topic_ids},
+            "differing": [
+                difference
+                for difference in (pool_design.differences(self._usual, self._of_settings) if self._usual else ())
+                if getattr(self._overrides, difference[0]) is None
+            ],
+        }
 
 
 class _Ranker:
@@ -239,19 +214,6 @@ class _Ranker:
         )
 
 
-def _read(ws: Workspace) -> _Records:
-    with ws.reading() as session:
-        sample = pools.read_sample(session)
-        return _Records(
-            queries=read_queries(session),
-            texts=read_topics(session),
-            pools=pools.read_pools(session),
-            sent=projects.was_sent(session),
-            guarded=drawn_pools.is_guarded(session),
-            share=sample and sample.design.share,
-        )
-
-
 def build(
     ws: Workspace,
     *,
@@ -270,40 +232,38 @@ def build(
     `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError if pairs would
     be added without it, and if pairs that were sent or judged would leave.
     """
-    records = _read(ws)
-    if not records.queries:
+    snapshot = read_snapshot(ws)
+    if not snapshot.queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-    current = records.pools
-    designs = _Designs(ws, records, overrides, redraw=redraw, frozen=frozen)
-    chosen = drawn_pools.topics_named(records.queries, only) if only else {query.topic_id for query in records.queries}
-    topics = pool_design.topics_of(ws, chosen, records.texts)
+    with ws.reading() as session:
+        sent = projects.was_sent(session)
+    current = snapshot.pools
+    designs = _Designs(snapshot, overrides, redraw=redraw, frozen=frozen)
+    chosen = drawn_pools.topics_named(snapshot.queries, only) if only else {*snapshot.topics.values()}
+    topics = pool_design.topics_of(ws, chosen, snapshot.texts)
     design_of, not_for_texts = designs.of_topics(topics)
     ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
     drawn = _draw(ranker, design_of, current, frozen=frozen, partly=bool(only))
-    staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else None
-    changes = drawn_pools.pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
+    new = list(drawn.pools.values())
+    staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else []
+    changes = drawn_pools.pool_changes(current, [*new, *staying], snapshot.queries)
     if not dry_run:
-        _write_drawn(ws, drawn, staying, changes, redraw=redraw, grow=grow)
+        _write_drawn(ws, drawn, staying if only else None, changes, redraw=redraw, grow=grow)
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
     notes = tables.sentences(
         "commands.pools",
-        sizes=[len(pool.entries) for pool in drawn.pools.values()],
-        left_out=designs.left_out,
-        out_on_record=designs.left_out_on_record,
-        absent=designs.absent,
+        sizes=[len(pool.entries) for pool in new],
         same_title=ranker.same_title(),
-        not_for_texts={method: new for method, ids in not_for_texts.items() if (new := designs.new_of(ids))},
-        passed_over=admission.passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
-        dry=[pool.topic_id for pool in drawn.pools.values() if pool.dry],
-        differing=designs.differing,
+        passed_over=admission.passed_over_in(new, drawn.rankings, drawn.admitted),
+        dry=[pool.topic_id for pool in new if pool.dry],
         changes=[change for change in changes.values() if current and (change.added or change.leaving)],
-        wants_grow=records.sent and dry_run and not grow and any(change.added for change in changes.values()),
+        wants_grow=all((sent, dry_run, not grow)) and any(change.added for change in changes.values()),
         dry_run=dry_run,
+        **designs.words(not_for_texts),
     )
     notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
-    in_figures = tuple(_in_figures(pool, records.queries, changes) for pool in drawn.pools.values())
-    return BuiltPools(in_figures, records.sent, notes)
+    return BuiltPools(tuple(_in_figures(pool, snapshot.queries, changes) for pool in new), sent, notes)
 
 
 def _draw(
@@ -368,10 +328,10 @@ def _write_drawn(
     drawn_pools.write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
 
 
-def _few_abstracts(ws: Workspace, drawn: _Drawn) -> FewAbstracts | None:
+def _few_abstracts(ws: Workspace, drawn: _Drawn) -> word_vectors.FewAbstracts | None:
     """Methods of these rankings that were trained on few abstracts."""
     made_with = frozen_rankings.method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
-    return trained_on_few({name: settings for name, settings in made_with.items() if name in drawn.rankings})
+    return word_vectors.trained_on_few({name: made_with[name] for name in made_with if name in drawn.rankings})
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
@@ -388,15 +348,10 @@ def _pool_named(ws: Workspace, name: str) -> Pool:
         return pools.read_pool(session, topic_id)
 
 
-def show(ws: Workspace, name: str) -> ShownPool:
-    """The pool of a query, or of a topic."""
+def show(ws: Workspace, name: str) -> tuple[Pool, dict[str, str]]:
+    """The pool of a query, or of a topic, and the titles of its documents."""
     pool = _pool_named(ws, name)
-    return ShownPool(pool, papers.headings(ws.corpus, [entry.doc_id for entry in pool.entries]))
-
-
-def describe(shown: ShownPool) -> str:
-    """Text about the pool: its origin in a line or two, and its documents."""
-    return terminal.rendered("pool", pool=shown.pool, shares=pooling.shares(shown.pool), titles=shown.titles)
+    return pool, papers.headings(ws.corpus, [entry.doc_id for entry in pool.entries])
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, drawn_pools.PoolChange]) -> DrawnPool:
@@ -449,28 +404,29 @@ def add(
     """
     if not reason.strip():
         raise InputError("--reason: found no words, expected how the papers were found")
-    pool, records = _pool_named(ws, query), _read(ws)
+    snapshot = read_snapshot(ws)
+    pool = _pool_named(ws, query)
     pooled = {entry.doc_id for entry in pool.entries}
     new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in pooled))
     if new:
         _refuse(ws, pool, new, keep=not dry_run, advance=advance)
     known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
-    version = drawn_pools.next_version(records.pools) if new else None
+    version = drawn_pools.next_version(snapshot.pools) if new else None
     if version is None:
+        grown = _unchanged(snapshot, [pool])
         if pool.additions:
-            _complete_files(ws, records, dry_run=dry_run)
-        grown = [_unchanged(records, pool)]
+            _complete_files(snapshot, dry_run=dry_run)
     else:
         # The rankings that the pool was drawn from show which methods had them.
         topics_by_method = frozen_rankings.needed(pool_design.recorded_designs([pool]), {pool.topic_id: pool})
         rankings = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
         addition = Addition(version, MANUAL, None, new, reason.strip(), **drawn_pools.made_now(by))
         changed = {pool.topic_id: pooling.extended(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
-        grown = drawn_pools.grown_pools(records.pools, changed, records.queries)
+        grown = drawn_pools.grown_pools(snapshot.pools, changed, snapshot.queries)
         if not dry_run:
             drawn_pools.record_version(ws, changed, rankings=rankings, grow=grow)
-    notes = _growth_notes(records, version, grown, known=known, grow=grow, dry_run=dry_run)
-    return drawn_pools.PoolGrowth(version, MANUAL, None, tuple(grown), records.guarded, notes)
+    growth = drawn_pools.PoolGrowth(version, MANUAL, None, tuple(grown), False, ())
+    return _with_notes(snapshot, growth, known=known, grow=grow, dry_run=dry_run)
 
 
 def top_up(
@@ -497,10 +453,9 @@ def top_up(
         raise InputError(
             f"--method {method}: has no ranking", hint="to add papers found by hand: `annot pool add QUERY DOC...`"
         )
-    run = _imported(ws, file, method, dry_run=True)
-    records = _read(ws)
-    chosen = drawn_pools.topics_named(records.queries, only) if only else set(records.pools)
-    current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
+    run, snapshot = _imported(ws, file, method, dry_run=True), read_snapshot(ws)
+    chosen = drawn_pools.topics_named(snapshot.queries, only) if only else set(snapshot.pools)
+    current = {topic_id: pool for topic_id, pool in snapshot.pools.items() if topic_id in chosen}
     if not current:
         raise MissingInput("no pools", hint="draw them with `annot pool`")
     drew = [topic_id for topic_id, pool in current.items() if method in pooling.as_of(pool, 1).methods]
@@ -513,43 +468,53 @@ def top_up(
         topic_id: down_to for topic_id, down_to in depths.items() if down_to > _reached(current[topic_id], method)
     }
     if not missing:
-        _complete_files(ws, records, dry_run=dry_run)
-        unchanged = [_unchanged(records, current[topic_id]) for topic_id in depths]
+        _complete_files(snapshot, dry_run=dry_run)
         notes = tables.sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
-        notes += _growth_notes(records, None, unchanged, grow=grow, dry_run=dry_run)
-        return drawn_pools.PoolGrowth(None, method, depth, tuple(unchanged), records.guarded, notes)
-    topics = pool_design.topics_of(ws, missing, records.texts)
-    if left_out := pool_design.left_out_of(ws, [] if run is not None else [method], topics.texts):
-        raise InputError(
-            f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
-            "citations, and no vector of it is in the set",
-            hint="name the queries that it can rank for, or import a run of the method with --run",
-        )
-    version, made = drawn_pools.next_version(records.pools), drawn_pools.made_now(by)
+        unchanged = _unchanged(snapshot, [current[topic_id] for topic_id in depths])
+        growth = drawn_pools.PoolGrowth(None, method, depth, tuple(unchanged), False, notes)
+        return _with_notes(snapshot, growth, grow=grow, dry_run=dry_run)
+    topics = pool_design.topics_of(ws, missing, snapshot.texts)
+    if run is None:
+        _refuse_texts(ws, method, topics)
+    version, made = drawn_pools.next_version(snapshot.pools), drawn_pools.made_now(by)
     additions = {
         topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
     }
     drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
-    grown = drawn_pools.grown_pools(records.pools, drawn.pools, records.queries)
+    grown = drawn_pools.grown_pools(snapshot.pools, drawn.pools, snapshot.queries)
     if not dry_run:
         with ws.reading() as session:
             drawn_pools.refuse_unasked(session, grown, grow=grow)
         _imported(ws, file, method, dry_run=False)
-        if drawn.facts is not None:
-            # Before the pools are on record that follow from it.
-            lines, facts = frozen_rankings.joined(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
-            frozen_rankings.write_rankings(ws, lines, facts=facts)
-        admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
-        drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
+        _write_additions(ws, drawn, grow=grow)
     notes = tables.sentences(
         "commands.topped_up",
         method=method,
         drew=drew,
         shares=[_share(current[name], drawn.rankings[method][name], down_to) for name, down_to in missing.items()],
-        dry=[topic_id for topic_id, pool in drawn.pools.items() if method in pool.dry],
+        dry=drawn.dry(method),
     )
-    notes += _growth_notes(records, version, grown, grow=grow, dry_run=dry_run)
-    return drawn_pools.PoolGrowth(version, method, depth, tuple(grown), records.guarded, notes)
+    growth = drawn_pools.PoolGrowth(version, method, depth, tuple(grown), False, notes)
+    return _with_notes(snapshot, growth, grow=grow, dry_run=dry_run)
+
+
+def _refuse_texts(ws: Workspace, method: str, topics: pool_design.Topics) -> None:
+    """Raise InputError if the method cannot rank for topics that are texts."""
+    if left_out := pool_design.left_out_of(ws, [method], topics.texts):
+        raise InputError(
+            f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
+            "citations, and no vector of it is in the set",
+            hint="name the queries that it can rank for, or import a run of the method with --run",
+        )
+
+
+def _write_additions(ws: Workspace, drawn: _Drawn, *, grow: bool) -> None:
+    """Write new rankings before the pools are on record that follow from them, then these."""
+    if drawn.facts is not None:
+        lines, facts = frozen_rankings.joined(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
+        frozen_rankings.write_rankings(ws, lines, facts=facts)
+    admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
+    drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
 
 
 def _extend(
@@ -616,38 +581,43 @@ def _of_topic(rankings: frozen_rankings.Rankings, topic_id: str) -> dict[str, Ra
     return {method: by_topic[topic_id] for method, by_topic in rankings.items() if topic_id in by_topic}
 
 
-def _complete_files(ws: Workspace, records: _Records, *, dry_run: bool) -> None:
+def _complete_files(snapshot: Snapshot, *, dry_run: bool) -> None:
     """Write the files of the pools, because an earlier run may have ended before they were written."""
     if not dry_run:
-        drawn_pools.write_pools(ws, list(records.pools.values()))
+        drawn_pools.write_pools(snapshot.ws, list(snapshot.pools.values()))
 
 
-def _unchanged(records: _Records, pool: Pool) -> drawn_pools.GrownPool:
-    return drawn_pools.GrownPool(
-        pool.topic_id, drawn_pools.queries_of(records.queries, pool.topic_id), (), len(pool.entries)
-    )
+def _unchanged(snapshot: Snapshot, present: Iterable[Pool]) -> list[drawn_pools.GrownPool]:
+    return [
+        drawn_pools.GrownPool(
+            pool.topic_id, drawn_pools.queries_of(snapshot.queries, pool.topic_id), (), len(pool.entries)
+        )
+        for pool in present
+    ]
 
 
-def _growth_notes(
-    records: _Records,
-    version: int | None,
-    grown: Sequence[drawn_pools.GrownPool],
+def _with_notes(
+    snapshot: Snapshot,
+    growth: drawn_pools.PoolGrowth,
     *,
     known: Sequence[tuple[str, Draw]] = (),
     grow: bool,
     dry_run: bool,
-) -> tuple[str, ...]:
-    """version: None if nothing was added. known: documents to add that the pool had already."""
-    return tables.sentences(
+) -> drawn_pools.PoolGrowth:
+    """The growth with notes. known: documents to add that the pool had already."""
+    with snapshot.ws.reading() as session:
+        guarded = drawn_pools.is_guarded(session)
+    notes = tables.sentences(
         "commands.grown",
         known=known,
-        added=sum(len(pool.added) for pool in grown),
-        version=version,
-        wants_grow=records.guarded and dry_run and not grow,
-        guarded=records.guarded,
-        share=records.share,
+        added=sum(len(pool.added) for pool in growth.pools),
+        version=growth.version,
+        wants_grow=guarded and dry_run and not grow,
+        guarded=guarded,
+        share=snapshot.sample and snapshot.sample.design.share,
         dry_run=dry_run,
     )
+    return replace(growth, guarded=guarded, notes=(*growth.notes, *notes))
 
 
 def _imported(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
