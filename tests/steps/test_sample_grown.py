@@ -14,8 +14,7 @@ from annot.formats.trec import write_run
 from annot.judging.plan_on_record import check
 from annot.judging.pool_samples import sample_of
 from annot.judging.stage import Stage
-from annot.measuring.evaluation.measures import evaluate as plainly
-from annot.measuring.sampled.estimates import estimates, pools_of
+from annot.measuring.sampled.estimates import pools_of
 from annot.pools.pooling import LEAST, extended
 from annot.publishing.release.parts import sample_files
 from annot.steps import evaluate, plan, pool, publish
@@ -29,6 +28,8 @@ from annot.store.pools import read_sample
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from command_line import annot_done
+from measured_runs import estimates
+from measured_runs import evaluate as plainly
 from sampled_study import DOCUMENTS, WHOLE, N, grade_of, judged, pool_of, pooled
 from small_study import QUERIES
 from study_stages import quietly

@@ -301,7 +301,7 @@ def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> adding.LotRea
 
 
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> adding.Rejects:
-    rejects = adding.Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
+    rejects = adding.Rejects(ws.settings.document_word, most_shown=REPORTED, part_of=folders)
     for name, error in unknown.items():
         rejects.leave_out(name, _in_short(error))
     return rejects
@@ -560,7 +560,7 @@ def _read(
 ) -> tuple[CitationsRead, adding.Rejects]:
     if scratch is not None:
         scratch.mkdir()
-    rejects = adding.Rejects("citation", most_told=REPORTED)
+    rejects = adding.Rejects("citation", most_shown=REPORTED)
     reader = EdgeReader(ws.corpus, *papers, scratch)
     citations = kept = 0
     for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):

@@ -526,5 +526,5 @@ def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
 
 def describe(found: tuple[MeasuredOpinion, ...]) -> str:
     """The sentences, then the tables, then how they were made."""
-    first, last = ("\n".join(map(wrapped, of)) for of in (section.told(found), section.method(found)))
+    first, last = ("\n".join(map(wrapped, of)) for of in (section.paragraphs_of(found), section.method(found)))
     return "\n\n".join([first, *map(table_text, tables(found)), last])

@@ -21,10 +21,11 @@ from annot.judging.comments import OwnWords, consent, own_words
 from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
-from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelection
+from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
+from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
-from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data, write_pages
+from annot.publishing.browse_page import BrowsedErrors, BrowsedRun, page, page_data, write_pages
 from annot.publishing.release import collection_facts, leaks, parts, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
@@ -135,7 +136,7 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         papers=texts,
         labels=labels,
         measure=compared[1],
-        errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
+        errors=BrowsedErrors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     study = Study(snapshot)
     with calling(lambda: snapshot.words):

@@ -192,7 +192,7 @@ def columns(facets: Sequence[str]) -> tables.Columns[Fold]:
         [tables.Column("fold", lambda fold: fold.fold)],
         [
             tables.Column("topics", lambda fold: fold.topics),
-            *tables.each(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
+            *tables.columns_for(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
         ],
     )
 

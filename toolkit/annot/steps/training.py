@@ -23,7 +23,7 @@ from annot.judging.exchange.outgoing import material_of
 from annot.judging.trial_draws import assigned, draw_gold, draw_hidden, draw_substudy, plan_lines, query_by_query
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report import study, tables
-from annot.publishing.report.sections.collection import chosen
+from annot.publishing.report.sections.collection import grade_examples
 from annot.store import people, pools, projects, trials
 from annot.study import guidelines
 from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
@@ -49,7 +49,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
         gold = [row for row in trials.read_gold(session) if row.pair not in sent]
-        pairs = {example.final: (example.pair, "") for example in chosen(study.Study(snapshot), facet)}
+        pairs = {example.final: (example.pair, "") for example in grade_examples(study.Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
             raise MissingInput(
@@ -288,7 +288,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     with ws.reading() as session:
         present = [person.assessor for person in people.read_assessors(session) if person.left_on is None]
         check_name(assessor, present, what="assessor")
-        standing = trials.read_trial(session, trial_answers.TRIAL)
+        standing = trials.read_trials(session).get(trial_answers.TRIAL)
         known, without = pools.read_queries(session), pools.read_topics(session).keys()
         final = trial_answers.grades_of(outcome_of(session, ws.settings).decisions)
     if standing is not None and all(standing[name] == value for name, value in wishes.items()):

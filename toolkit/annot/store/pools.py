@@ -204,8 +204,7 @@ def _refuse(
     *,
     hint: str = "keep these queries, or start a new study; judgements are never deleted",
 ) -> None:
-    leaving = {(query_id,) for query_id in query_ids}
-    models.refuse_in_use(session, tables, ["query_id"], leaving, noun="query", what=what, hint=hint)
+    models.refuse_in_use(session, tables, {(query_id,) for query_id in query_ids}, what=what, hint=hint)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -251,9 +250,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
             **dict.fromkeys((models.JUDGEMENT_TABLE, models.ADJUDICATION_TABLE), "judgement"),
             models.TASK_TABLE: "pushed task",
         },
-        ["query_id", "doc_id"],
         leaving,
-        noun="pair",
         what="leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
@@ -386,13 +383,10 @@ def replace_sample(session: Session, sample: models.PoolSample | None) -> None:
         models.check_known(session, models.QUERY_TABLE, {query_id for query_id, _ in sample.pairs}, what="sample")
     if current is not None:
         drawn = {pair for pair, sampled in current.pairs.items() if sampled.drawn}
-        leaving = {pair for pair in drawn if not (sample and sample.drawn(*pair))}
         models.refuse_in_use(
             session,
             {models.JUDGEMENT_TABLE: "judgement", models.TASK_TABLE: "pushed task"},
-            ["query_id", "doc_id"],
-            leaving,
-            noun="pair",
+            {pair for pair in drawn if not (sample and sample.drawn(*pair))},
             what="leave the sample",
             hint="a sample grows only: give a larger share",
         )
