@@ -11,6 +11,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import ScoredDoc
 from annot.formats.trec import write_run
+from annot.pools import frozen_rankings
 from annot.pools.drawn_pools import PoolGrowth
 from annot.pools.frozen_rankings import lines_of, write_rankings
 from annot.pools.pool_design import Topics
@@ -94,7 +95,7 @@ def test_papers_that_the_method_ranked_before_are_not_ranked_again(
         calls.append(options)
         return {name: dict.fromkeys(options["topics"], ranking("d99")) for name in options["methods"]}, {"made": 1}
 
-    monkeypatch.setattr(pool, "rank_corpus", rank_corpus)
+    monkeypatch.setattr(frozen_rankings, "rank_corpus", rank_corpus)
     pools = {name: pool_of(name) for name in ("p1", "p2", "p3")}
     ranker = pool._Ranker(ws, Topics({}, {}), keep=False, advance=quietly)
 

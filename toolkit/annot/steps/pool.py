@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
@@ -16,6 +16,7 @@ from annot.base.names import called, near
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking, Topic
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
+from annot.pools import drawn_pools, frozen_rankings, pool_design
 from annot.pools.admission import (
     Admission,
     admissions,
@@ -24,56 +25,6 @@ from annot.pools.admission import (
     passed_over_in,
     recorded_admissions,
     write_admissions,
-)
-from annot.pools.drawn_pools import (
-    GrownPool,
-    PoolChange,
-    PoolFacts,
-    PoolGrowth,
-    draw_pools,
-    drawn_rankings,
-    facts_of,
-    grown_pools,
-    is_guarded,
-    made_now,
-    next_version,
-    passed_over,
-    pool_changes,
-    queries_of,
-    record_version,
-    recorded_pools,
-    refuse_growth,
-    refuse_unasked,
-    topics_named,
-    write_pools,
-)
-from annot.pools.frozen_rankings import (
-    Rankings,
-    joined,
-    lines_of,
-    method_settings,
-    needed,
-    not_ranked,
-    rank_corpus,
-    ranked_corpus,
-    read_rankings,
-    refuse_other_corpus,
-    write_rankings,
-)
-from annot.pools.pool_design import (
-    DesignOverrides,
-    PoolDesign,
-    Topics,
-    design_of_settings,
-    differences,
-    for_text,
-    left_out_of,
-    overridden,
-    recorded_designs,
-    searched,
-    topics_of,
-    usual_design,
-    without,
 )
 from annot.pools.pooling import as_of, extended, shares
 from annot.publishing.report.tables import Column, Columns, sentences
@@ -164,9 +115,9 @@ class _Drawn(NamedTuple):
     """New pools by topic, and their sources."""
 
     pools: dict[str, Pool]
-    rankings: Rankings
+    rankings: frozen_rankings.Rankings
     admitted: dict[str, Admission]
-    new: Rankings
+    new: frozen_rankings.Rankings
     """The rankings that are not on disk yet."""
     facts: dict[str, Any] | None
     """Facts that `write_rankings` needs of the new ones; None if all are on disk."""
@@ -179,14 +130,18 @@ class _Designs:
     drew before, unless the command line names it.
     """
 
-    def __init__(self, ws: Workspace, records: _Records, overrides: DesignOverrides, *, redraw: bool, frozen: bool):
+    def __init__(
+        self, ws: Workspace, records: _Records, overrides: pool_design.DesignOverrides, *, redraw: bool, frozen: bool
+    ):
         """redraw: ignore the designs on record. frozen: a method with a ranking on disk needs no vectors."""
         self._ws, self._texts, self._overrides = ws, records.texts, overrides
-        self._of_settings = design_of_settings(ws.settings)
+        self._of_settings = pool_design.design_of_settings(ws.settings)
         self._frozen = frozen
-        self._recorded = {} if redraw else recorded_designs(records.pools.values())
+        self._recorded = {} if redraw else pool_design.recorded_designs(records.pools.values())
         self._usual, self._usual_of_texts = (
-            usual_design({name: design for name, design in self._recorded.items() if (name in self._texts) is text})
+            pool_design.usual_design(
+                {name: design for name, design in self._recorded.items() if (name in self._texts) is text}
+            )
             for text in (False, True)
         )
         self._absent = set(absent_by_default(ws))
@@ -198,28 +153,27 @@ class _Designs:
             else self._changed(self._usual, self._usual.methods)
         )
 
-    def _changed(self, design: PoolDesign, drew: Collection[str]) -> PoolDesign:
+    def _changed(self, design: pool_design.PoolDesign, drew: Collection[str]) -> pool_design.PoolDesign:
         """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
-        changed = overridden(design, self._overrides)
-        return changed if self._overrides.methods else without(changed, self._absent - {*drew})
+        changed = pool_design.overridden(design, self._overrides)
+        return changed if self._overrides.methods else pool_design.without(changed, self._absent - {*drew})
 
-    def _of_topic(self, topic_id: str) -> PoolDesign:
+    def _of_topic(self, topic_id: str) -> pool_design.PoolDesign:
         design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
         return self._of_new if design is None else self._changed(design, design.methods)
 
-    def of_topics(self, topics: Topics) -> tuple[dict[str, PoolDesign], dict[str, set[str]]]:
-        """Design of each topic, and the texts that a method cannot rank for, by method; their designs lack it."""
+    def of_topics(self, topics: pool_design.Topics) -> dict[str, pool_design.PoolDesign]:
+        """Design of each topic; those of texts lack the methods that cannot rank for them."""
         designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
         methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
-        on_disk = not_ranked(self._ws) if self._frozen else None
-        left_out = left_out_of(self._ws, methods, topics.texts, frozen=on_disk)
+        on_disk = frozen_rankings.not_ranked(self._ws) if self._frozen else None
+        left_out = pool_design.left_out_of(self._ws, methods, topics.texts, frozen=on_disk)
         for topic_id in topics.texts:
-            designs[topic_id] = for_text(designs[topic_id], topic_id, left_out)
-        return designs, left_out
-
-    def new_of(self, topic_ids: Iterable[str]) -> list[str]:
-        """Topics that have no drawn pool on record, in order."""
-        return sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
+            designs[topic_id] = pool_design.for_text(designs[topic_id], topic_id, left_out)
+        self.not_for_texts = {
+            name: new for name, ids in left_out.items() if (new := sorted(ids - self._recorded.keys()))
+        }
+        return designs
 
     @property
     def _left_out_on_request(self) -> set[str]:
@@ -246,14 +200,14 @@ class _Designs:
         """Settings in which the pools on record differ from annot.toml, unless the command line names them."""
         if self._usual is None:
             return []
-        differing = differences(self._usual, self._of_settings)
+        differing = pool_design.differences(self._usual, self._of_settings)
         return [difference for difference in differing if getattr(self._overrides, difference[0]) is None]
 
 
 class _Ranker:
     """Rankings of the corpus for some topics, and the papers that may enter their pools."""
 
-    def __init__(self, ws: Workspace, topics: Topics, *, keep: bool, advance: Advance):
+    def __init__(self, ws: Workspace, topics: pool_design.Topics, *, keep: bool, advance: Advance):
         """keep: make and keep missing parts of the index, and near-duplicates."""
         self.ws, self.topics = ws, topics
         self._keep, self._advance = keep, advance
@@ -270,13 +224,13 @@ class _Ranker:
         ranking_depth: int,
         topic_ids: Sequence[str] | None = None,
         given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
-    ) -> tuple[Rankings, dict[str, Any]]:
+    ) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
         """Rankings and facts as `rank_corpus` returns them. topic_ids: None takes all topics."""
-        return rank_corpus(
+        return frozen_rankings.rank_corpus(
             self.ws,
             methods=methods,
             topics=self.topics.ids if topic_ids is None else topic_ids,
-            texts={name: searched(topic) for name, topic in self.topics.texts.items()},
+            texts={name: pool_design.searched(topic) for name, topic in self.topics.texts.items()},
             excluded=self.same_title,
             ranking_depth=ranking_depth,
             keep=self._keep,
@@ -285,7 +239,7 @@ class _Ranker:
         )
 
     def admissions(
-        self, rankings: Rankings, current: Mapping[str, Pool], *, coming: int | None = None
+        self, rankings: frozen_rankings.Rankings, current: Mapping[str, Pool], *, coming: int | None = None
     ) -> dict[str, Admission]:
         """Admissions to the pools, as `annot.pools.admission.admissions` returns them."""
         return admissions(
@@ -306,7 +260,7 @@ def _read(ws: Workspace) -> _Records:
             texts=read_topics(session),
             pools=pools.read_pools(session),
             sent=projects.was_sent(session),
-            guarded=is_guarded(session),
+            guarded=drawn_pools.is_guarded(session),
             share=sample and sample.design.share,
         )
 
@@ -314,7 +268,7 @@ def _read(ws: Workspace) -> _Records:
 def build(
     ws: Workspace,
     *,
-    overrides: DesignOverrides,
+    overrides: pool_design.DesignOverrides,
     only: tuple[str, ...] = (),
     redraw: bool,
     frozen: bool,
@@ -334,30 +288,28 @@ def build(
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     current = records.pools
     designs = _Designs(ws, records, overrides, redraw=redraw, frozen=frozen)
-    chosen = topics_named(records.queries, only) if only else {query.topic_id for query in records.queries}
-    topics = topics_of(ws, chosen, records.texts)
-    design_of, not_for_texts = designs.of_topics(topics)
+    chosen = drawn_pools.topics_named(records.queries, only) if only else {query.topic_id for query in records.queries}
+    topics = pool_design.topics_of(ws, chosen, records.texts)
     ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
-    drawn = _draw(ranker, design_of, current, frozen=frozen, partly=bool(only))
+    drawn = _draw(ranker, designs.of_topics(topics), current, frozen=frozen, partly=bool(only))
     staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else None
-    changes = pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
+    changes = drawn_pools.pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
     if not dry_run:
         _write_drawn(ws, drawn, staying, changes, redraw=redraw, grow=grow)
         if redraw or not current:
             note(ws, "pool", states_of(ws))
     notes = sentences(
         "commands.pools",
-        sizes=[len(pool.entries) for pool in drawn.pools.values()],
+        pools=list(drawn.pools.values()),
         left_out=designs.left_out,
         out_on_record=designs.left_out_on_record,
         absent=designs.absent,
         same_title=ranker.same_title(),
-        not_for_texts={method: new for method, ids in not_for_texts.items() if (new := designs.new_of(ids))},
+        not_for_texts=designs.not_for_texts,
         passed_over=passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
-        dry=[pool.topic_id for pool in drawn.pools.values() if pool.dry],
         differing=designs.differing,
-        changes=[change for change in changes.values() if current and (change.added or change.leaving)],
-        wants_grow=records.sent and dry_run and not grow and any(change.added for change in changes.values()),
+        changes=list(changes.values()) if current else [],
+        wants_grow=records.sent and dry_run and not grow,
         dry_run=dry_run,
     )
     notes += sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
@@ -366,23 +318,32 @@ def build(
 
 
 def _draw(
-    ranker: _Ranker, designs: Mapping[str, PoolDesign], current: Mapping[str, Pool], *, frozen: bool, partly: bool
+    ranker: _Ranker,
+    designs: Mapping[str, pool_design.PoolDesign],
+    current: Mapping[str, Pool],
+    *,
+    frozen: bool,
+    partly: bool,
 ) -> _Drawn:
     """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
     ws = ranker.ws
-    topics_by_method = needed(designs, {name: pool for name, pool in current.items() if name in designs})
+    topics_by_method = frozen_rankings.needed(
+        designs, {name: pool for name, pool in current.items() if name in designs}
+    )
     facts = None
     if frozen:
-        rankings = read_rankings(ws, topics_by_method)
+        rankings = frozen_rankings.read_rankings(ws, topics_by_method)
     else:
         ranking_depth = max(design.ranking_depth for design in designs.values())
         rankings, facts = ranker.rank(list(topics_by_method), ranking_depth=ranking_depth)
         if partly:
-            refuse_other_corpus(ws, facts, corrected_only=ranked_corpus(ws).differs_by_corrections)
+            frozen_rankings.refuse_other_corpus(
+                ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
+            )
     admitted = ranker.admissions(rankings, current)
     if frozen:
         admitted = as_recorded(admitted, recorded_admissions(ws))
-    drawn = draw_pools(rankings, designs, admitted, current=current)
+    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current)
     return _Drawn({pool.topic_id: pool for pool in drawn}, rankings, admitted, {} if frozen else rankings, facts)
 
 
@@ -390,51 +351,51 @@ def _write_drawn(
     ws: Workspace,
     drawn: _Drawn,
     staying: Sequence[Pool] | None,
-    changes: Mapping[str, PoolChange],
+    changes: Mapping[str, drawn_pools.PoolChange],
     *,
     redraw: bool,
     grow: bool,
 ) -> None:
     """Write the pools to the database, and their files. staying: pools that were not drawn now; None if all were."""
     new, others = list(drawn.pools.values()), staying or ()
-    lines, facts = lines_of(drawn.rankings), drawn.facts
+    lines, facts = frozen_rankings.lines_of(drawn.rankings), drawn.facts
     hashes = {
         topic_id: rankings_sha256({name: lines[name] for name in lines if name in pool.methods}, topic_id)
         for topic_id, pool in drawn.pools.items()
     }
     if facts is not None and staying is not None:
-        lines, facts = joined(ws, lines, facts=facts, of_topics=True)
+        lines, facts = frozen_rankings.joined(ws, lines, facts=facts, of_topics=True)
     with ws.writing() as session:
-        refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
+        drawn_pools.refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
         hashes = pools.read_rankings_sha256(session) | hashes
         pools.replace_pools(session, [*new, *others], rankings_sha256=hashes)
         if redraw:
             keep_backup(ws, "before pool redraw")
     if facts is not None:
-        write_rankings(ws, lines, facts=facts)
+        frozen_rankings.write_rankings(ws, lines, facts=facts)
     on_record = recorded_admissions(ws) if others else {}
     of_others = {pool.topic_id: on_record[pool.topic_id] for pool in others if pool.topic_id in on_record}
     write_admissions(ws, {**of_others, **drawn.admitted})
-    write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
+    drawn_pools.write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
 
 
 def _few_abstracts(ws: Workspace, drawn: _Drawn) -> FewAbstracts | None:
     """Methods of these rankings that were trained on few abstracts."""
-    made_with = method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
+    made_with = frozen_rankings.method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
     return trained_on_few({name: settings for name, settings in made_with.items() if name in drawn.rankings})
 
 
-def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[Rankings, dict[str, Any]]:
+def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
     """Rankings of the corpus for every topic by the methods of annot.toml, with their facts; nothing is written."""
     with ws.reading() as session:
-        topics = topics_of(ws, [query.topic_id for query in read_queries(session)], read_topics(session))
-    methods = list(design_of_settings(ws.settings).ranked_methods)
+        topics = pool_design.topics_of(ws, [query.topic_id for query in read_queries(session)], read_topics(session))
+    methods = list(pool_design.design_of_settings(ws.settings).ranked_methods)
     return _Ranker(ws, topics, keep=True, advance=advance).rank(methods, ranking_depth=ws.settings.pool.ranking_depth)
 
 
 def _pool_named(ws: Workspace, name: str) -> Pool:
     with ws.reading() as session:
-        (topic_id,) = topics_named(read_queries(session), [name])
+        (topic_id,) = drawn_pools.topics_named(read_queries(session), [name])
         return pools.read_pool(session, topic_id)
 
 
@@ -449,8 +410,8 @@ def describe(shown: ShownPool) -> str:
     return rendered("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
 
 
-def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, PoolChange]) -> DrawnPool:
-    query_ids = queries_of(queries, pool.topic_id)
+def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, drawn_pools.PoolChange]) -> DrawnPool:
+    query_ids = drawn_pools.queries_of(queries, pool.topic_id)
     # All queries of a topic share its pool, and so its changes.
     change = changes[query_ids[0]]
     return DrawnPool(
@@ -465,11 +426,13 @@ def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, Po
     )
 
 
-def stats(ws: Workspace, *, advance: Advance) -> PoolFacts:
+def stats(ws: Workspace, *, advance: Advance) -> drawn_pools.PoolFacts:
     """The pools in figures."""
-    recorded = recorded_pools(ws)
-    rankings = drawn_rankings(ws, recorded)
-    return replace(facts_of(recorded), passed_over=passed_over(ws, recorded, rankings, advance=advance))
+    recorded = drawn_pools.recorded_pools(ws)
+    rankings = drawn_pools.drawn_rankings(ws, recorded)
+    return replace(
+        drawn_pools.facts_of(recorded), passed_over=drawn_pools.passed_over(ws, recorded, rankings, advance=advance)
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -487,7 +450,7 @@ def add(
     grow: bool,
     dry_run: bool,
     advance: Advance,
-) -> PoolGrowth:
+) -> drawn_pools.PoolGrowth:
     """Add the documents to the pool of a topic as a version of its own; its other documents stay as they are.
 
     query: a query or a topic, whose queries share the pool. by: the person who adds them; None takes the account of
@@ -500,25 +463,17 @@ def add(
     pool, records = _pool_named(ws, query), _read(ws)
     pooled = {entry.doc_id for entry in pool.entries}
     new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in pooled))
+    drawn = None
     if new:
         _refuse(ws, pool, new, keep=not dry_run, advance=advance)
-    known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
-    version = next_version(records.pools) if new else None
-    if version is None:
-        if pool.additions:
-            _complete_files(ws, records, dry_run=dry_run)
-        grown = [_unchanged(records, pool)]
-    else:
-        # The rankings that the pool was drawn from show which methods had them.
-        topics_by_method = needed(recorded_designs([pool]), {pool.topic_id: pool})
-        rankings = read_rankings(ws, topics_by_method) if topics_by_method else {}
-        addition = Addition(version, MANUAL, None, new, reason.strip(), **made_now(by))
-        changed = {pool.topic_id: extended(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
-        grown = grown_pools(records.pools, changed, records.queries)
+        version = drawn_pools.next_version(records.pools)
+        addition = Addition(version, MANUAL, None, new, reason.strip(), **drawn_pools.made_now(by))
+        ranker = _Ranker(ws, pool_design.Topics({}, {}), keep=not dry_run, advance=advance)
+        drawn = _extend(ranker, records.pools, {pool.topic_id: addition}, None)
         if not dry_run:
-            record_version(ws, changed, rankings=rankings, grow=grow)
-    notes = _growth_notes(records, version, grown, known=known, grow=grow, dry_run=dry_run)
-    return PoolGrowth(version, MANUAL, None, tuple(grown), records.guarded, notes)
+            _write_grown(ws, records, drawn, grow=grow)
+    known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
+    return _growth(ws, records, drawn, [pool], method=MANUAL, known=known, grow=grow, dry_run=dry_run)
 
 
 def top_up(
@@ -533,7 +488,7 @@ def top_up(
     grow: bool,
     dry_run: bool,
     advance: Advance,
-) -> PoolGrowth:
+) -> drawn_pools.PoolGrowth:
     """Add the papers that pools lack of the first `depth` of a method that did not draw them, as one version.
 
     method: built in or imported; file: its run, which is imported first. depth: None takes the number of papers that
@@ -547,57 +502,34 @@ def top_up(
         )
     run = _imported(ws, file, method, dry_run=True)
     records = _read(ws)
-    chosen = topics_named(records.queries, only) if only else set(records.pools)
-    current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
-    if not current:
-        raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [topic_id for topic_id, pool in current.items() if method in as_of(pool, 1).methods]
-    if len(drew) == len(current):
-        raise InputError(
-            f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
-        )
-    depths = {topic_id: _depth_of(pool, depth) for topic_id, pool in current.items() if topic_id not in drew}
-    missing = {
-        topic_id: down_to for topic_id, down_to in depths.items() if down_to > _reached(current[topic_id], method)
-    }
-    if not missing:
-        _complete_files(ws, records, dry_run=dry_run)
-        unchanged = [_unchanged(records, current[topic_id]) for topic_id in depths]
-        notes = sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
-        notes += _growth_notes(records, None, unchanged, grow=grow, dry_run=dry_run)
-        return PoolGrowth(None, method, depth, tuple(unchanged), records.guarded, notes)
-    topics = topics_of(ws, missing, records.texts)
-    if left_out := left_out_of(ws, [] if run is not None else [method], topics.texts):
-        raise InputError(
-            f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
-            "citations, and no vector of it is in the set",
-            hint="name the queries that it can rank for, or import a run of the method with --run",
-        )
-    version, made = next_version(records.pools), made_now(by)
-    additions = {
-        topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
-    }
-    drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
-    grown = grown_pools(records.pools, drawn.pools, records.queries)
-    if not dry_run:
-        with ws.reading() as session:
-            refuse_unasked(session, grown, grow=grow)
-        _imported(ws, file, method, dry_run=False)
-        if drawn.facts is not None:
-            # Before the pools are on record that follow from it.
-            lines, facts = joined(ws, lines_of(drawn.new), facts=drawn.facts)
-            write_rankings(ws, lines, facts=facts)
-        write_admissions(ws, {**recorded_admissions(ws), **drawn.admitted})
-        record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
+    depths, drew = _depths(records, method, depth, only)
+    current = {topic_id: records.pools[topic_id] for topic_id in depths}
+    missing = {name: down_to for name, down_to in depths.items() if down_to > _reached(current[name], method)}
+    drawn = None
+    if missing:
+        topics = pool_design.topics_of(ws, missing, records.texts)
+        if left_out := pool_design.left_out_of(ws, [] if run is not None else [method], topics.texts):
+            raise InputError(
+                f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has "
+                "no citations, and no vector of it is in the set",
+                hint="name the queries that it can rank for, or import a run of the method with --run",
+            )
+        version, made = drawn_pools.next_version(records.pools), drawn_pools.made_now(by)
+        additions = {
+            topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
+        }
+        drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
+        if not dry_run:
+            _write_grown(ws, records, drawn, grow=grow, before=partial(_imported, ws, file, method, dry_run=False))
     notes = sentences(
         "commands.topped_up",
         method=method,
         drew=drew,
-        shares=[_share(current[name], drawn.rankings[method][name], down_to) for name, down_to in missing.items()],
-        dry=[topic_id for topic_id, pool in drawn.pools.items() if method in pool.dry],
+        shares=[_share(current[name], drawn.rankings[method][name], missing[name]) for name in missing if drawn],
+        dry=[topic_id for topic_id, pool in drawn.pools.items() if method in pool.dry] if drawn else [],
     )
-    notes += _growth_notes(records, version, grown, grow=grow, dry_run=dry_run)
-    return PoolGrowth(version, method, depth, tuple(grown), records.guarded, notes)
+    growth = _growth(ws, records, drawn, list(current.values()), method=method, depth=depth, grow=grow, dry_run=dry_run)
+    return replace(growth, notes=notes + growth.notes)
 
 
 def _extend(
@@ -606,31 +538,102 @@ def _extend(
     additions: Mapping[str, Addition],
     run: Mapping[str, Ranking] | None,
 ) -> _Drawn:
-    """Pools with these additions, which have one method and one version. run: as in `_rank_by`."""
+    """Pools with these additions, which have one method and one version. run: as in `_rank_by`.
+
+    The rankings that pools were drawn from show which methods had a paper that a person adds.
+    """
     ws = ranker.ws
     earlier = {topic_id: current[topic_id] for topic_id in additions}
     addition = next(iter(additions.values()))
     method, version = addition.method, addition.version
-    topics_by_method = needed(recorded_designs(earlier.values()), earlier)
-    on_disk = read_rankings(ws, topics_by_method) if topics_by_method else {}
-    new, facts = _rank_by(ranker, method, earlier, on_disk, run)
-    rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
-    admitted = as_recorded(ranker.admissions(rankings, current, coming=version), recorded_admissions(ws))
+    topics_by_method = frozen_rankings.needed(pool_design.recorded_designs(earlier.values()), earlier)
+    on_disk = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
+    rankings, admitted, new, facts = on_disk, dict[str, Admission](), {}, None
+    if method != MANUAL:
+        new, facts = _rank_by(ranker, method, earlier, on_disk, run)
+        rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
+        admitted = as_recorded(ranker.admissions(rankings, current, coming=version), recorded_admissions(ws))
     pools = {
         topic_id: extended(
             pool,
             additions[topic_id],
-            _of_topic(rankings, topic_id),
-            excluded=admitted[topic_id].barred[version],
+            {name: by_topic[topic_id] for name, by_topic in rankings.items() if topic_id in by_topic},
+            excluded=admitted[topic_id].barred[version] if admitted else (),
         )
         for topic_id, pool in earlier.items()
     }
     return _Drawn(pools, rankings, admitted, new, facts)
 
 
+def _write_grown(
+    ws: Workspace, records: _Records, drawn: _Drawn, *, grow: bool, before: Callable[[], object] = lambda: None
+) -> None:
+    """Write the rankings, admissions and pools, in an order in which the same command can finish what one left undone.
+
+    before: called once it is known that the pools may grow.
+    """
+    with ws.reading() as session:
+        grown = drawn_pools.grown_pools(records.pools, drawn.pools, records.queries)
+        drawn_pools.refuse_unasked(session, grown, grow=grow)
+    before()
+    if drawn.facts is not None:
+        # Before the pools are on record that follow from it.
+        lines, facts = frozen_rankings.joined(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
+        frozen_rankings.write_rankings(ws, lines, facts=facts)
+    if drawn.admitted:
+        write_admissions(ws, {**recorded_admissions(ws), **drawn.admitted})
+    drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
+
+
+def _growth(
+    ws: Workspace,
+    records: _Records,
+    drawn: _Drawn | None,
+    unchanged: Sequence[Pool],
+    *,
+    method: str,
+    depth: int | None = None,
+    known: Sequence[tuple[str, Draw]] = (),
+    grow: bool,
+    dry_run: bool,
+) -> drawn_pools.PoolGrowth:
+    """Result of an addition. drawn: None if nothing was added to the pools `unchanged`; their files are written again
+    then, because an earlier run may have ended before. known: documents to add that the pool had already."""
+    if drawn is None:
+        version, grown = (
+            None,
+            [
+                drawn_pools.GrownPool(
+                    pool.topic_id, drawn_pools.queries_of(records.queries, pool.topic_id), (), len(pool.entries)
+                )
+                for pool in unchanged
+            ],
+        )
+        if not dry_run and any(pool.additions for pool in unchanged):
+            drawn_pools.write_pools(ws, list(records.pools.values()))
+    else:
+        version = drawn_pools.next_version(records.pools)
+        grown = drawn_pools.grown_pools(records.pools, drawn.pools, records.queries)
+    notes = sentences(
+        "commands.grown",
+        known=known,
+        added=sum(len(pool.added) for pool in grown),
+        version=version,
+        wants_grow=records.guarded and dry_run and not grow,
+        guarded=records.guarded,
+        share=records.share,
+        dry_run=dry_run,
+    )
+    return drawn_pools.PoolGrowth(version, method, depth, tuple(grown), records.guarded, notes)
+
+
 def _rank_by(
-    ranker: _Ranker, method: str, pools: Mapping[str, Pool], on_disk: Rankings, run: Mapping[str, Ranking] | None
-) -> tuple[Rankings, dict[str, Any] | None]:
+    ranker: _Ranker,
+    method: str,
+    pools: Mapping[str, Pool],
+    on_disk: frozen_rankings.Rankings,
+    run: Mapping[str, Ranking] | None,
+) -> tuple[frozen_rankings.Rankings, dict[str, Any] | None]:
     """Rankings by the method for the pools that it has not ranked for, and their facts; None if it has for all.
 
     run: the rankings of the method that are being imported, if they are.
@@ -654,48 +657,27 @@ def _rank_by(
     )
 
 
-def _of_topic(rankings: Rankings, topic_id: str) -> dict[str, Ranking]:
-    return {method: by_topic[topic_id] for method, by_topic in rankings.items() if topic_id in by_topic}
-
-
-def _complete_files(ws: Workspace, records: _Records, *, dry_run: bool) -> None:
-    """Write the files of the pools, because an earlier run may have ended before they were written."""
-    if not dry_run:
-        write_pools(ws, list(records.pools.values()))
-
-
-def _unchanged(records: _Records, pool: Pool) -> GrownPool:
-    return GrownPool(pool.topic_id, queries_of(records.queries, pool.topic_id), (), len(pool.entries))
-
-
-def _growth_notes(
-    records: _Records,
-    version: int | None,
-    grown: Sequence[GrownPool],
-    *,
-    known: Sequence[tuple[str, Draw]] = (),
-    grow: bool,
-    dry_run: bool,
-) -> tuple[str, ...]:
-    """version: None if nothing was added. known: documents to add that the pool had already."""
-    return sentences(
-        "commands.grown",
-        known=known,
-        added=sum(len(pool.added) for pool in grown),
-        version=version,
-        wants_grow=records.guarded and dry_run and not grow,
-        guarded=records.guarded,
-        share=records.share,
-        dry_run=dry_run,
-    )
-
-
 def _imported(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
     """The rankings of the run in the file, kept unless it is a dry run; None without a file."""
     if file is None:
         return None
     rules: dict[str, Any] = {"meta": None, "foreign": None, "duplicates": None, "distances": False}
     return import_engine_run(ws, file, method=method, **rules, dry_run=dry_run)[0]
+
+
+def _depths(records: _Records, method: str, depth: int | None, only: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+    """Depth of the method in each pool that it did not draw, and the topics of the pools that it drew. only: queries or
+    topics; without any, all pools."""
+    chosen = drawn_pools.topics_named(records.queries, only) if only else set(records.pools)
+    current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
+    if not current:
+        raise MissingInput("no pools", hint="draw them with `annot pool`")
+    drew = [topic_id for topic_id, pool in current.items() if method in as_of(pool, 1).methods]
+    if len(drew) == len(current):
+        raise InputError(
+            f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
+        )
+    return {topic_id: _depth_of(pool, depth) for topic_id, pool in current.items() if topic_id not in drew}, drew
 
 
 def _depth_of(pool: Pool, depth: int | None) -> int:
