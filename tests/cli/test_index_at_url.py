@@ -84,10 +84,11 @@ def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     add_vectors(folder)
 
     def hidden(corpus: Path, url: str) -> list[RowGroups]:
-        groups = papers.groups_for(corpus, url)
+        groups = groups_for(corpus, url)
         return [group._replace(path=Path("/nowhere") / group.path.name) for group in groups] if url else groups
 
-    monkeypatch.setattr(index, "groups_for", hidden)
+    groups_for = papers.groups_for
+    monkeypatch.setattr(papers, "groups_for", hidden)
     monkeypatch.setattr(admission, "groups_for", hidden)
     monkeypatch.setattr(Path, "cwd", lambda: Path("/nowhere"))
     return folder

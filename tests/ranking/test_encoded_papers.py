@@ -44,7 +44,7 @@ def numbered(texts: Sequence[Any]) -> Any:
 class Encoders:
     """Stand-in for the encoders of `annot.ranking.systems.encoders`, which remembers its input."""
 
-    BATCH = 32
+    BATCH, MIXED = 32, encoders.MIXED
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.read: list[Any] = []

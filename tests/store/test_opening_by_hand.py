@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
+from annot.base.names import sha256_of
 from annot.base.records import Judgement
 from annot.store import database, judgements
 from annot.store.database import MIGRATIONS, Store, connect_store, in_words, open_store, parse_url, place_of
 from annot.store.dump import DumpFacts, dump, load
 from annot.store.models import TABLES, in_chunks
-from annot.store.papers import FolderAtUrl, fetch_file, local_copy, put_files, sha256_of
+from annot.store.papers import FolderAtUrl, fetch_file, local_copy, put_files
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from stored import NOW

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called
+from annot.base.names import called, sha256_of
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
@@ -30,7 +30,7 @@ from annot.pools.pooling import Version, came_in, refuse_zero, versions_of
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, refuse_unjudged
-from annot.study.workspace import Workspace, given_text, sha256_of, write_file
+from annot.study.workspace import Workspace, given_text, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Files of exports/ with measurements, and the sentences that runs matched.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from annot.base.errors import InputError
+from annot.base.names import sha256_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking
 from annot.corpus.corpus_facts import current_sha256, with_citations
 from annot.corpus.corpus_filters import (
@@ -33,7 +34,7 @@ from annot.ranking.index import each_on
 from annot.store import papers
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.papers import RowGroups, groups_for, ids_at, known_ids
-from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file
+from annot.study.workspace import Workspace, read_manifest, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The papers of one title or of nearly one text: found once for a corpus, and kept by its hash.
@@ -185,11 +186,8 @@ def admissions(
         candidates = {doc.doc_id for by_topic in rankings.values() for doc in by_topic.get(topic_id, ())}
         candidates |= cites & in_corpus
         met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(candidates) if doc_id in groups))
-        pool = current.get(topic_id)
         barred = {}
-        for version in _versions(pool, coming):
-            had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
-            later = {entry.doc_id for entry in pool.entries} - had if pool else set[str]()
+        for version, had, later in _documents_by_version(current.get(topic_id), coming):
             excluded: dict[str, str | None] = {
                 **passed_over(met, standing=itself | had, later=later, cited=of_topic or ()),
                 **dict.fromkeys(same_title.get(topic_id, ())),
@@ -199,6 +197,17 @@ def admissions(
             tuple(sorted(cites & in_corpus)), tuple(sorted(cites - in_corpus)), sha256, barred
         )
     return admission_of
+
+
+def _documents_by_version(pool: Pool | None, coming: int | None) -> Iterator[tuple[int, set[str], set[str]]]:
+    """Version 1, those that a ranking added, and the one to come, each with the documents that the pool had in it, and
+    with those that came later. Additions by a person were checked when they were made."""
+    additions = pool.additions if pool else ()
+    entries = {entry.doc_id for entry in pool.entries} if pool else set[str]()
+    versions = [1, *(addition.version for addition in additions if addition.method != MANUAL)]
+    for version in versions if coming is None else (*versions, coming):
+        had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
+        yield version, had, entries - had
 
 
 def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Admission]:
@@ -271,9 +280,3 @@ def passed_over_in(
             met |= {doc.doc_id for doc in ranking} & barred
         count += len(met)
     return count
-
-
-def _versions(pool: Pool | None, coming: int | None) -> list[int]:
-    """Version 1 and those that a ranking added: additions by a person were checked when they were made."""
-    later = [addition.version for addition in pool.additions if addition.method != MANUAL] if pool else []
-    return [1, *later, *([] if coming is None else [coming])]

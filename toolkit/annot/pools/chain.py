@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import sha256_of
 from annot.base.records import Source
 from annot.formats.trec import write_qrels
 from annot.pools.drawn_pools import unlike_record
@@ -18,7 +19,7 @@ from annot.ranking.word_vectors import sha256_of as sha256_of_words
 from annot.store import people, runs
 from annot.store.revisions import changed_contents, unsound_revisions
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace, is_named_inside, read_manifest, sha256_of
+from annot.study.workspace import Workspace, is_named_inside, read_manifest
 
 MANIFEST_OF_RANKINGS = "pools/rankings/manifest.json"
 MANIFEST_OF_POOLS = "pools/manifest.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import count, groupby, islice
+from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -230,7 +230,6 @@ def rank_corpus(
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
     if computed:
-        done = count(1)
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
@@ -241,7 +240,7 @@ def rank_corpus(
                 texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
                 excluded=banned,
                 ranking_depth=ranking_depth,
-                after_method=lambda _name: advance(next(done), len(computed)),
+                advance=advance,
             )
             facts = {method: method_named(method).settings(inputs) for method in computed}
     else:
@@ -249,7 +248,10 @@ def rank_corpus(
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
     for method, sha256 in brought.items():
         facts[method] = {"imported": sha256}
-        rankings[method] = _without(imported[method], barred, ranking_depth)
+        rankings[method] = {
+            topic_id: tuple(doc for doc in imported[method].get(topic_id, ()) if doc.doc_id not in ids)[:ranking_depth]
+            for topic_id, ids in barred.items()
+        }
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
     files = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
     return {method: rankings[method] for method in methods}, {
@@ -259,16 +261,6 @@ def rank_corpus(
         "methods": facts,
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": files} if files else {}),
-    }
-
-
-def _without(
-    rankings: Mapping[str, Ranking], barred: Mapping[str, Collection[str]], ranking_depth: int
-) -> dict[str, Ranking]:
-    """The best documents of each topic that are not barred for it."""
-    return {
-        topic_id: tuple(doc for doc in rankings.get(topic_id, ()) if doc.doc_id not in ids)[:ranking_depth]
-        for topic_id, ids in barred.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""How pools are drawn, and what they are drawn for: papers and texts."""
+"""Designs of draws, and the topics of pools: papers and texts."""
 
 from __future__ import annotations
 

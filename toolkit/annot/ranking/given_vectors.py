@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import struct
 import zlib
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, sha256_of
 from annot.base.records import CITED, Advance
 from annot.base.settings import FileName, PoolSettings
 from annot.formats.input_files import check_unpacked, opened
@@ -28,7 +27,6 @@ from annot.ranking.methods import METHODS
 from annot.ranking.submission import imported_methods
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.vectors import Precision, Vectors
-from annot.ranking.word_vectors import WordVectors, hashed
 from annot.study.workspace import Workspace, given_text
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -36,7 +34,7 @@ from annot.study.workspace import Workspace, given_text
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def imported_word_vectors(ws: Workspace) -> WordVectors | None:
+def imported_word_vectors(ws: Workspace) -> word_vectors.WordVectors | None:
     """Word vectors that `annot vectors add --words` imported; None if there are none."""
     return word_vectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
 
@@ -248,7 +246,7 @@ HEAD = 1 << 16
 class WordVectorFile(NamedTuple):
     """Vectors of the words that texts can have, and the numbers of words left out of the file."""
 
-    vectors: WordVectors
+    vectors: word_vectors.WordVectors
     form: WordsForm
     unusable: int
     """Words that no text has once it is lower-cased and cut: capitals, phrases, signs."""
@@ -282,13 +280,11 @@ def read_word_vectors(path: Path) -> WordVectorFile:
         raise InputError(
             f"{path}: none of its {len(words):,} words can occur in a text", hint="expected words in lower case"
         )
-    with path.open("rb") as file:
-        source = hashlib.file_digest(file, "sha256").hexdigest()
     facts = {
-        "imported": form, "file": path.name, "file_sha256": source, "dimensions": int(matrix.shape[1]),
+        "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": int(matrix.shape[1]),
         "words": len(rows), "tokens": "words",
     }  # fmt: skip
-    vectors = hashed([words[row] for row in rows], matrix[rows], facts)
+    vectors = word_vectors.hashed([words[row] for row in rows], matrix[rows], facts)
     return WordVectorFile(vectors, form, int((~usable).sum()), int((usable & ~finite).sum()))
 
 
@@ -338,7 +334,7 @@ class Coverage:
     """The most frequent words without one, and how often each occurs."""
 
 
-def coverage_of(corpus: Corpus, vectors: WordVectors, *, most: int) -> Coverage | None:
+def coverage_of(corpus: Corpus, vectors: word_vectors.WordVectors, *, most: int) -> Coverage | None:
     """Coverage of the corpus, with at most `most` words that lack a vector; None if the corpus has no word."""
     words = corpus.tokens("words")
     totals = np.sum([corpus.totals(field, "words") for field in FIELDS], axis=0)

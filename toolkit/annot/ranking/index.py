@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from annot.base import array_files
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.parallel import Each, Engine, in_threads, map_shards
 from annot.base.records import Advance, nested
 from annot.base.settings import MachineSettings
@@ -28,9 +29,7 @@ from annot.ranking.given_vectors import vectors_of
 from annot.ranking.methods import LSA, RankingInputs, Variant, method_named
 from annot.ranking.search import Parts
 from annot.ranking.vectors import MATRIX, Vectors
-from annot.ranking.word_vectors import UNFINISHED
 from annot.store import papers
-from annot.store.papers import FolderAtUrl, RowGroups, fetch_file, groups_for, put_files, read_columns, sha256_of
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -59,7 +58,11 @@ def folders_for(folders: Sequence[Path], url: str) -> list[array_files.Folder]:
 
 def folder_for(path: Path, url: str) -> array_files.Folder:
     """Folder of one file of any kind, as workers read it."""
-    return FolderAtUrl(path.parent, {path.name: put_files({path: sha256_of(path)}, url)[path]}) if url else path.parent
+    return (
+        papers.FolderAtUrl(path.parent, {path.name: papers.put_files({path: sha256_of(path)}, url)[path]})
+        if url
+        else path.parent
+    )
 
 
 def keep(
@@ -86,13 +89,15 @@ def take(folder: Path, urls: Urls) -> None:
     if urls:
         with array_files.written_whole(folder) as building:
             for name, url in urls.items():
-                fetch_file(url, building / name)
+                papers.fetch_file(url, building / name)
 
 
-def _put(folders: Sequence[Path], url: str) -> list[FolderAtUrl]:
+def _put(folders: Sequence[Path], url: str) -> list[papers.FolderAtUrl]:
     hashes = {folder: array_files.written_hashes(folder) for folder in folders}
-    urls = put_files({folder / name: sha256 for folder in hashes for name, sha256 in hashes[folder].items()}, url)
-    return [FolderAtUrl(folder, {name: urls[folder / name] for name in hashes[folder]}) for folder in folders]
+    urls = papers.put_files(
+        {folder / name: sha256 for folder in hashes for name, sha256 in hashes[folder].items()}, url
+    )
+    return [papers.FolderAtUrl(folder, {name: urls[folder / name] for name in hashes[folder]}) for folder in folders]
 
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
@@ -159,7 +164,7 @@ def processes_within(memory: int) -> int:
 def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advance: Advance) -> Corpus:
     """Corpus in `folder` over its shards; missing ones are made. each: returns the executor that makes them."""
     if lacks_shards(places):
-        cut = _cut(groups_for(folder, places.url))
+        cut = _cut(papers.groups_for(folder, places.url))
         digests = []
         for digest, urls in each()(_MakeShard(places, places.made_before), cut):
             take(places.shard(digest), urls)
@@ -219,8 +224,8 @@ class _MakeShard:
     made_before: frozenset[str]
     """Names of shards that a worker that does not see the places leaves alone."""
 
-    def __call__(self, groups: tuple[RowGroups, ...]) -> tuple[str, Urls]:
-        batches = list(read_columns(groups, TEXT))
+    def __call__(self, groups: tuple[papers.RowGroups, ...]) -> tuple[str, Urls]:
+        batches = list(papers.read_columns(groups, TEXT))
         digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
         place = self.places.shard(digest)
         if digest in self.made_before if self.places.url else place.exists():
@@ -286,9 +291,9 @@ def _opened(folder: array_files.Folder) -> Shard:
     return Shard(array_files.load(folder, kind=SHARD).arrays)
 
 
-def _cut(groups: Sequence[RowGroups]) -> list[tuple[RowGroups, ...]]:
+def _cut(groups: Sequence[papers.RowGroups]) -> list[tuple[papers.RowGroups, ...]]:
     """Row groups put together to shards, in order."""
-    shards: list[list[RowGroups]] = []
+    shards: list[list[papers.RowGroups]] = []
     papers_in_shard = PAPERS
     for group in groups:
         ends = bool(shards) and group.path != shards[-1][-1].path and papers_in_shard >= LEAST
@@ -319,12 +324,7 @@ V = TypeVar("V", bound=Vectors)
 
 
 def open_index(
-    ws: Workspace,
-    *,
-    methods: Iterable[str],
-    advance: Advance,
-    scratch: Path | None = None,
-    memory: int = MEMORY,
+    ws: Workspace, *, methods: Iterable[str], advance: Advance, scratch: Path | None = None, memory: int = MEMORY
 ) -> tuple[RankingInputs, str]:
     """All that `methods` need, and the hash of the corpus that it was made from; missing parts are made and kept.
 
@@ -356,7 +356,7 @@ def open_index(
             settings = ws.settings.word_vectors.model_dump()
             trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
             word_vectors.save(trained, words)
-            shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
+            shutil.rmtree(words.parent / word_vectors.UNFINISHED, ignore_errors=True)
         loaded_words = word_vectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
     if any(method.vectors == LSA for method in chosen):
@@ -437,7 +437,7 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
     shards = shards_of(places)
     words = words_place(ws, places)
     used_names = {WHOLE, lsa_place(places).name, words.name}
-    used_names.add(averages_name(words) if words.is_dir() else UNFINISHED)
+    used_names.add(averages_name(words) if words.is_dir() else word_vectors.UNFINISHED)
     corpus_folder = places.own("")
 
     def is_used(path: Path) -> bool:
@@ -448,8 +448,10 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
             path.parent.name == "shards" and not path.name.startswith(".") and (shards is None or path.name in shards)
         )
 
+    root = places.found
+    apart = (top for top in root.glob("*") if top.name not in ("shards", "corpora"))
     parts = []
-    for path in _folders(places.found):
+    for path in (*root.glob("shards/*"), *root.glob("corpora/*/*"), *apart):
         parts.append(_measured(path, is_used(path)))
         # What a killed build was writing.
         parts += [_measured(unfinished, False) for unfinished in path.rglob(".*") if parts[-1].used]
@@ -478,18 +480,6 @@ def changed_folders(ws: Workspace) -> dict[Path, list[str]]:
     """The files of each folder of the index that have changed since they were written, in words."""
     folders = sorted(about.parent for about in (ws.cache / "index").rglob(array_files.ABOUT))
     return dict(zip(folders, in_threads(array_files.faults, folders), strict=True))
-
-
-def _folders(root: Path) -> Iterator[Path]:
-    """Folders and files that can be kept or removed by themselves: shards, parts of one corpus, and any other entry."""
-    for top in root.glob("*"):
-        if top.name == "shards":
-            yield from top.glob("*")
-        elif top.name == "corpora":
-            for corpus in top.glob("*"):
-                yield from corpus.glob("*")
-        else:
-            yield top
 
 
 def _measured(path: Path, used: bool) -> IndexPart:

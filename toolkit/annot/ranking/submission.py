@@ -15,19 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError, InputError
-from annot.base.names import counted
+from annot.base.names import counted, sha256_of
 from annot.base.records import Query, Ranking, ScoredDoc, grouped, in_order, ranked, single_precision
 from annot.formats.trec import SubmittedRun, higher_is_better, read_metadata, read_run, read_submitted, write_run
-from annot.study.workspace import (
-    Workspace,
-    given_bytes,
-    given_text,
-    read_manifest,
-    sha256_of,
-    text_of,
-    write_file,
-    write_manifest,
-)
+from annot.study.workspace import Workspace, given_bytes, given_text, read_manifest, text_of, write_file, write_manifest
 
 EXAMPLES = 3
 

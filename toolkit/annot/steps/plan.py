@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, known_query, moment_now
+from annot.base.names import check_name, known_query, moment_now, sha256_of
 from annot.base.records import Assessor, Assignment, Pool, Query
 from annot.base.stats.inference import FEWEST_QUERIES, critical_t, fewest_for_median, least_effect
 from annot.judging.plan_on_record import (
@@ -40,7 +40,7 @@ from annot.store import judgements, people, pools, projects
 from annot.store.models import PoolSample
 from annot.store.pools import read_queries, read_sample, replace_sample, to_judge
 from annot.study.backups import keep_backup
-from annot.study.workspace import Workspace, read_manifest, sha256_of
+from annot.study.workspace import Workspace, read_manifest
 
 
 @dataclass(frozen=True, slots=True)

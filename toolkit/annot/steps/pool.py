@@ -243,12 +243,7 @@ class _Ranker:
     ) -> dict[str, Admission]:
         """Admissions to the pools, as `annot.pools.admission.admissions` returns them."""
         return admissions(
-            self.ws,
-            self.topics.citations,
-            rankings,
-            duplicates=self._duplicates(),
-            current=current,
-            coming=coming,
+            self.ws, self.topics.citations, rankings, duplicates=self._duplicates(), current=current, coming=coming
         )
 
 
@@ -533,10 +528,7 @@ def top_up(
 
 
 def _extend(
-    ranker: _Ranker,
-    current: Mapping[str, Pool],
-    additions: Mapping[str, Addition],
-    run: Mapping[str, Ranking] | None,
+    ranker: _Ranker, current: Mapping[str, Pool], additions: Mapping[str, Addition], run: Mapping[str, Ranking] | None
 ) -> _Drawn:
     """Pools with these additions, which have one method and one version. run: as in `_rank_by`.
 

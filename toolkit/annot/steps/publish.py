@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.base.names import calling, check_name, counted
+from annot.base.names import calling, check_name, counted, sha256_of
 from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
@@ -75,7 +75,7 @@ from annot.study.snapshot import (
     snapshot_of,
     unfinished,
 )
-from annot.study.workspace import Workspace, read_kinds, remove_dead_stages, sha256_of
+from annot.study.workspace import Workspace, read_kinds, remove_dead_stages
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The report: everything that was measured, on one page, from the records.

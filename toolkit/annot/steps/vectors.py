@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, near
+from annot.base.names import check_name, counted, near, sha256_of
 from annot.base.parallel import Engine
 from annot.base.records import Advance
 from annot.formats.vector_files import RowCounts
@@ -55,7 +55,7 @@ from annot.ranking.systems.system import EncoderWeights, digest_of
 from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
 from annot.store.pools import read_topics
-from annot.study.workspace import Workspace, check_files, sha256_of
+from annot.study.workspace import Workspace, check_files
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Vectors as a pooling method and a system of their name: from files, or by an encoder; and vectors of words.

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from annot.base.array_files import integers_of, numbers, strings_of, truths
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.parallel import in_threads
 from annot.base.records import Paper
 
@@ -98,12 +99,6 @@ def fetch_file(url: str, path: Path) -> None:
         raise InputError(
             f"{url}: its bytes do not have the hash in its name", hint="delete it there, and run the command again"
         )
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

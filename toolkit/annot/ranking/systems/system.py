@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.records import Qrel, Query, Ranking
 from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Integers, Matrix
@@ -77,8 +78,7 @@ def digest_of(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         if path.suffix in (".safetensors", ".bin", ".pt", ".json", ".txt", ".model") and path.is_file():
             digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+            digest.update(bytes.fromhex(sha256_of(path)))
     return digest.hexdigest()
 
 
