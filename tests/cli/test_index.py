@@ -26,7 +26,7 @@ from command_line import annot, annot_done
 from study_stages import set_in
 
 Study = Callable[[str], Path]
-AVERAGING = [name for name, method in METHODS.items() if method.needs.averages]
+AVERAGING = [name for name, method in METHODS.items() if method.averages]
 
 
 def in_small_groups(folder: Path, *, rows: int = 7) -> None:

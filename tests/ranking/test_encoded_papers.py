@@ -14,6 +14,7 @@ from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.ranking import encoding, vectors
 from annot.ranking.encoding import CorpusEncoding, EncodedTopics, EncodePart, encoded_abstracts, encoded_sentences
+from annot.ranking.systems import encoders
 from annot.ranking.systems.system import EncoderWeights
 from annot.ranking.vectors import topic_name
 from annot.store.paper_writing import PaperWriter
