@@ -10,7 +10,9 @@ import fcntl
 import hashlib
 import json
 import shutil
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from itertools import cycle
 from pathlib import Path
@@ -269,7 +271,7 @@ def kept(recipe: Recipe, stage: str) -> Path:
 
 def copied(recipe: Recipe, stage: str, folder: Path) -> Workspace:
     """A copy of the study at this stage in `folder`."""
-    shutil.copytree(kept(recipe, stage), folder, symlinks=True)
+    copy_study(kept(recipe, stage), folder)
     ws = Workspace.open(folder)
     if (ws.cache / "corpus.json").exists():
         # The corpus's files have other times and numbers here than the ones they were remembered by.
@@ -291,7 +293,14 @@ def _kept(recipe: Recipe, stage: str) -> Path:
         begun = place.with_suffix(".begun")
         shutil.rmtree(begun, ignore_errors=True)
         if before is not None:
-            shutil.copytree(_kept(recipe, before), begun, symlinks=True)
-        advance(recipe, begun, after=before, to=stage)
+            copy_study(_kept(recipe, before), begun)
+        ws = advance(recipe, begun, after=before, to=stage)
+        with closing(sqlite3.connect(ws.root / ws.settings.store.database)) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         begun.rename(place)
     return place
+
+
+def copy_study(source: Path, folder: Path) -> Path:
+    """Copy a kept study without the log of its database: it is empty, and comes and goes as other workers read."""
+    return Path(shutil.copytree(source, folder, symlinks=True, ignore=shutil.ignore_patterns("*-wal", "*-shm")))

@@ -1,11 +1,16 @@
 #!/bin/sh
-# Installs what the tests need beside Python: Chromium, PostgreSQL and LaTeX. As root on Debian it installs them; elsewhere it
-# prints the command, and the tests that need them are skipped with the reason.
+# Installs what the tests need beside Python: Chromium, PostgreSQL and LaTeX, each unless it works here. As root on Debian it
+# installs them; elsewhere it prints the command, and the tests that need them are skipped with the reason.
 set -eu
 missing=""
-if ! command -v chromium >/dev/null 2>&1; then missing="$missing chromium"; fi
-if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && ! command -v initdb >/dev/null 2>&1; then missing="$missing postgresql"; fi
-if ! command -v pdflatex >/dev/null 2>&1; then missing="$missing texlive-latex-recommended lmodern"; fi
+works() { "$@" --version >/dev/null 2>&1; }
+latex() { for file in "$@"; do kpsewhich "$file" >/dev/null 2>&1 || return 1; done; }
+if ! works chromium && ! works chromium-browser && ! works google-chrome; then missing="$missing chromium"; fi
+postgres=""
+for initdb in initdb /usr/lib/postgresql/*/bin/initdb; do if works "$initdb"; then postgres=found; fi; done
+if [ -z "$postgres" ]; then missing="$missing postgresql"; fi
+if ! works pdflatex || ! latex article.cls booktabs.sty longtable.sty; then missing="$missing texlive-latex-recommended"; fi
+if ! latex lmodern.sty; then missing="$missing lmodern"; fi
 if [ -z "$missing" ]; then exit 0; fi
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     export DEBIAN_FRONTEND=noninteractive

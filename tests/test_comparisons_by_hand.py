@@ -10,11 +10,11 @@ from annot.base.stats.inference import effect_interval, max_t_tests
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import (
-    ALIKE,
     FEWEST_PAPERS,
     RunComparison,
     Score,
     Verdict,
+    alike,
     compare_runs,
     restated_scores,
 )
@@ -122,7 +122,7 @@ def test_only_runs_beside_the_best_are_named() -> None:
 @pytest.mark.parametrize("papers", [1, 2, 5])
 def test_a_difference_that_is_the_same_everywhere_has_no_effect_size(papers: int) -> None:
     (one,), verdict = compared({"a": np.full(papers, 0.5), "b": np.full(papers, 0.25)})
-    assert (one.difference, one.p_t, one.effect) == (0.25, ALIKE, ALIKE)
+    assert (one.difference, one.p_t, one.effect) == (0.25, alike("query paper"), alike("query paper"))
     assert isinstance(one.interval, Undefined)
     assert not one.holds
     assert (verdict.papers, verdict.behind, verdict.as_good) == (papers, (), ("b",))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
 from annot.measuring import measured, study_analyses
@@ -179,6 +180,7 @@ def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated:
         evaluations={"run": {"trec": SimpleNamespace(queries=[query])}},
         restated=restated,
         sampled=None,
+        words=OF_PAPERS,
     )
     found = measured.evaluation_data(whole)
     assert found.get("restated") == restated

@@ -25,9 +25,9 @@ ROOMS = (
     "measuring",
     "judging",
     "publishing",
-    "api",
     "steps",
     "demo",
+    "api",
     "cli",
 )
 """From the ground up: a room uses those before it."""

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.records import Assignment
-from annot.judging.exchange.collecting import PullCursor, PullResult
-from annot.judging.exchange.rounds import NO_OPTIONS, RoundOptions
+from annot.judging.exchange.collecting import NO_OPTIONS, PullCursor, PullResult, RoundOptions
 from annot.judging.exchange.sending import PushResult
 from annot.judging.exchange.servers import task_keys
 from annot.labelstudio.studio_records import write_result

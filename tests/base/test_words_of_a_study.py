@@ -72,15 +72,15 @@ def test_a_column_of_query_papers_is_one_of_topics_and_keeps_its_name_in_the_dat
 def test_the_words_of_a_study_follow_from_its_queries_topics_and_scale(tmp_path: Path) -> None:
     binary = copied(OfTopics(), "queried", tmp_path / "binary")
     mixed = copied(OfTopics(scale=GRADED, mixed=True), "queried", tmp_path / "mixed")
-    assert snapshot.called_in(binary) == snapshot.read_snapshot(binary).called == OF_TEXTS
-    assert snapshot.called_in(mixed) == snapshot.read_snapshot(mixed).called == StudyVocabulary("topic", "document")
+    assert snapshot.vocabulary_of(binary) == snapshot.read_snapshot(binary).words == OF_TEXTS
+    assert snapshot.vocabulary_of(mixed) == snapshot.read_snapshot(mixed).words == StudyVocabulary("topic", "document")
     assert called_in(binary)() == OF_TEXTS
     assert called_in(None)() == StudyVocabulary()
 
 
 def test_without_queries_annot_toml_says_whether_facets_are_judged(tmp_path: Path) -> None:
     bare = copied(OfTopics(), "labelled", tmp_path / "bare")
-    assert snapshot.called_in(bare) == StudyVocabulary(faceted=False, binary=True)
+    assert snapshot.vocabulary_of(bare) == StudyVocabulary(faceted=False, binary=True)
 
 
 def test_a_study_that_cannot_be_read_is_written_about_in_the_usual_words(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from annot import evaluate, open_study
-from annot.api import tidy
+from annot.publishing.report import tidy
 from command_line import annot, annot_done, commands
 from usual import USUAL
 

@@ -123,7 +123,7 @@ def test_the_general_page_names_the_scale_and_every_rule() -> None:
         "One shared aspect is enough",
         "Wrong labels",
         "context",
-        "Cannot judge",
+        "{cannot_judge}",
         "Opposite findings",
         "Meet between batches",
         "Do not overthink",

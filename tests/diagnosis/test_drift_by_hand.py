@@ -54,7 +54,7 @@ def test_four_queries_show_no_change_however_clear() -> None:
     assert {one.p_value for one in found.values()} == {1.0}
     assert not any(one.changed for one in found.values())
     # Six tests: 2 * 6 / 924 is below 0.02, and 924 are the ways to halve twelve.
-    why = Undefined("too few queries to tell a change from chance; 12 query papers are needed")
+    why = Undefined("too few queries to tell a change from chance; 12 queries are needed")
     assert {one.detectable for one in found.values()} == {why}
 
 

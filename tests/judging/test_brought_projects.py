@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.judging.exchange.servers import BroughtProject, bring_project
+from annot.judging.exchange.servers import bring_project
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store import projects
@@ -45,7 +45,7 @@ def project(ws: Workspace) -> projects.Project:
         )
 
 
-def brought(ws: Workspace, gateway: Gateway, spec: ProjectSpec = SPEC) -> BroughtProject:
+def brought(ws: Workspace, gateway: Gateway, spec: ProjectSpec = SPEC) -> tuple[int, list[str]]:
     return bring_project(ws, gateway, spec, project(ws), set())
 
 
@@ -56,39 +56,37 @@ def opens(fake: StudioInMemory, number: int) -> bool:
 def test_a_project_is_made_once_and_what_it_shows_is_on_record(
     ws: Workspace, fake: StudioInMemory, gateway: Gateway
 ) -> None:
-    first = brought(ws, gateway)
-    assert (first.changed, first.duplicates.removed, len(fake.projects)) == ({}, 0, 1)
+    first, notes = brought(ws, gateway)
+    assert (notes, len(fake.projects)) == ([], 1)
     on_record = project(ws)
-    assert (on_record.remote_id, on_record.set_back) == (first.project_id, ())
+    assert (on_record.remote_id, on_record.set_back) == (first, ())
     assert on_record.shows is not None
     assert on_record.shows["title"] == "Title"
-    again = brought(ws, gateway)
-    assert (again.project_id, again.changed, again.notes("a1")) == (first.project_id, {}, [])
+    assert brought(ws, gateway) == (first, [])
 
 
 def test_what_was_changed_by_hand_is_set_back_and_noted(ws: Workspace, fake: StudioInMemory, gateway: Gateway) -> None:
-    number = brought(ws, gateway).project_id
+    number, _ = brought(ws, gateway)
     fake.projects[number]["title"] = "Another"
-    found = brought(ws, gateway)
-    assert found.changed == {"title": "Another"}
+    _, notes = brought(ws, gateway)
     assert fake.projects[number]["title"] == "Title"
-    assert found.notes("a1")[0].startswith("a1: changed on the server by hand, and changed back now: the title;")
+    assert notes[0].startswith("a1: changed on the server by hand, and changed back now: the title;")
     assert [what for _, what in project(ws).set_back] == [{"title": "Another"}]
 
 
 def test_a_change_that_a_killed_push_made_is_none_by_hand(
     ws: Workspace, fake: StudioInMemory, gateway: Gateway
 ) -> None:
-    number = brought(ws, gateway).project_id
+    number, _ = brought(ws, gateway)
     fake.projects[number]["title"] = "Later"
-    assert brought(ws, gateway, replace(SPEC, title="Later")).changed == {}
+    assert brought(ws, gateway, replace(SPEC, title="Later")) == (number, [])
 
 
 @pytest.mark.parametrize(("instructions", "open_again"), [("Read.", False), ("Read this.", True)])
 def test_instructions_open_again_only_if_they_are_others(
     ws: Workspace, fake: StudioInMemory, gateway: Gateway, instructions: str, open_again: bool
 ) -> None:
-    number = brought(ws, gateway).project_id
+    number, _ = brought(ws, gateway)
     assert opens(fake, number)
     gateway.open_instructions(number, False)
     brought(ws, gateway, replace(SPEC, instructions=instructions))
@@ -98,16 +96,15 @@ def test_instructions_open_again_only_if_they_are_others(
 def test_an_empty_project_that_the_server_made_twice_goes(
     ws: Workspace, fake: StudioInMemory, gateway: Gateway
 ) -> None:
-    number = brought(ws, gateway).project_id
+    number, _ = brought(ws, gateway)
     for tasks in (0, 1):
         other = gateway.create_project(SPEC)
         if tasks:
             fake.import_tasks(other, [{"data": {"pair_id": "x"}}])
-    found = brought(ws, gateway)
-    assert (found.project_id, found.duplicates.removed) == (number, 1)
-    assert [one.project_id for one in found.duplicates.left] == [other]
+    again, notes = brought(ws, gateway)
+    assert again == number
     assert set(fake.projects) == {number, other}
-    assert found.notes("a1") == [
+    assert notes == [
         "a1: removed 1 empty project that the server had created twice",
         f"a1: project {other} is a duplicate with 1 task and is never read: look at it, then delete it",
     ]

@@ -11,8 +11,7 @@ import pytest
 from annot.base.errors import InputError, StudioError
 from annot.base.records import PairKey
 from annot.corpus.corpus_facts import labels_of
-from annot.judging.exchange.collecting import CollectedProject, RecordedProject
-from annot.judging.exchange.rounds import RoundOptions
+from annot.judging.exchange.collecting import CollectedProject, RecordedProject, RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import labels as labels_round
 from annot.judging.rounds.labels import LabelsRound, PulledLabels

@@ -13,6 +13,7 @@ from annot.judging.exchange.collecting import (
     MissingAnnotation,
     PullCursor,
     PulledProject,
+    RoundOptions,
     collect,
     lines_of,
     record_beside,
@@ -20,7 +21,6 @@ from annot.judging.exchange.collecting import (
     sourced_judgement,
 )
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.rounds import RoundOptions
 from annot.judging.rounds import round_of
 from annot.judging.rounds.judging import JudgingRound
 from annot.labelstudio.gateway import Gateway

@@ -9,10 +9,9 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, PairKey
 from annot.judging.exchange import sending
-from annot.judging.exchange.collecting import Lost, PullResult
+from annot.judging.exchange.collecting import NO_OPTIONS, Lost, PreparedPush, PullResult, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.rounds import NO_OPTIONS, PreparedPush, RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import check_wishes, round_of
 from annot.labelstudio.studio_records import PUBLISHED, StudioTask

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from annot.judging.exchange.servers import Unreachable
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
-from annot.store.projects import StoredRound
+from annot.store.projects import Project, StoredRound
 from annot.store.shown import read_versions, version
 from annot.study.workspace import Workspace
 from small_study import Small
@@ -70,8 +69,8 @@ class Server:
             advance(1)
             return Delivery({KEYS[D0]: 1, KEYS[D1]: 2, KEYS[D2]: 0}, **self.delivered)
 
-        def bring(_ws: object, _gateway: object, spec: Any, *_: object) -> SimpleNamespace:
-            return SimpleNamespace(project_id=7, notes=lambda person: [f"{person}: brought"])
+        def bring(_ws: object, _gateway: object, spec: Any, recorded: Project, *_: object) -> tuple[int, list[str]]:
+            return 7, [f"{recorded.assessor}: brought"]
 
         patch.setattr(sending, "on_servers", on_servers)
         patch.setattr(sending, "deliver", deliver)

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from annot.base.errors import MissingInput, StudioError
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Query
-from annot.judging.exchange.rounds import NO_OPTIONS
+from annot.judging.exchange.collecting import NO_OPTIONS
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import judging

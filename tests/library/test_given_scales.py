@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from annot.api.inputs import GivenTopics, as_frame, check_level, ratings_in, runs_in, scale_of, topics_of
 from annot.base.errors import InputError
 from annot.base.names import StudyVocabulary
 from annot.base.records import Judgement
+from annot.steps.inputs import GivenTopics, as_frame, check_level, ratings_in, runs_in, scale_of, topics_of
 
 
 def graded(*grades: int | None) -> list[Judgement]:

@@ -11,9 +11,9 @@ import annot
 import numpy as np
 import pandas as pd
 import pytest
-from annot.api.inputs import FORMS, qrels_in, ratings_in, runs_in
 from annot.base.records import Qrel, ScoredDoc
 from annot.formats.trec import write_qrels, write_run
+from annot.steps.inputs import FORMS, qrels_in, ratings_in, runs_in
 
 ROWS = [
     ("q1", "d1", "a1", 3), ("q1", "d1", "a2", 2), ("q1", "d2", "a1", 0), ("q1", "d2", "a2", None),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
-from annot.api.tidy import PRECISION
+from annot.publishing.report.tidy import PRECISION
 from command_line import annot_done
 from hypothesis import given, settings
 from hypothesis import strategies as st

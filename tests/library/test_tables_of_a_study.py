@@ -14,8 +14,8 @@ import pytest
 from annot import open_study
 from annot.api import opening
 from annot.api.opening import OpenStudy
-from annot.api.tidy import csv_text
 from annot.base.records import Assessor, Assignment, Decision, Draw, Judgement, PairKey, Paper, Pool, PoolEntry, Query
+from annot.publishing.report.tidy import csv_text
 from annot.store import papers
 from annot.store.paper_writing import PaperWriter
 from command_line import annot_done

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
-from annot.api import tidy
 from annot.base.names import StudyVocabulary, calling
 from annot.base.stats.values import Interval, Undefined
+from annot.publishing.report import tidy
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
 
 WITH_ENDS = Number(0.5, MEASURE, Interval(0.4, 0.6, 0.95, "jackknife"), rests_on=(("pairs", 7),))

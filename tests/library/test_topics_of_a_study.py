@@ -8,7 +8,7 @@ from pathlib import Path
 
 import annot
 import pytest
-from annot.api.tidy import csv_text
+from annot.publishing.report.tidy import csv_text
 from command_line import annot_done
 from study_stages import kept
 from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics

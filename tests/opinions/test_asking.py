@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.judging.opinions.prompts import sha256_of
 from annot.steps.opinions import Selection, preview
 from annot.store import judgements
+from annot.store.shown import hash_of_text
 from annot.study.workspace import Workspace, write_file
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
 from scripted_server import GOOD, Scripted, serving
@@ -41,7 +41,7 @@ def test_every_pooled_pair_is_asked_once_and_the_answers_are_kept_as_they_came(w
     assert {(call.query_id, call.doc_id) for call in calls} == {(q.query_id, d) for q in QUERIES for d in DOCUMENTS}
     one = calls[0]
     assert json.loads(one.answer or "")["choices"][0]["message"]["content"] == GOOD
-    assert one.prompt_sha256 in {sha256_of(prompt) for prompt in server.prompts}
+    assert one.prompt_sha256 in {hash_of_text(prompt) for prompt in server.prompts}
     assert (one.served, one.version, one.tokens_in, one.tokens_out, one.estimated) == ("tiny-1", "fp_1", 400, 20, False)
     assert one.cost == pytest.approx(400 * 0.001 + 20 * 0.01)
     assert done.standing.cost == pytest.approx(40 * one.cost)

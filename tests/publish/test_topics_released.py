@@ -20,7 +20,7 @@ from annot.base.records import Topic
 from annot.formats.topics import topics_in
 from annot.formats.trec import write_topics
 from command_line import Result, annot, annot_done
-from study_stages import COLLECTION, answered, files_of, kept, set_in
+from study_stages import COLLECTION, answered, copy_study, files_of, kept, set_in
 from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
 
 WHOLE_TEXTS, MIXED = OfTopics(scale=GRADED), OfTopics(scale=GRADED, mixed=True)
@@ -51,7 +51,7 @@ def released(recipe: OfTopics, folder: Path, *words: str, **collection: object) 
 
 def prepared(recipe: OfTopics, folder: Path, **collection: object) -> Path:
     """The study, with all that a release asks for."""
-    study = Path(shutil.copytree(kept(recipe, "measured"), folder / "study"))
+    study = copy_study(kept(recipe, "measured"), folder / "study")
     named = {**COLLECTION, "name": "topics", "topic_language": "de-AT", **collection}
     set_in(study, {"collection": named, "release": {"comments": "left out", "reasons": "left out"}})
     (study / "datasheet.toml").write_text(answered(topics=True), encoding="utf-8")

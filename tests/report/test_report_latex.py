@@ -147,7 +147,8 @@ def test_nothing_in_a_name_is_a_command() -> None:
 def pdflatex() -> str:
     """The program that makes pages of it."""
     program = shutil.which("pdflatex")
-    if program is None:
+    fonts = program and subprocess.run(["kpsewhich", "lmodern.sty"], capture_output=True, check=False).returncode == 0
+    if program is None or not fonts:
         unavailable("no pdflatex; on Debian: apt-get install texlive-latex-recommended lmodern")
     return program
 

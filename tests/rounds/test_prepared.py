@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairKey, PairReturn, Query
-from annot.judging.exchange.collecting import CollectedProject
+from annot.judging.exchange.collecting import NO_OPTIONS, CollectedProject, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject
-from annot.judging.exchange.rounds import NO_OPTIONS, RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import judging, labels, round_of
 from annot.judging.rounds.judging import JudgingRound, WithdrawnTasks

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError, MissingInput, StudioError
-from annot.judging.exchange.collecting import PulledProject, PullResult
-from annot.judging.exchange.rounds import NO_OPTIONS, PullOutcome, RoundOptions
+from annot.judging.exchange.collecting import NO_OPTIONS, PulledProject, PullOutcome, PullResult, RoundOptions
 from annot.judging.exchange.sending import PushResult, SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import ROUNDS

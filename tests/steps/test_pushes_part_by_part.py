@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.judging.exchange.collecting import PreparedPush
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.rounds import PreparedPush
 from annot.judging.exchange.sending import PushResult, SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.steps import exchange

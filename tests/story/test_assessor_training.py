@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.judging.exchange.rounds import RoundOptions
+from annot.judging.exchange.collecting import RoundOptions
 from annot.publishing.report.terminal import rendered
 from annot.steps import exchange, training
 from annot.steps import training as gold_pairs

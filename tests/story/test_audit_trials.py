@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from annot.judging.exchange import audit
-from annot.judging.exchange.rounds import RoundOptions
+from annot.judging.exchange.collecting import RoundOptions
 from annot.labelstudio.studio_records import write_result
 from annot.steps import exchange, training
 from annot.steps import training as gold_pairs

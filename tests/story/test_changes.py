@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from annot.base.errors import StudioError
 from annot.base.records import Assessor
-from annot.judging.exchange.rounds import RoundOptions
+from annot.judging.exchange.collecting import RoundOptions
 from annot.labelstudio.studio_records import write_result
 from annot.steps import exchange, plan
 from annot.store import judgements, people

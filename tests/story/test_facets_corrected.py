@@ -10,7 +10,7 @@ import pytest
 from annot.base.records import Query
 from annot.corpus.query_sentences import facet_sentences
 from annot.judging.exchange import audit
-from annot.judging.exchange.rounds import RoundOptions
+from annot.judging.exchange.collecting import RoundOptions
 from annot.judging.rounds.labels import PulledLabels
 from annot.labelstudio.accounts import read_passwords
 from annot.steps import exchange

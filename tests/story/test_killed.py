@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from annot.judging.exchange.rounds import RoundOptions
+from annot.judging.exchange.collecting import RoundOptions
 from annot.steps import exchange
 from annot.store import judgements
 from annot.store.database import open_store

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from annot.api.displaying import Headline, NotebookResult, in_its_words
-from annot.api.inputs import GivenRatings, check_level, qrels_in, ratings_in, scale_of, topics_of
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import StudyVocabulary, check_name
 from annot.base.records import Decision, Judgement
@@ -22,6 +21,7 @@ from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLE
 from annot.measuring.agreement.estimates import POLICIES, interval_of, pooled_between
 from annot.measuring.agreement.tables import agreement_table
 from annot.publishing.report.cells import Number, coefficient
+from annot.steps.inputs import GivenRatings, check_level, qrels_in, ratings_in, scale_of, topics_of
 
 if TYPE_CHECKING:
     from annot.measuring.agreement.estimates import AgreementTable
@@ -129,7 +129,7 @@ class MeasuredAgreement(NotebookResult):
     @cached_property
     @in_its_words
     def _figures(self) -> pd.DataFrame:
-        from annot.api import tidy  # The tables of the report load what alpha alone does without.
+        from annot.publishing.report import tidy  # The tables of the report load what alpha alone does without.
 
         if isinstance(self._found, ItemAgreement):
             return tidy.agreement_of_items(self._found.figures, pairs=self._found.items)
@@ -141,7 +141,7 @@ class MeasuredAgreement(NotebookResult):
     @cached_property
     @in_its_words
     def _by_query(self) -> pd.DataFrame:
-        from annot.api import tidy
+        from annot.publishing.report import tidy
 
         if isinstance(self._found, ItemAgreement):
             return pd.DataFrame()

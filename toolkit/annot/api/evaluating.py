@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from annot.api import tidy
 from annot.api.displaying import Headline, NotebookResult, in_its_words
-from annot.api.inputs import OF_A_SAMPLE, SAMPLED, SOURCE, check_level, qrels_in, ratings_in, runs_in, topics_of
 from annot.base.names import StudyVocabulary, check_name
 from annot.base.records import Pool
 from annot.base.settings import RELEVANT_FROM, Convention, DrawMode, Settings, Ties
 from annot.measuring.evaluation.evaluated import EvaluatedRuns, evaluate_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, JudgedWhole, conventions_for
 from annot.pools.pooling import draw
+from annot.publishing.report import tidy
 from annot.publishing.report.sections.runs import by_measure, drawing
 from annot.publishing.report.tables import sentences
 from annot.publishing.report.verdict import Best, best
+from annot.steps.inputs import OF_A_SAMPLE, SAMPLED, SOURCE, check_level, qrels_in, ratings_in, runs_in, topics_of
 
 if TYPE_CHECKING:
     from annot.publishing.report.plain_figure import PlainFigure

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from annot.api import tidy
 from annot.api.displaying import NotebookResult
-from annot.api.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
 from annot.base.names import calling, counted
 from annot.base.records import Decision, Judgement
-from annot.publishing.report import study_tables
+from annot.publishing.report import study_tables, tidy
 from annot.publishing.report.tables import Column, Columns, sentences
+from annot.steps.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
 from annot.store.papers import count_papers, paper_schema, whole_texts
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
@@ -187,7 +186,7 @@ class OpenStudy(NotebookResult):
         """
         from annot.measuring.measured import agreement_of
 
-        with calling(lambda: self._snapshot.called):
+        with calling(lambda: self._snapshot.words):
             frame = tidy.agreement(agreement_of(self._snapshot))
         return frame if "facet" in self._of_query else frame[frame["facet"] == EVERYTHING].reset_index(drop=True)
 
@@ -201,7 +200,7 @@ class OpenStudy(NotebookResult):
         from annot.measuring.measured import conventions_of, evaluation_of, read_run_files
 
         snapshot = self._snapshot
-        with calling(lambda: snapshot.called):
+        with calling(lambda: snapshot.words):
             runs, qrels = read_run_files(snapshot.ws), snapshot.outcome.qrels
             return tidy.evaluation(
                 evaluation_of(snapshot, runs, qrels, conventions=conventions_of(snapshot.ws.settings))

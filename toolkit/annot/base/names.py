@@ -191,6 +191,9 @@ def calling(words: Callable[[], StudyVocabulary]) -> Iterator[None]:
         _called.reset(token)
 
 
+OF_PAPERS, OF_TEXTS = StudyVocabulary(), StudyVocabulary("topic", "document")
+"""Vocabularies of queries on facets of papers, and of topics that are texts."""
+
 WITHOUT_IDS = (
     (r"^by account .*", "by another account than the planned one"),
     (r"\baccount \S+,", "another account,"),

@@ -564,7 +564,7 @@ def called_in(ws: "Workspace | None") -> Callable[[], StudyVocabulary]:
         from annot.study import snapshot
 
         try:
-            return StudyVocabulary() if ws is None else snapshot.called_in(ws)
+            return StudyVocabulary() if ws is None else snapshot.vocabulary_of(ws)
         except AnnotError:
             return StudyVocabulary()
 

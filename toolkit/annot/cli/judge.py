@@ -445,7 +445,7 @@ def push(
     all abstracts are judged. labels: sends the labelled sentences of the query papers for correction. Do this before
     judging, because tasks that were sent keep their labels.
     """
-    from annot.judging.exchange.rounds import RoundOptions
+    from annot.judging.exchange.collecting import RoundOptions
     from annot.steps import exchange as step
 
     wishes = RoundOptions(
@@ -484,7 +484,7 @@ def pull(
     Only judging and adjudication produce grades. Corrected labels replace those of the papers, and the sentences of the
     queries change with them. --dry-run is for labels only.
     """
-    from annot.judging.exchange.rounds import RoundOptions
+    from annot.judging.exchange.collecting import RoundOptions
     from annot.steps import exchange as step
 
     if watch:

@@ -102,7 +102,7 @@ def evaluate(
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
 
     def frame() -> "DataFrame":
-        from annot.api import tidy
+        from annot.publishing.report import tidy
 
         return tidy.evaluation_by_query(evaluated) if per_query else tidy.evaluation_and_comparisons(evaluated)
 

@@ -195,7 +195,7 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
         # In JSON such a number is the character itself, so what a program reads stays the same.
         typer.echo(shown(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)))
     elif as_csv:
-        from annot.api.tidy import csv_text, frame
+        from annot.publishing.report.tidy import csv_text, frame
 
         table = answer.frame() if answer.frame else frame(answer.tables, named=len(answer.tables) > 1)
         if table.empty:  # no row, and so no header either: stdout stays empty, and the words say why

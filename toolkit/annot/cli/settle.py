@@ -93,7 +93,7 @@ def agreement(
     text = step.describe(measured, per_query=per_query, every=every)
 
     def frame() -> "DataFrame":
-        from annot.api import tidy
+        from annot.publishing.report import tidy
 
         return tidy.agreement_by_query(measured) if per_query else tidy.agreement(measured)
 

@@ -10,6 +10,8 @@ from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from annot.base.array_files import integers_of, mask_of, numbers, strings_of, truths
@@ -133,8 +135,6 @@ def title_mark(title: str) -> int:
 
 def joined(parts: Sequence[Marks]) -> Marks:
     """The marks of several lots of papers, one after the other; at least one lot."""
-    import pyarrow
-
     ids, *columns = zip(*parts, strict=True)
     return Marks(pyarrow.concat_arrays(ids), *map(np.concatenate, columns))
 
@@ -174,8 +174,6 @@ class Tally:
 
     def know(self, paper_ids: Any, works: NDArray[np.uint64]) -> None:
         """Remember these other ids of papers; unknown papers are skipped. paper_ids: a pyarrow array."""
-        import pyarrow.compute
-
         places = pyarrow.compute.index_in(paper_ids, value_set=self._all_ids())
         valid = truths(places.is_valid())
         self._works.add(works[valid], numbers(places.drop_null()).astype(np.uint64))
@@ -296,8 +294,6 @@ class Tally:
         return [(names[0], name) for names in alike.values() for name in names[1:] if {name, names[0]} & new]
 
     def _all_ids(self) -> Any:
-        import pyarrow
-
         return pyarrow.chunked_array(self._ids, pyarrow.string())
 
     def _records(self, marks: Marks, passing: NDArray[np.bool_]) -> dict[int, int]:

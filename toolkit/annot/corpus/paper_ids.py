@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
 from numpy.typing import NDArray
 
 from annot.base.array_files import each_once, integers_of, mask_of, numbers, strings_of
 from annot.base.errors import InputError
-from annot.base.names import called, counted, sha256_of
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
 from annot.base.records import Query
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.cleaning import GLOBAL, IdentifiedRecord, folded_id, typed
@@ -37,9 +40,6 @@ class PapersById:
     """The papers of a corpus, as long as it does not change."""
 
     def __init__(self, corpus: Path) -> None:
-        import pyarrow
-        import pyarrow.compute
-
         self.own = pyarrow.array(papers.paper_ids(corpus), pyarrow.string())
         """The ids of the papers, a pyarrow array."""
         tables = [citations.read_ids(path) for path in citations.id_files(corpus)]
@@ -57,9 +57,6 @@ class PapersById:
     def named(self, ids: Any) -> Any:
         """The ids with each other id of a paper replaced by its own. An id of no paper gets its kind if it is a DOI or
         an OpenAlex id, or says its kind. ids: a pyarrow array of strings."""
-        import pyarrow
-        import pyarrow.compute
-
         papers_found = self._found(ids)
         # Digits alone have no other spelling.
         odd = pyarrow.compute.and_(papers_found.is_null(), pyarrow.compute.match_substring_regex(ids, "[^0-9]"))
@@ -74,15 +71,11 @@ class PapersById:
 
     def paper_of(self, paper_id: str) -> str | None:
         """The id in the corpus of the paper that has this id, however it is spelled; None if no paper has it."""
-        import pyarrow
-
         (paper,) = self._found(self.named(pyarrow.array([paper_id], pyarrow.string()))).to_pylist()
         return None if paper is None else str(paper)
 
     def papers_of(self, several: Sequence[Sequence[str]]) -> list[str]:
         """The id in the corpus of each paper, which is given by its ids; its first id if it is not in the corpus."""
-        import pyarrow
-
         papers_found = iter(
             self._found(pyarrow.array([paper_id for ids in several for paper_id in ids], pyarrow.string())).to_pylist()
         )
@@ -91,8 +84,6 @@ class PapersById:
 
     def _found(self, ids: Any) -> Any:
         """The papers that have these ids, spelled as on record; null for an id of no paper."""
-        import pyarrow.compute
-
         own_ids = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
         kinds, bare = (
             self._papers.take(pyarrow.compute.index_in(ids, value_set=id_set)) for id_set in (self._others, self._bare)
@@ -159,7 +150,7 @@ def rows_in_corpus(
     unknown_queries = {name: topic_id for name, topic_id in topic_of.items() if topic_id not in known_topics}
     if foreign == "drop":
         unknown_queries |= {row.query: row.query for row in chain(*rows.values()) if row.query not in topic_of}
-    complete, lines = _complete_rows(rows, unknown_queries, in_corpus)
+    complete, lines = _complete_rows(rows, unknown_queries, in_corpus, OF_TEXTS if topics else OF_PAPERS)
     notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
     if not lines:
         return CheckedRows(rows, notes)
@@ -180,15 +171,15 @@ UnknownIds = dict[tuple[str, str, str], list[int]]
 
 
 def _complete_rows(
-    rows: RowsByFile, unknown_queries: Mapping[str, str], in_corpus: Collection[str]
+    rows: RowsByFile, unknown_queries: Mapping[str, str], in_corpus: Collection[str], words: StudyVocabulary
 ) -> tuple[RowsByFile, UnknownIds]:
     """The rows whose query and document are known, and the ids of the others."""
     lines: UnknownIds = {}
     complete: dict[str, list[FileJudgement]] = {file: [] for file in rows}
     for file, file_rows in rows.items():
         for row in file_rows:
-            unknown = [(called().topic, unknown_queries[row.query])] if row.query in unknown_queries else []
-            unknown += [] if row.document in in_corpus else [(called().document, row.document)]
+            unknown = [(words.topic, unknown_queries[row.query])] if row.query in unknown_queries else []
+            unknown += [] if row.document in in_corpus else [(words.document, row.document)]
             for noun, name in unknown:
                 lines.setdefault((noun, name, file), []).append(row.line)
             if not unknown:
@@ -310,9 +301,6 @@ class RowWriter(ExitStack):
 
     def add(self, known_papers: Sequence[Known]) -> None:
         """Write the rows of the next records."""
-        import pyarrow
-        import pyarrow.parquet
-
         for which, path in enumerate(self._paths):
             rows = [() if paper is None else (paper.ids, paper.cites)[which] for paper in known_papers]
             if not any(rows) or path is None:
@@ -358,9 +346,6 @@ class PendingIds:
         tables = [self._of_papers(works, rows.ids) for works, rows in self._lots if rows.ids]
         if not tables:
             return
-        import pyarrow
-        import pyarrow.parquet
-
         table = each_once(pyarrow.concat_tables(tables))
         table = _without(table, _hashed(citations.id_files(corpus), table["paper_id"]))
         if len(table):
@@ -375,9 +360,6 @@ class PendingIds:
 
         names: of the files that were read. digest: the hash of the corpus.
         """
-        import pyarrow
-        import pyarrow.parquet
-
         part, n_found, writer = scratch / "cited.parquet", 0, None
         files_before = citations.citation_files(corpus)
         citing = [table["citing"].unique() for table in self._cited()] if files_before else []
@@ -415,9 +397,6 @@ class PendingIds:
 
     def _of_papers(self, works: NDArray[np.uint64], path: Path) -> Any:
         """The rows with papers in place of records; rows that belong to no paper are left out."""
-        import pyarrow
-        import pyarrow.parquet
-
         # `read_table` imports pandas where that is installed.
         table = pyarrow.parquet.ParquetFile(path).read()
         owners = self.tally.owners(works)[numbers(table["at"])]

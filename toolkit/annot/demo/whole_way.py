@@ -30,7 +30,7 @@ from annot.steps.setup import init, settings_text
 from annot.store import people
 from annot.store.pools import read_sample
 from annot.store.runs import ImportedSource, put_import
-from annot.study.snapshot import called_in
+from annot.study.snapshot import vocabulary_of
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, write_file
 
 NAME = "annot-demo"
@@ -105,7 +105,7 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
     write_file(source, simulated_people.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     (_papers_asked if kind == "facets" else _questions_asked)(ws, steps, watch)
-    words = called_in(ws)
+    words = vocabulary_of(ws)
     with calling(lambda: words):
         return _judged(ws, kind, sample, server, steps, watch)
 

@@ -20,6 +20,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import pyarrow
+import pyarrow.compute
+import pyarrow.csv
+import pyarrow.json
 from pydantic import BeforeValidator, Field, model_validator
 
 from annot.base.errors import Faults, InputError
@@ -108,8 +112,6 @@ def _blocks(piece: Piece) -> Iterator[bytes]:
 
 
 def _json_block(block: bytes) -> Edges:
-    import pyarrow
-    import pyarrow.json
 
     schema = pyarrow.schema({_CITING: pyarrow.int64(), _CITED: pyarrow.int64()})
     parsing = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
@@ -155,10 +157,6 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     places = (place_of[0], place_of[1]) if header else (0, 1)
 
     def read(block: bytes) -> Edges:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.csv
-
         # A header stands at the beginning of the file alone; as a block may begin anywhere, it is known by its text.
         skipped = 1 if header is not None and block.lstrip(b"\xef\xbb\xbf").startswith(header) else 0
         size, lines = len(block), block.count(b"\n") + (not block.endswith(b"\n"))
@@ -267,7 +265,6 @@ def _of_library(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]
 
 
 def _columns(pairs: list[Any]) -> tuple[Any, Any]:
-    import pyarrow
 
     citing, cited = zip(*pairs, strict=True) if pairs else ((), ())
     return pyarrow.array(citing, pyarrow.string()), pyarrow.array(cited, pyarrow.string())

@@ -7,13 +7,11 @@ from __future__ import annotations
 import hashlib
 import html
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from importlib import resources
 from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -21,6 +19,7 @@ from xml.etree import ElementTree
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import IdKind
+from annot.formats.input_files import packaged_table
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Markup that means something, as signs: raised and lowered text of HTML and JATS, and MathML.
@@ -129,7 +128,7 @@ class NoticeRule(NamedTuple):
 
 
 def _rules() -> Iterator[NoticeRule]:
-    read = tomllib.loads(resources.files(__package__).joinpath("notices.toml").read_text("utf-8"))
+    read = packaged_table("notices.toml")
     parts = {f"<{name}>": "".join(pieces) for name, pieces in read["parts"].items()}
     for rule in read["rules"]:
         pattern = "".join(rule["pattern"])

@@ -10,10 +10,12 @@ import io
 import json
 import lzma
 import re
+import tomllib
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from importlib import resources
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
@@ -161,6 +163,11 @@ def without_xz(data: bytes, *, name: str, expected: str) -> bytes:
     if not unpacking.eof:
         raise InputError(f"{name}: cannot be decompressed: it ends too early", hint=NOT_WHOLE)
     return content
+
+
+def packaged_table(name: str) -> dict[str, Any]:
+    """The content of a TOML file that comes with this package."""
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))
 
 
 SAVE_AS_UTF_8 = "save the file as UTF-8"

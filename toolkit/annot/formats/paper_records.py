@@ -14,37 +14,18 @@ from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Paper
 from annot.formats.cleaning import CleanedPaper, Way, clean, clean_all, cleaned
-from annot.formats.input_files import Strict, in_words, read_objects
+from annot.formats.input_files import Strict, in_words, packaged_table, read_objects
 
 # ----------------------------------------------------------------------------------------------------------------------
 # One paper from its raw parts: labels named as ours, text cleaned, an abstract in one string split.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# A full stop after one of these never ends a sentence.
-_INSIDE = _words("e.g i.e eg ie cf vs viz resp w.r.t s.t i.i.d fig figs eqs eqn ph dr prof mr mrs ms")
-# A full stop after one of these does not end a sentence when a number follows.
-_BEFORE_NUMBER = _words("no nos vol pp ch chap sec sect eq ref refs tab thm def alg app ver v approx ca p")
-# A full stop after one of these ends a sentence only when the next word is one that opens sentences.
-_DOUBTFUL = _words(
-    "al etc inc ltd co corp u.s u.k u.s.a u.n e.u d.c a.m p.m a.d b.c ph.d m.sc b.sc st jr sr proc conf univ dept inst "
-    "int jan feb mar apr jun jul aug sep sept oct nov dec approx"
+_INSIDE, _BEFORE_NUMBER, _DOUBTFUL, _OPENERS = (
+    frozenset(words.split()) for words in packaged_table("sentences.toml").values()
 )
+"""Words before a full stop that is inside a sentence always, before a number, or unless an opener follows; openers."""
 _ABBREVIATED = _INSIDE | _BEFORE_NUMBER | _DOUBTFUL
-_OPENERS = _words(
-    "A Additionally After All Although An And Another As At Based Because Besides Both But By Compared Consequently "
-    "Currently Despite Due During Each Empirical Even Every Evaluation Existing Experimental Experiments Extensive "
-    "Finally First Firstly For From Further Furthermore Given He Hence Here How However I If In Indeed Instead It Its "
-    "Later Many More Moreover Most Much Nevertheless Next No Not Nowadays Of On Once One Other Our Overall Previous "
-    "Recent Recently Results Second Secondly Several She Similarly Since So Some Specifically Still Such That The "
-    "Their Then There Thereby Therefore These They Third Thirdly This Those Though Through Thus To Today Together "
-    "Traditional Two Under Unfortunately Unlike Using Various We What When Where Whereas Whether Which While Why With "
-    "Within Without Yet You"
-)
 
 # A run of stops is tried from its first one only: from each, and it would cost the square of its length. A set comes
 # first, as a text is searched for it in a tenth of the time that it takes to look behind each character.

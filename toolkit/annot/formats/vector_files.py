@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
@@ -97,9 +99,6 @@ def read_parquet(
 
     Raises InputError when a column is not there or of another type, or when rows differ in width.
     """
-    import pyarrow
-    import pyarrow.compute
-
     file = parquet_file(path)
     names = file.schema_arrow.names
     id_column = _column(path, names, id_column, ID_COLUMNS, "--id-column")

@@ -40,7 +40,7 @@ from annot.store.pools import (
     to_judge,
 )
 from annot.store.revisions import RecordedCount, SourcedAnswer
-from annot.store.shown import keep_imported_scale
+from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
 from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest
@@ -56,7 +56,7 @@ MANIFEST_FILE = "plan.manifest.json"
 
 def plan_sha256(assignments: Iterable[Assignment]) -> str:
     """Hash of a plan, which is that of its file."""
-    return hashlib.sha256(plan_lines(assignments).encode()).hexdigest()
+    return hash_of_text(plan_lines(assignments))
 
 
 def record_plan(

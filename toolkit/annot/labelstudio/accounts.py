@@ -184,10 +184,6 @@ class Exposure(NamedTuple):
 
 def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
     """Open the page for logging in, as a stranger would. Raises StudioError if no Label Studio answers."""
-    import httpx
-
-    from annot.labelstudio.http_client import LIMITED
-
     with (
         asking(url, "opening the page for logging in"),
         httpx.Client(

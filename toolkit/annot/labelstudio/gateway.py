@@ -10,7 +10,6 @@ from typing import Any
 
 from annot.base.errors import StudioError
 from annot.base.records import grouped
-from annot.labelstudio import http_client
 from annot.labelstudio.http_client import PAGE_SIZE, READ, Door, UncertainWrite, integer, moment
 from annot.labelstudio.studio_records import (
     KEY,
@@ -138,8 +137,7 @@ class Gateway(Door):
         with self._asking(doing):
             project = self._client.projects.get(project_id, request_options=READ)
             tasks = self._export(project_id, {})
-            if len(tasks) < (counted := integer(project.task_number)):
-                raise http_client.short(url=self.url, doing=doing, expected=counted, found=len(tasks), what="tasks")
+            self._refuse_incomplete(len(tasks), integer(project.task_number), doing=doing, what="tasks")
             return {"project": json.loads(project.model_dump_json()), "tasks": tasks}
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
@@ -281,16 +279,12 @@ class Gateway(Door):
             # The library sends the ids under a name that the server does not read, and would get every task.
             parameters = {"ids[]": [str(task_id) for task_id in task_ids]}
             tasks = {integer(task["id"]): task for task in self._export(project_id, parameters)}
-            if len(tasks) < expected:
-                raise http_client.short(url=self.url, doing=doing, expected=expected, found=len(tasks), what="tasks")
+            self._refuse_incomplete(len(tasks), expected, doing=doing, what="tasks")
             for task in tasks.values():
                 # More than counted is fine: the next pull brings the task again.
                 counted = integer(task["total_annotations"]) + integer(task["cancelled_annotations"])
                 number = len({integer(annotation["id"]) for annotation in task["annotations"]})
-                if number < counted:
-                    raise http_client.short(
-                        url=self.url, doing=doing, expected=counted, found=number, what="annotations"
-                    )
+                self._refuse_incomplete(number, counted, doing=doing, what="annotations")
             return tuple(
                 PulledTask(
                     self._key(project_id, task["data"]),

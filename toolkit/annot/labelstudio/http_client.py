@@ -55,8 +55,6 @@ class TooManyRequests(UncertainWrite):
 @contextmanager
 def asking(url: str, doing: str) -> Iterator[None]:
     """Turn errors of the client library and the network into StudioError, without chaining them."""
-    import httpx
-
     try:
         yield
     except StudioError:
@@ -85,14 +83,6 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
     return None
-
-
-def short(*, url: str, doing: str, expected: int, found: int, what: str) -> StudioError:
-    """The error for an answer that holds less than the server itself counts."""
-    return StudioError(
-        f"{url} answered incompletely while {doing}: it counts {expected} {what} and sent {found}",
-        hint="this answer was not used; run the command again",
-    )
 
 
 def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
@@ -132,8 +122,6 @@ def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioEr
 
 def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
     """The error for a request that got no HTTP answer at all."""
-    import httpx
-
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return StudioError(
             f"{url}: this machine does not trust its certificate (while {doing})",
@@ -418,12 +406,19 @@ class Door:
                 if getattr(error, "status_code", None) != 404:
                     raise
 
+    def _refuse_incomplete(self, received: int, expected: int, *, doing: str, what: str) -> None:
+        """Raise StudioError for an answer that holds less than the server itself counts."""
+        if received < expected:
+            raise StudioError(
+                f"{self.url} answered incompletely while {doing}: it counts {expected} {what} and sent {received}",
+                hint="this answer was not used; run the command again",
+            )
+
     def _listed(self, pager: Any, total: Any, *, doing: str, what: str) -> dict[int, Any]:
         """Everything that the pages hold, by id; StudioError if that is less than the server counts, or more."""
         expected = integer(total)
         rows = {integer(row.id): row for row in islice(pager, expected)}
-        if len(rows) != expected:
-            raise short(url=self.url, doing=doing, expected=expected, found=len(rows), what=what)
+        self._refuse_incomplete(len(rows), expected, doing=doing, what=what)
         return dict(sorted(rows.items()))
 
 

@@ -42,6 +42,9 @@ PUBLISHED = "published without your name"
 CANNOT_JUDGE = "cannot judge"
 """The value of `RATING` that is no grade; it opens the reasons."""
 
+CANNOT_JUDGE_LABEL = "Cannot judge"
+"""What people read on its button; the pages of the guidelines name it by `{cannot_judge}`."""
+
 CANNOT_JUDGE_KEY = "c"
 
 COLUMN_KEYS = {"query": "q", "cand": "c", "narrative": "n", "rest": "m", "criteria": "g"}
@@ -320,7 +323,7 @@ def read_annotation(
     """
     results = [item for item in _list(payload.get("result")) if isinstance(item, dict)]
     flags: list[str] = []
-    account = account_of(payload)
+    account = id_of(payload.get("completed_by"))
     own_accounts: set[int | None] = set(accounts)
     if on_record is not None and on_record.record.judged_at == payload.get("created_at"):
         # The server forgets whose an annotation was when it removes the account.
@@ -416,11 +419,6 @@ def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
     return [
         text for entry in chosen for text in ([entry] if kind == "text" and isinstance(entry, str) else _list(entry))
     ]
-
-
-def account_of(payload: Payload) -> int | None:
-    """The server's id of the account that made the annotation."""
-    return id_of(payload.get("completed_by"))
 
 
 def id_of(value: Any) -> int | None:

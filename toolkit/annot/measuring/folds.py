@@ -12,14 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError, LeakError
-from annot.base.names import called, counted
+from annot.base.names import OF_PAPERS, StudyVocabulary, counted
 from annot.base.records import Paper, Query, Topic, grouped
 
 DEVELOP, TEST = "dev", "test"
 
 
 def grouped_folds(
-    queries: Sequence[Query], *, copies: Iterable[tuple[str, str]], count: int, seed: int
+    queries: Sequence[Query],
+    *,
+    copies: Iterable[tuple[str, str]],
+    count: int,
+    seed: int,
+    words: StudyVocabulary = OF_PAPERS,
 ) -> tuple[tuple[str, ...], ...]:
     """Query ids of each fold, sorted; they do not depend on the order of `queries`.
 
@@ -34,8 +39,8 @@ def grouped_folds(
     by_topic = grouped((first[query.topic_id], query) for query in sorted(queries, key=lambda query: query.query_id))
     if count < 2 or len(by_topic) < count:
         raise InputError(
-            f"{counted(count, 'fold')}: expected at least 2 folds, and a {called().topic} for each; "
-            f"found {counted(len(by_topic), called().topic)} (near-copies count as one)"
+            f"{counted(count, 'fold')}: expected at least 2 folds, and a {words.topic} for each; "
+            f"found {counted(len(by_topic), words.topic)} (near-copies count as one)"
         )
     topics = list(by_topic)
     np.random.default_rng(seed).shuffle(topics)
@@ -119,15 +124,15 @@ def find_leaks(
     )
 
 
-def refuse_leaks(leaks: Leaks, *, where: str) -> None:
+def refuse_leaks(leaks: Leaks, *, where: str, words: StudyVocabulary = OF_PAPERS) -> None:
     """Raise LeakError, with every fault, if a figure would be void."""
-    faults = [f"{topic_id}: this {called().topic} is in both training and test" for topic_id in leaks.topics]
+    faults = [f"{topic_id}: this {words.topic} is in both training and test" for topic_id in leaks.topics]
     faults += [
         f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs
     ]
     faults += [f"{a} and {b}: {100 * share:.0f}% of the text is the same" for a, b, share in leaks.near_duplicates]
     if faults:
-        hint = f"draw folds that keep {called().unit}s and their near-copies together: `annot query folds --redraw`"
+        hint = f"draw folds that keep {words.unit}s and their near-copies together: `annot query folds --redraw`"
         raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called, sha256_of
+from annot.base.names import sha256_of
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
@@ -58,14 +58,14 @@ def evaluation_data(evaluated: EvaluatedRuns) -> Any:
     """Data of the lines, the comparisons and the queries' own values."""
     return {
         "relevant_from": evaluated.relevant_from,
-        "intervals": {"over": f"{called().topic}s", "level": evaluated.level},
+        "intervals": {"over": f"{evaluated.words.topic}s", "level": evaluated.level},
         "lines": evaluated.lines,
         "ceiling": evaluated.ceiling,
         "comparison": {
             "convention": evaluated.convention,
             "measure": evaluated.measure,
             "test": "two-sided paired randomisation test",
-            "unit": called().topic,
+            "unit": evaluated.words.topic,
             "correction": "step-down maximum of t (Westfall and Young 1993), over all pairs of runs of a facet",
             "alpha": ALPHA,
             "power": POWER,
@@ -368,6 +368,7 @@ def evaluation_of(
         relevant_from=snapshot.ws.settings.evaluation.relevant_from,
         level=snapshot.ws.settings.agreement.level,
         seed=snapshot.ws.settings.seed,
+        words=snapshot.words,
     )
     return evaluated if drawn is None else with_cost(snapshot, runs, drawn, evaluated, ties=ties)
 

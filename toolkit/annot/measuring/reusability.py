@@ -131,6 +131,7 @@ def losses(
     ranked = [method for method in finds if method in rankings]
     paper_of_query = np.unique([topics[query_id] for query_id in queries], return_inverse=True)[1]
     sizes = np.bincount(paper_of_query).astype(np.float64)
+    unit = "query" if len(sizes) == len(queries) else "query paper"
     results = []
     for method, own_finds in finds.items():
         without = method + UNJUDGED
@@ -139,7 +140,7 @@ def losses(
         sums = np.bincount(paper_of_query, weights=by_query[method] - by_query[without]).astype(np.float64)
         loss = float(sums.sum() / sizes.sum())
         interval = ratio_interval(
-            sums[:, None], sizes[:, None], level=1 - 2 * (1 - level) / len(finds), unit="query paper", least=-1.0
+            sums[:, None], sizes[:, None], level=1 - 2 * (1 - level) / len(finds), unit=unit, least=-1.0
         )
         place = _place(interval, tolerance, nothing=len(sizes) >= FEWEST_QUERIES and not sums.any())
         spread = float(((sums - loss * sizes) / sizes.mean()).std(ddof=1)) if len(sizes) > 1 else math.nan

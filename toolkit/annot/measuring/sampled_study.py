@@ -10,7 +10,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted, verb
+from annot.base.names import counted, verb
 from annot.base.records import CITED, Qrel, Ranking, grouped
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
@@ -361,7 +361,9 @@ def _redrawn(
     topics = {query_id: snapshot.topics[query_id] for query_id in names}
     units = len(set(topics.values()))
     if family is None or units < MIN_UNITS:
-        few = f"only {counted(units, called().topic)} {verb(units, 'is', 'are')} judged, and {MIN_UNITS} are needed"
+        few = (
+            f"only {counted(units, snapshot.words.topic)} {verb(units, 'is', 'are')} judged, and {MIN_UNITS} are needed"
+        )
         return unknown(Undefined(few if family else f"{evaluated.measure} does not depend on grades"))
     sample = sample_of(snapshot)
     fused = {

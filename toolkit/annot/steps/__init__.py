@@ -1,4 +1,4 @@
-"""The steps: read, compute, write. Each command calls one of them.
+"""The steps: read, compute, write. Each command and each function of the library calls one of them.
 
-Uses the rooms up to `api`; no step uses another. Begin with `pool`, `plan` and `exchange`.
+Uses the rooms up to `publishing`; no step uses another. Begin with `pool`, `plan` and `exchange`.
 """

@@ -9,32 +9,12 @@ from pathlib import Path
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted, known_query, moment_given, moment_of
 from annot.judging.comments import meeting_of
+from annot.measuring import assessor_effect, measured, study_analyses
 from annot.measuring.agreement.estimates import POLICIES, AgreementTable, in_words
-from annot.measuring.assessor_effect import AssessorEffect
 from annot.measuring.diagnosis.matrices import AssessorAnalysis
-from annot.measuring.evaluation.evaluated import PRIMARY
-from annot.measuring.evaluation.measures import MEASURES
-from annot.measuring.measured import (
-    AGREEMENT_FILE,
-    EFFECT_FILE,
-    ByGuidelines,
-    agreement_by_guidelines,
-    agreement_of,
-    as_text,
-    assessors_of,
-    keep,
-    primary_of,
-    read_run_files,
-)
-from annot.measuring.study_analyses import assessor_effect_of
-from annot.publishing.report.notices import tell_untrue
-from annot.publishing.report.pages import markdown, page
-from annot.publishing.report.sections import assessors
-from annot.publishing.report.sections.agreement import terminal
-from annot.publishing.report.sections.assessors import effect_method
-from annot.publishing.report.side_by_side import screens_of
-from annot.publishing.report.single_pages import meeting_page
-from annot.publishing.report.study_tables import Comment, comments_of
+from annot.measuring.evaluation import evaluated, measures
+from annot.publishing.report import notices, pages, side_by_side, single_pages, study_tables
+from annot.publishing.report.sections import agreement, assessors
 from annot.publishing.report.tables import Table, sentences
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import papers
@@ -61,17 +41,17 @@ def measure(
     if missing is not None:
         check_name(missing, tuple(POLICIES), what="--missing")
     snapshot = read_snapshot(ws)
-    table = agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
-    tell_untrue(ws, snapshot.states, "agreement", tell=tell)
+    table = measured.agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
+    notices.tell_untrue(ws, snapshot.states, "agreement", tell=tell)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
-        keep(ws, AGREEMENT_FILE, as_text(table), tell=tell)
+        measured.keep(ws, measured.AGREEMENT_FILE, measured.as_text(table), tell=tell)
         note(ws, "agreement", snapshot.states)
     return table
 
 
 def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
     """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
-    tables = terminal(table, per_query=per_query, all_statistics=every)
+    tables = agreement.terminal(table, per_query=per_query, all_statistics=every)
     how = {
         "policy": in_words(table.missing, binary=table.binary),
         "bracketed": any(printed.bracketed for printed in tables),
@@ -89,7 +69,7 @@ def by_assessor(ws: Workspace, *, queries: Collection[str]) -> AssessorAnalysis:
     queries_by_id = {query.query_id: query for query in snapshot.queries}
     for name in queries:
         known_query(queries_by_id, name)
-    return assessors_of(snapshot)
+    return measured.assessors_of(snapshot)
 
 
 def assessor_tables(looked: AssessorAnalysis, *, queries: Collection[str]) -> tuple[Table, ...]:
@@ -103,9 +83,9 @@ def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table]) -> str
     return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
 
 
-def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
+def by_guidelines(ws: Workspace) -> tuple[measured.ByGuidelines, ...]:
     """Agreement by each version of the guidelines; empty if no facet has several."""
-    return agreement_by_guidelines(read_snapshot(ws))
+    return measured.agreement_by_guidelines(read_snapshot(ws))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -115,31 +95,31 @@ def by_guidelines(ws: Workspace) -> tuple[ByGuidelines, ...]:
 
 def measure_assessor_effect(
     ws: Workspace, *, convention: str | None, measure_name: str | None, tell: Callable[[str], None]
-) -> AssessorEffect:
+) -> assessor_effect.AssessorEffect:
     """Rank the runs of `exports/runs/` under every grading and write `exports/assessor-effect.json`.
 
     `tell` reports if that cannot be written, and untrue parts of the study. convention, measure_name: None takes
     those by which runs are compared.
     """
-    convention = convention or primary_of(ws.settings)[0]
-    check_name(convention, tuple(MEASURES), what="convention")
-    measure_name = measure_name or PRIMARY[convention]
-    check_name(measure_name, MEASURES[convention], what=f"measure of convention {convention}")
+    convention = convention or measured.primary_of(ws.settings)[0]
+    check_name(convention, tuple(measures.MEASURES), what="convention")
+    measure_name = measure_name or evaluated.PRIMARY[convention]
+    check_name(measure_name, measures.MEASURES[convention], what=f"measure of convention {convention}")
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
+    qrels, runs = exported_qrels(snapshot), measured.read_run_files(snapshot.ws)
     if len(runs) < 2:
         raise InputError(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
         )
-    effect = assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
-    tell_untrue(ws, snapshot.states, "effect", tell=tell)
-    keep(ws, EFFECT_FILE, as_text(effect), tell=tell)
+    effect = study_analyses.assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
+    notices.tell_untrue(ws, snapshot.states, "effect", tell=tell)
+    measured.keep(ws, measured.EFFECT_FILE, measured.as_text(effect), tell=tell)
     return effect
 
 
-def describe_assessor_effect(found: AssessorEffect, tables: Iterable[Table]) -> str:
+def describe_assessor_effect(found: assessor_effect.AssessorEffect, tables: Iterable[Table]) -> str:
     """Text of the rankings, their differences, and the part of chance in the choice of assessors."""
-    return "\n\n".join([*map(wrapped, effect_method(found)), *map(table_text, tables)])
+    return "\n\n".join([*map(wrapped, assessors.effect_method(found)), *map(table_text, tables)])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -176,17 +156,17 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     query_papers = snapshot.topics
     doc_ids = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
     doc_ids |= set(query_papers.values())
-    made = meeting_page(
+    made = single_pages.meeting_page(
         meeting,
         title=ws.settings.collection.title,
         titles=papers.find_papers(ws.corpus, sorted(doc_ids)) if ws.has_corpus else {},
         texts=snapshot.texts,
         query_papers=query_papers,
-        screens=screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}),
+        screens=side_by_side.screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}),
     )
     folder = ws.exports if out is None else out
-    write_file(folder / MARKDOWN, markdown(made))
-    write_file(folder / PAGE, page(made, overrides=ws.root / "templates"))
+    write_file(folder / MARKDOWN, pages.markdown(made))
+    write_file(folder / PAGE, pages.page(made, overrides=ws.root / "templates"))
     return WrittenMeeting(
         folder / PAGE,
         meeting.since,
@@ -204,13 +184,13 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def listing(ws: Workspace, *, since: str | None) -> tuple[Comment, ...]:
+def listing(ws: Workspace, *, since: str | None) -> tuple[study_tables.Comment, ...]:
     """The comments of the latest answers, newest first; those without a moment last.
 
     since: a day or a moment in ISO 8601; comments without a moment are left out then.
     """
     first = None if since is None else moment_given(since, option="--since")
-    written = comments_of(read_snapshot(ws))
+    written = study_tables.comments_of(read_snapshot(ws))
     return tuple(
         answer for answer in written if first is None or ((moment := moment_of(answer.judged_at)) and moment >= first)
     )

@@ -20,37 +20,11 @@ from annot.base.errors import InputError, StoreError, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import read_settings
-from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.servers import on_servers
+from annot.judging.exchange import round_parts, servers
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
-from annot.store import projects
-from annot.store.adjudications import ADJUDICATIONS
-from annot.store.database import connect_store, hold_study
-from annot.store.dump import drop_tables, load, row_counts
-from annot.store.judgements import JUDGEMENTS
-from annot.store.projects import Project
-from annot.store.revisions import grades_off_scale, unsound_revisions
-from annot.store.shown import scale_that_counts
-from annot.store.trials import TRIALS
-from annot.study.backups import (
-    BACKUPS,
-    DATABASE,
-    FILES,
-    PART,
-    SERVER,
-    BackupManifest,
-    database_files,
-    files_of,
-    free_name,
-    is_kept,
-    keep_backup,
-    own_files,
-    top_level,
-    unpack,
-    write_backup,
-)
-from annot.study.provenance import note, states_of
+from annot.store import adjudications, database, dump, judgements, projects, revisions, shown, trials
+from annot.study import backups, provenance
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -82,18 +56,18 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     if path.exists():
         raise InputError(f"{path}: already exists", hint="name another file; backups are never overwritten")
     notes: list[str] = []
-    states, taken = states_of(ws), tuple(files_of(ws, notes))
+    states, taken = provenance.states_of(ws), tuple(backups.files_of(ws, notes))
     if dry_run:
         with ws.reading() as session:
-            rows = row_counts(session.connection())
+            rows = dump.row_counts(session.connection())
         return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
     with ws.store() as store, stage(ws.root) as folder:
-        snapshots = folder / SERVER
+        snapshots = folder / backups.SERVER
         snapshots.mkdir()
         _take_snapshots(ws, snapshots, notes, advance=advance)
-        contents = write_backup(ws, store, path, files=taken, whole=True, notes=notes, snapshots=snapshots)
+        contents = backups.write_backup(ws, store, path, files=taken, whole=True, notes=notes, snapshots=snapshots)
     assert contents is not None
-    note(ws, "backup", states)
+    provenance.note(ws, "backup", states)
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
 
@@ -104,7 +78,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
         project_list = [project for project in projects.read_projects(session) if project.remote_id is not None]
     if not project_list:
         return
-    copies: list[Project] = []
+    copies: list[projects.Project] = []
     asked: list[str] = []
 
     def take(gateway: Gateway, _names: Sequence[str]) -> None:
@@ -117,7 +91,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
                 advance(len(copies), len(project_list))
 
     try:
-        away = on_servers(ws, sorted({project.assessor for project in project_list}), take)
+        away = servers.on_servers(ws, sorted({project.assessor for project in project_list}), take)
     except StudioError as error:
         reasons = "; ".join([error.message, *error.faults])
         notes.append(f"no copies of {counted(len(project_list), 'project')} on Label Studio: {reasons}")
@@ -129,7 +103,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
         notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(asked)}")
 
 
-def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
+def _take_snapshot(ws: Workspace, gateway: Gateway, project: projects.Project, folder: Path, notes: list[str]) -> None:
     assert project.remote_id is not None
     name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
     try:
@@ -139,17 +113,17 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Pa
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(ws, project, taken["tasks"])):
-        pull = PARTS[project.round].pull
+        pull = round_parts.PARTS[project.round].pull
         notes.append(
             f"{project.assessor}: {counted(unpulled, 'answer')} not pulled yet; run `{pull}` and take another backup"
         )
 
 
-def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+def _unpulled(ws: Workspace, project: projects.Project, tasks: Iterable[Mapping[str, Any]]) -> int:
     """Number of answers in the project's copy that are new or changed since the last pull."""
     known: dict[str, str] = {}
     with ws.reading() as session:
-        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
+        for revisions in (judgements.JUDGEMENTS, adjudications.ADJUDICATIONS, trials.TRIALS):
             for line in revisions.lines(session, server=project.server, person=project.assessor):
                 changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
                 known[line.current.annotation] = max(moment or "" for moment in changes)
@@ -199,20 +173,20 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
         _check_database(ws, unpacked.contents)
         if dry_run:
             return unpacked.told(root, unpacked.load_file(unpacked.database / "trial.db"), replaced=None)
-        end.enter_context(hold_study(ws.database_url, command="restore", wait_seconds=wait_seconds))
-        server = None if ws.database_file else end.enter_context(connect_store(ws.database_url, create=True))
+        end.enter_context(database.hold_study(ws.database_url, command="restore", wait_seconds=wait_seconds))
+        server = None if ws.database_file else end.enter_context(database.connect_store(ws.database_url, create=True))
         filled = server is not None and server.version() > 0
-        in_the_way = [*unpacked.in_the_way(ws), *filter(Path.exists, database_files(ws))]
+        in_the_way = [*unpacked.in_the_way(ws), *filter(Path.exists, backups.database_files(ws))]
         if (in_the_way or filled) and not replace:
             names = [path.name if path.parent == root else str(path) for path in in_the_way]
             raise InputError(
                 f"{root}: not empty, found {', '.join(names[:SHOWN]) or 'a study in its database'}",
-                hint=f"name a new folder, or use --replace to move these files to {BACKUPS}/",
+                hint=f"name a new folder, or use --replace to move these files to {backups.BACKUPS}/",
             )
         with suppress(*(() if filled else (InputError, StoreError))):
             # What cannot be read is moved aside as it is; a database on a server has no other copy.
-            keep_backup(ws, "before restore")
-        aside = free_name(root / BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
+            backups.keep_backup(ws, "before restore")
+        aside = backups.free_name(root / backups.BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
         moves = _Moves()
         settings = unpacked.study.settings_file
         replaced = settings.is_file() and ws.settings_file.is_file()
@@ -226,7 +200,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
                 moves.move(folder / "new.db", ws.database_file)
             else:
                 with server.begin() as session:
-                    drop_tables(session.connection())
+                    dump.drop_tables(session.connection())
                     findings = unpacked.load(session)
                     _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
         except BaseException:
@@ -235,7 +209,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
         if settings.is_file():
             moves.move(settings, ws.settings_file)
         if unpacked.contents.whole:
-            note(ws, "backup", states_of(ws))
+            provenance.note(ws, "backup", provenance.states_of(ws))
         return unpacked.told(root, findings, replaced=aside if aside.exists() else None)
 
 
@@ -243,7 +217,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
 class _Unpacked:
     """A backup that was unpacked and held against its manifest."""
 
-    contents: BackupManifest
+    contents: backups.BackupManifest
     database: Path
     """The folder with a file for each table."""
     study: Workspace
@@ -252,7 +226,7 @@ class _Unpacked:
     def in_the_way(self, ws: Workspace) -> list[Path]:
         """Files and folders of the study that differ from those of the backup and would be replaced."""
         if self.contents.whole:
-            return list(top_level(ws))
+            return list(backups.top_level(ws))
         existing = []
         for path in self._parts():
             mine, new = ws.root / path, self.study.root / path
@@ -271,15 +245,15 @@ class _Unpacked:
         return [path for path in self._parts() if (self.study.root / path).is_file()]
 
     def _parts(self) -> tuple[Path, ...]:
-        return tuple(path for name in PART if (self.study.root / (path := Path(name))).is_file())
+        return tuple(path for name in backups.PART if (self.study.root / (path := Path(name))).is_file())
 
     def load(self, session: Session) -> tuple[str, ...]:
         """Load the database in the caller's transaction, and compare it with the backup's facts about it.
 
         Returns the differences.
         """
-        load(session.connection(), self.contents.database, self.database)
-        counts = row_counts(session.connection())
+        dump.load(session.connection(), self.contents.database, self.database)
+        counts = dump.row_counts(session.connection())
         faults = [
             f"{name}: {counts.get(name, 0)} rows, expected {expected}"
             for name, expected in self.contents.database.rows.items()
@@ -287,9 +261,9 @@ class _Unpacked:
         ]
         if faults:
             raise InputError("the database does not match the backup", faults=faults)
-        faults += unsound_revisions(session.connection())
-        names = scale_that_counts(session, self.study.settings.scale.names)
-        faults += grades_off_scale(session.connection(), range(len(names)))
+        faults += revisions.unsound_revisions(session.connection())
+        names = shown.scale_that_counts(session, self.study.settings.scale.names)
+        faults += revisions.grades_off_scale(session.connection(), range(len(names)))
         if faults:
             raise InputError(
                 f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
@@ -300,7 +274,7 @@ class _Unpacked:
 
     def load_file(self, path: Path) -> tuple[str, ...]:
         """The same, into a new SQLite file."""
-        with connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
+        with database.connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
             return self.load(session)
 
     def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> RestoredStudy:
@@ -342,30 +316,30 @@ class _Moves:
 
 
 def _unpacked(path: Path, root: Path, folder: Path) -> _Unpacked:
-    contents = unpack(path, folder)
-    files = folder / FILES
+    contents = backups.unpack(path, folder)
+    files = folder / backups.FILES
     if PurePosixPath(SETTINGS_FILE) not in contents.files:
         files.mkdir(exist_ok=True)
         shutil.copy2(Workspace.open(root).settings_file, files / SETTINGS_FILE)
     if not (files / SETTINGS_FILE).is_file():
         raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
-    return _Unpacked(contents, folder / DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
+    return _Unpacked(contents, folder / backups.DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
 
 
-def _check_database(ws: Workspace, contents: BackupManifest) -> None:
+def _check_database(ws: Workspace, contents: backups.BackupManifest) -> None:
     """Raise InputError if the backup would have its database elsewhere, or brings a file in its place."""
     if os.environ.get(DATABASE_VARIABLE):
         return
     root, path = ws.root.resolve(), ws.database_file
     if path is None or not path.is_relative_to(root):
         return  # The owner has allowed it: the workspace has looked.
-    if not is_kept(PurePosixPath(path.relative_to(root))):
+    if not backups.is_kept(PurePosixPath(path.relative_to(root))):
         raise InputError(
             f"{SETTINGS_FILE} in the backup: found the database {ws.settings.store.database!r}, expected a file in the "
             "folder of the study",
             hint=f"name another place with {DATABASE_VARIABLE}, as in `{DATABASE_VARIABLE}=annot.db annot restore ...`",
         )
-    own_paths = {path.relative_to(root).as_posix() for path in own_files(ws)}
+    own_paths = {path.relative_to(root).as_posix() for path in backups.own_files(ws)}
     if taken := sorted(own_paths & {path.as_posix() for path in contents.files}):
         raise InputError(f"{', '.join(taken)} in the backup: found a file, expected a database made from its rows")
 

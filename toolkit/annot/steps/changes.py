@@ -16,18 +16,14 @@ from annot.base.errors import Faults, InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted, known_query, moment_now, near
 from annot.base.records import Assessor, Judgement, PairKey, PairReturn, Source
 from annot.formats.input_files import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
+from annot.judging import plan_on_record, planning
 from annot.judging.exchange.servers import connect
-from annot.judging.plan_on_record import adjudicators_of, plan_sha256, record_plan, write_plan
-from annot.judging.planning import PlanHandedOn, hand_on
 from annot.judging.rounds.judging import unpulled
 from annot.judging.withdrawn import TABLES, WithdrawnAnswer, lines_withdrawn, withdrawn_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, people, projects
-from annot.store.pools import read_queries
-from annot.store.projects import read_hidden
-from annot.study.judged_texts import set_aside_of
+from annot.store import judgements, people, pools, projects
+from annot.study import judged_texts, snapshot
 from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace, given_bytes
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -66,7 +62,7 @@ def restore(
         if assessor is not None:
             check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
         if query_id is not None:
-            known_query({query.query_id: query for query in read_queries(session)}, query_id)
+            known_query({query.query_id: query for query in pools.read_queries(session)}, query_id)
         listed = withdrawn_of(session)
         outcome = outcome_of(session, ws.settings)
     chosen = [
@@ -81,7 +77,7 @@ def restore(
             _restore(session, chosen, recorded_at=recorded_at)
             outcome = outcome_of(session, ws.settings)
         if chosen:
-            export_judgements(ws, outcome)
+            snapshot.export_judgements(ws, outcome)
     return RestoredAnswers(
         tuple(answer for answer in chosen if not answer.counts), tuple(answer for answer in chosen if answer.counts)
     )
@@ -300,7 +296,7 @@ def _answer(judgement: Judgement | None) -> str | None:
 def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
     """Raise InputError if the assessor does not have this pair."""
     query_id, doc_id = pair
-    known_query({query.query_id: query for query in read_queries(session)}, query_id)
+    known_query({query.query_id: query for query in pools.read_queries(session)}, query_id)
     documents = [planned_id for planned_query, planned_id in outcome.planned if planned_query == query_id]
     if pair not in outcome.planned:
         raise InputError(
@@ -444,9 +440,9 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
                 people.set_left(session, leaver, moment_now())
             _take_back(session, leaver, waiting, contest=contest)
             if handed_on.given_up:
-                record_plan(ws, session, handed_on.plan, handed_on=handed_on.given_up)
+                plan_on_record.record_plan(ws, session, handed_on.plan, handed_on=handed_on.given_up)
     if handed_on.given_up and not dry_run:
-        write_plan(ws, handed_on.plan)
+        plan_on_record.write_plan(ws, handed_on.plan)
     receivers = {pair: name for pair, name in handed_on.moved.items() if name is not None}
     kept = {assignment.asked for assignment in handed_on.plan if assignment.assessor == leaver}
     elsewhere = {pair: name for pair, name in receivers.items() if successor not in (None, name)}
@@ -462,7 +458,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
         contested=contest,
         repeats_gone=handed_on.repeats_gone,
         to_withdraw=sum(pair_key not in kept and (leaver, pair_key) not in answered for pair_key in sent),
-        sha256=plan_sha256(handed_on.plan),
+        sha256=plan_on_record.plan_sha256(handed_on.plan),
     )
 
 
@@ -472,7 +468,7 @@ def _is_waiting(pair_return: PairReturn, assessor: str) -> bool:
 
 def _take_back(session: Session, leaver: str, returns: Sequence[PairReturn], *, contest: bool) -> None:
     """Take back returned pairs that the person has not answered again."""
-    set_aside = {pair_key.pair for name, pair_key in set_aside_of(session) if name == leaver}
+    set_aside = {pair_key.pair for name, pair_key in judged_texts.set_aside_of(session) if name == leaver}
     now = moment_now()
     for pair_return in returns:
         # If a text was corrected, the first answer does not count, and another person gets the pair.
@@ -504,7 +500,7 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
             judgement.asked for judgement in judgements.read_judgements(session) if judgement.assessor == leaver
         }
         # Hidden gold pairs are not passed on.
-        hidden = read_hidden(session).get(leaver, ())
+        hidden = projects.read_hidden(session).get(leaver, ())
         sent = [
             (project, {pair_key: task for pair_key, task in tasks.items() if pair_key.pair not in hidden})
             for project in projects.read_projects(session, round="judge")
@@ -537,16 +533,16 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
 
 def _handed_on(
     ws: Workspace, session: Session, everyone: dict[str, Assessor], leaver: str, successor: str | None
-) -> PlanHandedOn:
+) -> planning.PlanHandedOn:
     plan = people.read_assignments(session)
-    answered = answered_of(session) - set_aside_of(session)
+    answered = answered_of(session) - judged_texts.set_aside_of(session)
     may_assess = ws.settings.adjudication.adjudicator_may_assess
     others = [
         name
         for name, person in everyone.items()
         if name != leaver and person.left_on is None and (may_assess or not person.adjudicator)
     ]
-    return hand_on(
+    return planning.hand_on(
         plan,
         leaver=leaver,
         answered={pair_key for name, pair_key in answered if name == leaver},
@@ -555,5 +551,5 @@ def _handed_on(
         together=ws.settings.judging.assignment == "per-query",
         open_loads=Counter(row.assessor for row in plan if (row.assessor, row.asked) not in answered),
         shares={name: person.share for name, person in everyone.items() if person.share is not None},
-        barred=adjudicators_of(session),
+        barred=plan_on_record.adjudicators_of(session),
     )

@@ -18,21 +18,15 @@ from annot.base.errors import AnnotError, FindingError, InputError, MissingInput
 from annot.base.names import counted, verb
 from annot.base.records import Advance
 from annot.formats.beir import dataset_id
-from annot.judging.exchange import audit
-from annot.judging.exchange.servers import connect, isolated, people_with_servers, studio_folder, studio_folders
+from annot.judging.exchange import audit, servers
 from annot.judging.guideline_faults import note_as_read
 from annot.judging.states import STATES, Examination, told
-from annot.labelstudio import accounts, server
-from annot.labelstudio.http_client import is_loopback
+from annot.labelstudio import accounts, http_client, server
 from annot.pools.chain import LINKS
-from annot.publishing.release.parts import SAMPLE_FILE, sample_files
-from annot.publishing.release.released_files import SUMS_FILE, check_folder
-from annot.publishing.report.tables import sentences
-from annot.publishing.report.terminal import rendered
-from annot.store.dump import row_counts
-from annot.store.shown import read_histories
-from annot.study.backups import BACKUPS, database_files
-from annot.study.snapshot import read_snapshot
+from annot.publishing.release import parts, released_files
+from annot.publishing.report import tables, terminal
+from annot.store import dump, shown
+from annot.study import backups, snapshot
 from annot.study.workspace import Workspace, is_named_inside
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -151,7 +145,7 @@ def _checked(study: Examination, part: str, release: Path | None, advance: Advan
 
 def _plan(examined: _Examined) -> CheckedPart:
     plan, count = examined.study.plan, len(examined.words)
-    return CheckedPart(plan, rendered("checked", found=plan), count, f"the plan has {counted(count, 'fault')}")
+    return CheckedPart(plan, terminal.rendered("checked", found=plan), count, f"the plan has {counted(count, 'fault')}")
 
 
 def _pools(examined: _Examined) -> CheckedPart:
@@ -159,7 +153,7 @@ def _pools(examined: _Examined) -> CheckedPart:
     why = "`annot check files` shows whether the corpus or a file has changed since"
     return CheckedPart(
         replayed,
-        rendered("replayed", replayed=replayed),
+        terminal.rendered("replayed", replayed=replayed),
         count,
         f"{counted(count, 'pool')} {verb(count, 'differs', 'differ')} from the record",
         why,
@@ -174,7 +168,7 @@ def _guidelines(examined: _Examined) -> CheckedPart:
     pages = ", ".join(f"{page}.md" for page in checked.pages)
     fit = f"no problems found in {pages}; {checked.examples} quotations are in the corpus"
     if checked.left_out:
-        fit += "\n" + "\n".join(sentences("commands.examples_left_out", pages=checked.left_out))
+        fit += "\n" + "\n".join(tables.sentences("commands.examples_left_out", pages=checked.left_out))
     told = ["\n".join(examined.words) or fit]
     if checked.without_criteria:
         silent = ", ".join(f"{page}.md" for page in checked.without_criteria)
@@ -189,7 +183,7 @@ def _guidelines(examined: _Examined) -> CheckedPart:
 def _sent(examined: _Examined) -> CheckedPart:
     count = len(examined.words)
     with examined.study.ws.reading() as session:
-        sent = bool(read_histories(session))
+        sent = bool(shown.read_histories(session))
     fit = (
         "annot.toml, the guidelines and the templates are as people were sent them" if sent else "nothing was sent yet"
     )
@@ -208,7 +202,7 @@ def _index(examined: _Examined) -> CheckedPart:
 def _files(examined: _Examined) -> CheckedPart:
     ws = examined.study.ws
     with ws.reading() as session:
-        counts = row_counts(session.connection())
+        counts = dump.row_counts(session.connection())
     findings = [*examined.words, *(() if examined.release is None else _release_faults(ws, examined.release))]
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     verified = VerifiedHashes(
@@ -216,7 +210,7 @@ def _files(examined: _Examined) -> CheckedPart:
     )
     words = f"{counted(len(findings), 'change')} since the files were written"
     again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
-    return CheckedPart(verified, rendered("verified", verified=verified), len(findings), words, again)
+    return CheckedPart(verified, terminal.rendered("verified", verified=verified), len(findings), words, again)
 
 
 def _check_server(examined: _Examined) -> CheckedPart:
@@ -243,18 +237,18 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
         yield f"{folder}: {'a file' if folder.exists() else 'no such folder'}, expected the folder of a release"
         return
     try:
-        check_folder(folder, name=dataset_id(ws.settings.collection.name))
+        released_files.check_folder(folder, name=dataset_id(ws.settings.collection.name))
     except InputError as error:
         yield from (f"{folder}/{fault}" for fault in error.faults)
         if not error.faults:
             yield error.message
-    sums = folder / SUMS_FILE
+    sums = folder / released_files.SUMS_FILE
     listed = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
     for name in (line.partition("  ")[2] for line in listed):
         path, source = folder / name, ws.exports / name
         if not is_named_inside(path, folder) or not path.is_file():
             yield f"{folder}/{name}: missing"
-        elif name == SAMPLE_FILE and path.read_bytes() != _sample_now(ws):
+        elif name == parts.SAMPLE_FILE and path.read_bytes() != _sample_now(ws):
             yield f"{folder}/{name}: differs from the sample on record; `annot release` updates it"
         elif (
             (name == "qrels.txt" or name.endswith(".run"))
@@ -265,7 +259,7 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
 
 
 def _sample_now(ws: Workspace) -> bytes:
-    return sample_files(read_snapshot(ws)).get(SAMPLE_FILE, "").encode("utf-8")
+    return parts.sample_files(snapshot.read_snapshot(ws)).get(parts.SAMPLE_FILE, "").encode("utf-8")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -315,8 +309,8 @@ def examine(ws: Workspace | None) -> DoctorReport:
         notes.append("no study here, so none was checked")
     else:
         findings += [*_study(ws), *_private(ws)]
-        people = people_with_servers(ws) if isolated(ws) else (None,)
-        if people == (None,) and ws.studio_url is None and server.status(studio_folder(ws)) is None:
+        people = servers.people_with_servers(ws) if servers.isolated(ws) else (None,)
+        if people == (None,) and ws.studio_url is None and server.status(servers.studio_folder(ws)) is None:
             people = ()
         if not people:
             notes.append("no server was checked: none is named and no local one is running")
@@ -376,8 +370,8 @@ def _study(ws: Workspace) -> Iterator[Problem]:
 
 def _private(ws: Workspace) -> Iterator[Problem]:
     """Files that others on this machine can read, or would find in a repository."""
-    studios = [folder / name for folder in studio_folders(ws) for name in SECRET_FILES]
-    secret = (*database_files(ws), *studios, *(ws.root / BACKUPS).glob("*"))
+    studios = [folder / name for folder in servers.studio_folders(ws) for name in SECRET_FILES]
+    secret = (*backups.database_files(ws), *studios, *(ws.root / backups.BACKUPS).glob("*"))
     for path in secret:
         if path.exists() and path.stat().st_mode & (0o007 if path.is_file() else 0o002):
             yield Problem(f"{path}: other accounts of this machine can read it", f"chmod o-rwx {path}")
@@ -392,7 +386,7 @@ def _private(ws: Workspace) -> Iterator[Problem]:
 
 
 def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
-    with connect(ws, person=person) as gateway:
+    with servers.connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
     asked_at = datetime.now(UTC)
     seen = accounts.look(address)
@@ -423,7 +417,7 @@ def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
             f"{address}: anyone can sign up, and everyone with an account can open every project",
             "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people with its link",
         )
-    if address.startswith("http://") and not is_loopback(address):
+    if address.startswith("http://") and not http_client.is_loopback(address):
         yield Problem(
             f"{address}: passwords, tokens and judgements are sent unencrypted",
             "put it behind https, for example with a reverse proxy",

@@ -22,26 +22,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted, known_query, sha256_of
 from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source, grouped
-from annot.corpus.adding import (
-    REPEATED,
-    CleaningCount,
-    Cleanings,
-    FileRead,
-    FilesRead,
-    LotReader,
-    PieceRead,
-    PrismaNumbers,
-    Rejects,
-    files_below,
-    files_of,
-    formats_of,
-    id_lists,
-    known_marks,
-    lots_of,
-    merged,
-    prisma_of,
-    shared_sentences,
-)
+from annot.corpus import adding, paper_ids
 from annot.corpus.corpus_facts import (
     CorrectionSummary,
     RecordCorrections,
@@ -50,20 +31,14 @@ from annot.corpus.corpus_facts import (
     write_corpus_manifest,
 )
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
-from annot.corpus.paper_ids import PapersById, PendingIds, know_ids, write_citations_manifest
-from annot.formats.citation_edges import COLUMNS, edge_format, edges_of
-from annot.formats.citation_edges import SEMANTIC_SCHOLAR as CITATIONS_FORMAT
-from annot.formats.corpora import format_named
-from annot.formats.corpora.datasets import JOINED, SEMANTIC_SCHOLAR, RowSpreader, shares_of
+from annot.formats import citation_edges
+from annot.formats.corpora import datasets, format_named
 from annot.formats.corpora.pieces import Piece, UnreadError, cut_lines
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, StructuredAbstracts
 from annot.judging.exchange.displayed_content import corrected_texts, decide
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import papers
+from annot.store import judgements, paper_writing, papers, pools
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
-from annot.store.judgements import Ruling, read_rulings
-from annot.store.paper_writing import append_parts
-from annot.store.pools import read_queries
 from annot.store.runs import ImportedSource, put_import, read_imports
 from annot.study.judged_texts import JudgedTexts, Pair, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
@@ -86,7 +61,7 @@ SCRATCH = ".adding"
 class AddedPapers:
     """Papers that were read, by their fate."""
 
-    files: tuple[FileRead, ...]
+    files: tuple[adding.FileRead, ...]
     read: int
     kept: int
     in_corpus: int
@@ -105,7 +80,7 @@ class AddedPapers:
     """Faults of the first records that cannot be read."""
     rejected_file: str | None
     """File of the records that cannot be read, with the fault of each; None if there are none."""
-    cleaned: Cleanings
+    cleaned: adding.Cleanings
     """Changes made to the texts of the papers."""
     structured: StructuredAbstracts
     """Number of papers whose abstracts have sections, and the labels of these."""
@@ -122,7 +97,7 @@ class AddedPapers:
     """Ids of retracted and withdrawn papers; they are kept."""
     repeated: tuple[tuple[str, int], ...]
     """Sentences that many papers share, with their number."""
-    prisma: PrismaNumbers
+    prisma: adding.PrismaNumbers
     lists_file: str | None
     """File of the ids in all these lists; None if there are none, and in a dry run."""
 
@@ -148,7 +123,7 @@ class CorpusContents:
     """Groups of papers with nearly the same abstract, of which a pool has one."""
     passages: int
     """Number of papers that are passages of documents."""
-    files: tuple[FileRead, ...]
+    files: tuple[adding.FileRead, ...]
     """Additions by file; a file that was added twice is listed once."""
     from_others: int
     """Papers that came otherwise: with a release, or before the files were noted down."""
@@ -163,8 +138,10 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     facts = corpus_facts(ws)
     alike = near_duplicates(ws, keep=True, advance=advance).texts
     with ws.reading() as session:
-        files = files_of(
-            merged(added.facts.get("files", ()) for added in read_imports(session) if added.what == Source.CORPUS)
+        files = adding.files_of(
+            adding.merged(
+                added.facts.get("files", ()) for added in read_imports(session) if added.what == Source.CORPUS
+            )
         )
     return CorpusContents(
         papers=facts.papers,
@@ -195,9 +172,9 @@ def add(
     it may be `partial`, more than 20 and one in twenty that cannot; the error names every such file.
     """
     by_name = form is not None and format_named(form).by_name
-    found = [(str(source), str(source)) for source in sources] if by_name else files_below(map(str, sources))
+    found = [(str(source), str(source)) for source in sources] if by_name else adding.files_below(map(str, sources))
     folders = dict(found)
-    given, unknown = formats_of([*folders], form)
+    given, unknown = adding.formats_of([*folders], form)
     readable = {folders[name] for _, name in given}
     # A file of no format is left out of a folder in which there are others.
     refused = [error for name, error in unknown.items() if folders[name] not in readable]
@@ -214,7 +191,7 @@ def _added(
     ws: Workspace,
     given: list[tuple[str, str]],
     folders: Mapping[str, str],
-    rejects: Rejects,
+    rejects: adding.Rejects,
     correction: RecordCorrections,
     *,
     partial: bool,
@@ -223,23 +200,23 @@ def _added(
 ) -> AddedPapers:
     """The same of files with their formats. rejects: knows the files of folders that are left out."""
     names = [name for _, name in given]
-    files = FilesRead(given, folders)
+    files = adding.FilesRead(given, folders)
     engine = Engine.in_place(ws.machine)
-    tally, cleaning, headings = Tally(corrects=correction.is_wanted), CleaningCount(), HeadingCount()
+    tally, cleaning, headings = Tally(corrects=correction.is_wanted), adding.CleaningCount(), HeadingCount()
     there = papers.groups_of(ws.corpus) if ws.has_corpus else []
     works = any(format_named(form).bibliographic for form, _ in given)
-    for known in map_shards(functools.partial(known_marks, works=works), there, engine=engine):
+    for known in map_shards(functools.partial(adding.known_marks, works=works), there, engine=engine):
         tally.remember(known)
     if works:
-        know_ids(tally, ws.corpus)
-    beside, citations = PendingIds(tally), 0
+        paper_ids.know_ids(tally, ws.corpus)
+    beside, citations = paper_ids.PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         given = _joined(given, scratch, engine, rejects)
         reader = _reader(ws, scratch if correction.is_wanted or not dry_run else None, works=works)
         parts = []
-        for brought in map_shards(reader, list(enumerate(lots_of(given))), engine=engine):
+        for brought in map_shards(reader, list(enumerate(adding.lots_of(given))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
             if (part := brought.keep(tally, cleaning, headings, retracted, correction.tables)) is not None:
                 parts.append(part)
@@ -266,7 +243,7 @@ def _added(
                 **{"kept: retracted or withdrawn": [(paper,) for paper in retracted]},
                 **{"kept: same title": same_title, "kept: ids that differ only in spelling": alike},
             }
-            if text := id_lists(lists):
+            if text := adding.id_lists(lists):
                 lists_file = str(ws.corpus / f"lists-{content[:12]}.csv")
                 write_file(Path(lists_file), text)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
@@ -275,7 +252,7 @@ def _added(
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)
             correction.write()
-            append_parts(ws.corpus, parts)
+            paper_writing.append_parts(ws.corpus, parts)
             digest = write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
@@ -303,8 +280,8 @@ def _added(
         unreadable=rejects.unreadable,
         notes=rejects.notes(),
         retracted=tuple(retracted),
-        repeated=shared_sentences(shared, papers=tally.read),
-        prisma=prisma_of(read, tally.rejected, tally.kept),
+        repeated=adding.shared_sentences(shared, papers=tally.read),
+        prisma=adding.prisma_of(read, tally.rejected, tally.kept),
         lists_file=lists_file,
     )
 
@@ -314,14 +291,14 @@ def _told(reason: Rejection, ws: Workspace) -> str:
     return "no text" if reason == Rejection.NO_ABSTRACT and not ws.settings.faceted else reason.value
 
 
-def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> LotReader:
+def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> adding.LotReader:
     labels = ws.settings.labels
     sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
-    return LotReader(folder, ws.settings.corpus, labels.names, sections, works=works)
+    return adding.LotReader(folder, ws.settings.corpus, labels.names, sections, works=works)
 
 
-def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> Rejects:
-    rejects = Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
+def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> adding.Rejects:
+    rejects = adding.Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
     for name, error in unknown.items():
         rejects.leave_out(name, _in_short(error))
     return rejects
@@ -335,11 +312,11 @@ def _unreadable(
     Rows of Semantic Scholar are no papers before they are joined.
     """
     pieces = []
-    each = grouped((folders[name], (form, name)) for form, name in given if form != SEMANTIC_SCHOLAR.name)
+    each = grouped((folders[name], (form, name)) for form, name in given if form != datasets.SEMANTIC_SCHOLAR.name)
     for whole, files in each.items():
         rejects = _rejects(ws, folders, {name: one for name, one in unknown.items() if folders[name] == whole})
         try:
-            for lot in lots_of(files):
+            for lot in adding.lots_of(files):
                 reading = _reader(ws, None, works=False).up_to_a_paper(lot)
                 rejects.count(reading, None)
                 if any(rejects.read for rejects in reading):
@@ -366,17 +343,19 @@ def _in_short(error: InputError) -> str:
     return f"{error.message}: {error.hint}" if isinstance(error, UnreadError) else error.message
 
 
-def _joined(given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: Rejects) -> list[tuple[str, str]]:
+def _joined(
+    given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: adding.Rejects
+) -> list[tuple[str, str]]:
     """The files, with shares of joined rows in place of Semantic Scholar's, after all others."""
-    apart = [name for form, name in given if form == SEMANTIC_SCHOLAR.name]
+    apart = [name for form, name in given if form == datasets.SEMANTIC_SCHOLAR.name]
     if not apart:
         return given
     folder = scratch / "shares"
-    spreading = RowSpreader(folder, shares_of(apart))
+    spreading = datasets.RowSpreader(folder, datasets.shares_of(apart))
     for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
         rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
     others = [entry for entry in given if entry[1] not in apart]
-    return [*others, *((JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
+    return [*others, *((datasets.JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
 
 
 @contextmanager
@@ -410,14 +389,14 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
         if before is None:
             put_import(session, ImportedSource(Source.CORPUS, content, facts))
         elif _limited(before) != _limited(facts):
-            repeated = {reason: count for reason, count in before["rejected"].items() if reason in REPEATED}
+            repeated = {reason: count for reason, count in before["rejected"].items() if reason in adding.REPEATED}
             more = {
                 "kept": before["kept"] + facts["kept"],
                 "rejected": repeated | _limited(facts),
                 "cleaned": dict(Counter(before.get("cleaned", {})) + Counter(facts["cleaned"])),
             }
             if "files" in before:
-                more["files"] = merged([before["files"], facts["files"]])
+                more["files"] = adding.merged([before["files"], facts["files"]])
             headings = HeadingCount()
             for one in (before, facts):
                 headings.remember(one.get("sections", {}))
@@ -427,7 +406,7 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
 
 def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
     """Number of papers left out by a property of theirs, by reason."""
-    return {reason: count for reason, count in facts["rejected"].items() if reason not in REPEATED}
+    return {reason: count for reason, count in facts["rejected"].items() if reason not in adding.REPEATED}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -439,7 +418,7 @@ def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
 class EdgesRead:
     """Citations in one piece of a file."""
 
-    read: PieceRead
+    read: adding.PieceRead
     citations: int
     kept: int
     """Number of citations by papers in the corpus."""
@@ -466,10 +445,10 @@ class EdgeReader:
         import pyarrow.parquet
 
         known = _papers(self.corpus, self.corpus_sha256, self.ids_sha256)
-        read, citations, kept, rejects = PieceRead(piece), 0, 0, []
+        read, citations, kept, rejects = adding.PieceRead(piece), 0, 0, []
         name = f"{Path(piece.path).name}-{piece.start:015d}-{uuid4().hex[:8]}"
         writer = None
-        for edges in edges_of(piece, known.papers_of):
+        for edges in citation_edges.edges_of(piece, known.papers_of):
             for place, broken in edges.broken:
                 read.reject(read.places + place, broken)
                 rejects.append(json.dumps({"piece": 0, "place": read.places + place, **broken._asdict()}) + "\n")
@@ -496,9 +475,9 @@ class EdgeReader:
 
 
 @lru_cache(maxsize=1)
-def _papers(corpus: Path, _corpus_sha256: str, _ids_sha256: str | None) -> PapersById:
+def _papers(corpus: Path, _corpus_sha256: str, _ids_sha256: str | None) -> paper_ids.PapersById:
     """The papers of the corpus by their ids; a process keeps them."""
-    return PapersById(corpus)
+    return paper_ids.PapersById(corpus)
 
 
 CITATIONS_SCRATCH = ".citations"
@@ -564,7 +543,7 @@ def add_citations(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advanc
         if read.rejected and not dry_run:
             rejected_files.append(str(place / "rejected.jsonl"))
     if not dry_run:
-        write_citations_manifest(ws.corpus, digest)
+        paper_ids.write_citations_manifest(ws.corpus, digest)
     return AddedCitations(tuple(found), tuple(known), tuple(faults[:REPORTED]), tuple(rejected_files))
 
 
@@ -575,10 +554,10 @@ def _read(
     papers: tuple[str, str | None],
     scratch: Path | None,
     advance: Advance,
-) -> tuple[CitationsRead, Rejects]:
+) -> tuple[CitationsRead, adding.Rejects]:
     if scratch is not None:
         scratch.mkdir()
-    rejects = Rejects("citation", most_told=REPORTED)
+    rejects = adding.Rejects("citation", most_told=REPORTED)
     reader = EdgeReader(ws.corpus, *papers, scratch)
     citations = kept = 0
     for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):
@@ -595,8 +574,8 @@ def _read(
 
 
 def _pieces(name: str) -> list[Piece]:
-    form = edge_format(name)
-    cut = cut_lines if form in (CITATIONS_FORMAT, COLUMNS) else format_named(form).cut
+    form = citation_edges.edge_format(name)
+    cut = cut_lines if form in (citation_edges.SEMANTIC_SCHOLAR, citation_edges.COLUMNS) else format_named(form).cut
     return [Piece(name, form, start, stop) for start, stop in cut(name)]
 
 
@@ -657,7 +636,7 @@ PAIRS = Columns[CorrectedPair](
 class TextDecisionResult:
     """Result of a decision."""
 
-    ruling: Ruling
+    ruling: judgements.Ruling
     pairs: tuple[Pair, ...]
     """Pairs that had waited for it."""
     returned: int
@@ -670,7 +649,7 @@ def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
         texts = {one.text_id: one for one in corrected_texts(session)}
         topics = paper_topics(session)
         pairs = judged_texts(session).values()
-        reasons = {(one.query_id, one.doc_id): one.why for one in read_rulings(session)}
+        reasons = {(one.query_id, one.doc_id): one.why for one in judgements.read_rulings(session)}
 
     def described(pair: JudgedTexts) -> CorrectedPair:
         ids = [text_id for text_id in (topics.get(pair.query_id, ""), pair.doc_id) if text_id in texts]
@@ -692,7 +671,7 @@ def rule(
     *,
     of_text: str | None,
     every: bool,
-    ruling: Ruling,
+    ruling: judgements.Ruling,
     why: str,
     dry_run: bool,
 ) -> TextDecisionResult:
@@ -711,7 +690,7 @@ def rule(
     with ws.writing() as session:
         waiting = [text for text in judged_texts(session).values() if text.state == "waits"]
         if pair is not None:
-            known_query({query.query_id: query for query in read_queries(session)}, pair[0])
+            known_query({query.query_id: query for query in pools.read_queries(session)}, pair[0])
             chosen: Sequence[Pair] = [pair]
         else:
             chosen = [text.pair for text in waiting if every or of_text in text.to_decide]

@@ -22,9 +22,7 @@ from annot.formats.citation_edges import CitingText, read_citing_texts
 from annot.formats.input_files import csv_of, json_lines, opened
 from annot.publishing.report.figures import learning_curve
 from annot.ranking.encoding import weights_folder
-from annot.ranking.systems import systems_of, training_examples
-from annot.ranking.systems.encoders import load, open_text_encoder
-from annot.ranking.systems.system import Reading, digest_of
+from annot.ranking.systems import encoders, system, systems_of, training_examples
 from annot.ranking.systems.training_examples import (
     DEV,
     TRAIN,
@@ -375,20 +373,20 @@ def make(
         "settings": asdict(recipe.settings),
         "train_sha256": sha256_of(train_on.path),
         "dev_sha256": sha256_of(dev.path),
-        "start_sha256": digest_of(start_folder),
-        "align_sha256": digest_of(aligner[0]) if aligner else None,
+        "start_sha256": system.digest_of(start_folder),
+        "align_sha256": system.digest_of(aligner[0]) if aligner else None,
     }
     recorded = _record(out, facts)
     if recorded is not None:
         return replace(planned, curve=tuple(recorded.curve), best=recorded.best, done_before=True)
-    loaded = load(start_folder, device)
+    loaded = encoders.load(start_folder, device)
     if loaded.mix is not None:
         raise InputError(f"{start_folder}: found weights with a mix of layers, expected weights without one")
     work = out.with_name(f"{out.name}.training")
     with held_alone(
         work / "lock", busy=f"{work}: another process trains there", hint="wait until it ends, or choose another --out"
     ):
-        aligned_by = open_text_encoder(*aligner, device=device) if aligner else None
+        aligned_by = encoders.open_text_encoder(*aligner, device=device) if aligner else None
         training = EncoderTrainer(recipe, loaded, train_on, dev, align=aligned_by, work=work)
         progress = training.run(facts, advance=advance, tell=tell)
         _write(out, work / "made", loaded, facts, progress)
@@ -409,7 +407,7 @@ def _notes(length: Length) -> tuple[str, ...]:
     return (f"the warm-up takes {length.warm_up:,} of {length.steps:,} steps; --set warm_up=0.1 takes a tenth of them",)
 
 
-def _weights(name: str, ws: Workspace | None) -> tuple[Path, Reading]:
+def _weights(name: str, ws: Workspace | None) -> tuple[Path, system.Reading]:
     """A folder of weights, or those of a system, and how they are read. Raises MissingInput if there are none."""
     if Path(name).is_dir():
         return Path(name), "own" if (Path(name) / "modules.json").is_file() else "cls"

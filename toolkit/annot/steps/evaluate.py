@@ -9,58 +9,28 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from annot.api.tidy import comparisons, csv_text
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, near
 from annot.base.records import Qrel, Ranking, grouped
 from annot.base.stats.values import Estimate
-from annot.formats.input_files import SHEET, ErrorRow
-from annot.formats.input_files import write_error_sheet as write_sheet_of_errors
+from annot.formats import input_files
 from annot.judging.states import remembered_findings
+from annot.measuring import measured, reusability, sampled_study
+from annot.measuring.evaluation import other_figures
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, EvaluatedRuns
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, GradedPools, MeasureSelection, conventions_for
-from annot.measuring.evaluation.other_figures import (
-    ComparedFigure,
-    PublishedTable,
-    beside,
-    comparable,
-    read_published,
-    same_collection,
-    shipped,
-    shipped_text,
-)
-from annot.measuring.measured import (
-    EVALUATION_FILE,
-    as_text,
-    conventions_of,
-    evaluation_data,
-    evaluation_of,
-    graded_pools,
-    keep,
-    of_all_topics,
-    primary_of,
-    read_run_files,
-    with_restated,
-)
-from annot.measuring.reusability import Certificate, Runs, SampledScoring, Score, certify
 from annot.measuring.sampled.estimates import SampledPools, has_estimator
 from annot.measuring.sampled.grades import counts_of, together
-from annot.measuring.sampled_study import drawn_pairs
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
-from annot.publishing.report.figures import described
+from annot.publishing.report import figures, pages, single_pages, study, tidy
 from annot.publishing.report.notices import RESTS_ON, notices, tell_untrue
-from annot.publishing.report.pages import latex, markdown, page
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
-from annot.publishing.report.single_pages import certificate_page
-from annot.publishing.report.single_pages import terminal as certificate_text
-from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Column, Document, Table, of_facet, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.store import papers
+from annot.store import papers, runs
 from annot.store.pools import read_pools, read_sample
-from annot.store.runs import StoredRun
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, read_entered, write_file
@@ -104,13 +74,13 @@ def evaluate(
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
-    evaluated = evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
-    evaluated = with_restated(snapshot, found, qrels, evaluated, **how)
+    evaluated = measured.evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
+    evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
     tell_untrue(ws, snapshot.states, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
-        keep(ws, EVALUATION_FILE, as_text(evaluation_data(evaluated)), tell=tell)
+        measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
     return evaluated
 
@@ -119,7 +89,7 @@ def chosen(ws: Workspace, convention: str | None, measures: tuple[str, ...]) -> 
     """The conventions to measure in: the one that is named, else those that know the first of the measures."""
     if convention is not None:
         check_name(convention, CONVENTIONS, what="convention")
-    return conventions_for(measures, conventions_of(ws.settings) if convention is None else (convention,))
+    return conventions_for(measures, measured.conventions_of(ws.settings) if convention is None else (convention,))
 
 
 def describe(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paired: bool) -> str:
@@ -142,11 +112,11 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     document = Document("Runs compared", best_line(evaluated), body=(section,))
     drawn = drawing(evaluated)
     texts = {
-        "tex": latex(document),
-        "md": markdown(document),
-        "csv": csv_text(comparisons(evaluated)),
-        "json": as_text(evaluation_data(evaluated)["comparison"]),
-        "svg": described(drawn.svg.wide, NAME, drawn.title, drawn.description),
+        "tex": pages.latex(document),
+        "md": pages.markdown(document),
+        "csv": tidy.csv_text(tidy.comparisons(evaluated)),
+        "json": measured.as_text(measured.evaluation_data(evaluated)["comparison"]),
+        "svg": figures.described(drawn.svg.wide, NAME, drawn.title, drawn.description),
     }
     paths = tuple(folder / f"{NAME}.{ending}" for ending in texts)
     for path, text in zip(paths, texts.values(), strict=True):
@@ -154,19 +124,19 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     return paths
 
 
-def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> dict[str, dict[str, Ranking]]:
+def _named(ws: Workspace, names: Iterable[str], known: Iterable[runs.StoredRun]) -> dict[str, dict[str, Ranking]]:
     """The runs that are meant, by tag: those in files; else that of a tag, or all of a system."""
     files = tuple(Path(name) for name in names if Path(name).is_file())
     run_names = [name for name in names if not Path(name).is_file()]
     if not run_names:
-        return read_run_files(ws, files)
+        return measured.read_run_files(ws, files)
     system_of = {run.tag: run.system for run in known}
-    of_study = read_run_files(ws)
+    of_study = measured.read_run_files(ws)
     tags = sorted({*of_study, *(system_of.get(tag, tag) for tag in of_study)})
     for name in run_names:
         if name not in tags:
             raise InputError(f"{name}: no such file, and no run has this tag or system; {near(name, tags)}")
-    rankings = read_run_files(ws, files) if files else {}
+    rankings = measured.read_run_files(ws, files) if files else {}
     for tag, run in of_study.items():
         if tag in run_names or system_of.get(tag, tag) in run_names:
             if tag in rankings:
@@ -183,7 +153,7 @@ class PublishedComparison:
     source: str
     convention: str
     note: str
-    figures: tuple[ComparedFigure, ...]
+    figures: tuple[other_figures.ComparedFigure, ...]
     averages: tuple[str, ...]
     """Averages over our queries, by name."""
     left_out: bool
@@ -225,14 +195,14 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
     measures = published.measures
     if snapshot.sample is not None:
         measures = tuple(name for name in measures if has_estimator(published.convention, name))
-    evaluated = evaluation_of(
+    evaluated = measured.evaluation_of(
         snapshot,
         _named(ws, runs, snapshot.runs),
         qrels,
         conventions=(published.convention,),
         measures=(PRIMARY[published.convention], *measures),
     )
-    found = beside(published, evaluated.lines)
+    found = other_figures.beside(published, evaluated.lines)
     shown = {(figure.run, figure.facet) for figure in found}
     made = partial(EstimatesAgainst, not_estimated=tuple(name for name in published.measures if name not in measures))
     return (PublishedComparison if snapshot.sample is None else made)(
@@ -242,8 +212,8 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
         note=published.note,
         figures=found,
         averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
-        left_out=TOGETHER in published.figures and not comparable(published, evaluated.lines),
-        same_collection=same_collection(
+        left_out=TOGETHER in published.figures and not other_figures.comparable(published, evaluated.lines),
+        same_collection=other_figures.same_collection(
             published, snapshot.queries, qrels if snapshot.sample is None else snapshot.sample.pairs.values()
         ),
     )
@@ -278,13 +248,15 @@ def describe_against(found: PublishedComparison, beside: Table) -> str:
     return "\n\n".join([sentences("runs.against", found=found)[0], table_text(beside)])
 
 
-def _published(name: str) -> PublishedTable:
-    if name in shipped():
-        return read_published(shipped_text(name), name=name)
+def _published(name: str) -> other_figures.PublishedTable:
+    if name in other_figures.shipped():
+        return other_figures.read_published(other_figures.shipped_text(name), name=name)
     if not Path(name).is_file():
         problem = "a folder" if Path(name).is_dir() else "no such file"
-        raise InputError(f"--against {name!r}: {problem}, and no table has this name; {near(name, shipped())}")
-    return read_published(given_text(Path(name), expected="TOML"), name=name)
+        raise InputError(
+            f"--against {name!r}: {problem}, and no table has this name; {near(name, other_figures.shipped())}"
+        )
+    return other_figures.read_published(given_text(Path(name), expected="TOML"), name=name)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -299,18 +271,18 @@ are made for rankings of a pool."""
 PAGE, MARKDOWN, FIGURES = "certificate.html", "certificate.md", "certificate.json"
 
 
-def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certificate, Path]:
+def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[reusability.Certificate, Path]:
     """Write `exports/certificate.html`, the same as Markdown, and its figures. Raises MissingInput without pools."""
     snapshot = read_snapshot(ws)
-    qrels, runs = exported_qrels(snapshot), read_run_files(snapshot.ws)
+    qrels, runs = exported_qrels(snapshot), measured.read_run_files(snapshot.ws)
     with ws.reading() as session:
         pools = read_pools(session)
     if not pools:
         raise MissingInput("no pools on record", hint="draw them with `annot pool`")
-    compared = primary_of(ws.settings)
-    graded = graded_pools(snapshot, qrels)
-    certificate = certify(
-        of_all_topics(snapshot, runs),
+    compared = measured.primary_of(ws.settings)
+    graded = measured.graded_pools(snapshot, qrels)
+    certificate = reusability.certify(
+        measured.of_all_topics(snapshot, runs),
         qrels,
         pools,
         drawn_rankings(ws, pools),
@@ -326,22 +298,22 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[Certific
     )
     rests_on = RESTS_ON["runs"]
     untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
-    notice = " ".join(filter(None, (Study(snapshot).notice, *untrue))) or None
-    made = certificate_page(certificate, title=ws.settings.collection.title, notice=notice)
-    keep(ws, FIGURES, as_text(certificate), tell=tell)
-    write_pages(ws.exports, {MARKDOWN: markdown(made), PAGE: page(made, overrides=ws.root / "templates")})
+    notice = " ".join(filter(None, (study.Study(snapshot).notice, *untrue))) or None
+    made = single_pages.certificate_page(certificate, title=ws.settings.collection.title, notice=notice)
+    measured.keep(ws, FIGURES, measured.as_text(certificate), tell=tell)
+    write_pages(ws.exports, {MARKDOWN: pages.markdown(made), PAGE: pages.page(made, overrides=ws.root / "templates")})
     return certificate, ws.exports / PAGE
 
 
-def describe_reusability(found: Certificate) -> str:
+def describe_reusability(found: reusability.Certificate) -> str:
     """The verdict and the tables."""
-    verdict, tables = certificate_text(found)
+    verdict, tables = single_pages.terminal(found)
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 
-def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPools) -> SampledScoring:
+def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPools) -> reusability.SampledScoring:
     relevant_from = snapshot.ws.settings.evaluation.relevant_from
-    return SampledScoring(
+    return reusability.SampledScoring(
         relevant={
             (query_id, doc_id): estimate
             for query_id, pool in graded.pools.items()
@@ -352,7 +324,7 @@ def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPool
         relevant_among=partial(_relevant_among, graded, relevant_from, snapshot.ws.settings.agreement.level),
         score_without=lambda method: _score(
             snapshot,
-            drawn_pairs(snapshot, qrels, without=method).pools,
+            sampled_study.drawn_pairs(snapshot, qrels, without=method).pools,
             LOSS_CONVENTION,
             LOSS_MEASURE,
             ties="expected",
@@ -370,10 +342,10 @@ def _relevant_among(
     return together(parts).number(relevant_from, level=level)
 
 
-def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: str, *, ties: str) -> Score:
+def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: str, *, ties: str) -> reusability.Score:
     selection = MeasureSelection(convention, (), snapshot.ws.settings.evaluation.relevant_from)
 
-    def values(runs: Runs) -> Mapping[str, Mapping[str, float]]:
+    def values(runs: reusability.Runs) -> Mapping[str, Mapping[str, float]]:
         measured = {tag: graded.measured(run, graded.query_ids, selection, ties=ties) for tag, run in runs.items()}
         return {tag: {query.query_id: query.values[measure] for query in one.queries} for tag, one in measured.items()}
 
@@ -403,12 +375,12 @@ def write_error_sheet(ws: Workspace) -> WrittenSheet:
     refuse_unfinished(snapshot.outcome, partial=False)
     entered = read_entered(ws)
     relevant_from = ws.settings.evaluation.relevant_from
-    found = error_cases(read_run_files(ws), snapshot.outcome.qrels, relevant_from=relevant_from)
+    found = error_cases(measured.read_run_files(ws), snapshot.outcome.qrels, relevant_from=relevant_from)
     cases = grouped(((case.query_id, case.doc_id), case) for case in found)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
     titles = papers.headings(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
     rows = [
-        ErrorRow(
+        input_files.ErrorRow(
             *pair,
             *entered.get(pair, ("", "")),
             facet=snapshot.facets.get(pair[0], ""),
@@ -419,8 +391,8 @@ def write_error_sheet(ws: Workspace) -> WrittenSheet:
         )
         for pair in pairs
     ]
-    path = ws.root / SHEET
-    write_file(path, write_sheet_of_errors(rows, faceted=snapshot.faceted))
+    path = ws.root / input_files.SHEET
+    write_file(path, input_files.write_error_sheet(rows, faceted=snapshot.faceted))
     return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
 
 

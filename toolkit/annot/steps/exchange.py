@@ -9,20 +9,15 @@ from datetime import datetime
 from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
-from annot.judging.exchange.audit import rushed_of
-from annot.judging.exchange.collecting import PullCursor, PullResult
-from annot.judging.exchange.outgoing import check_outgoing
-from annot.judging.exchange.rounds import NO_OPTIONS, PreparedPush, Round, RoundOptions, pull_round
+from annot.judging.exchange import audit, collecting, outgoing
+from annot.judging.exchange.collecting import NO_OPTIONS, PreparedPush, Round, RoundOptions, pull_round
 from annot.judging.exchange.sending import PushResult, SentProject, send_outgoing
 from annot.judging.rounds import ROUNDS, check_wishes, round_of
 from annot.publishing.report.tables import sentences
 from annot.publishing.so_far import write_pages
-from annot.store import projects
-from annot.store.shown import record_versions
+from annot.store import projects, shown
+from annot.study import outcome, provenance, shown_versions
 from annot.study.guidelines import left_out
-from annot.study.outcome import outcome_of
-from annot.study.provenance import note, states_of
-from annot.study.shown_versions import changes_of, refuse_unexplained
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -40,15 +35,15 @@ def push(
     chosen = round_of(round)
     check_wishes(wishes, allowed=chosen.wishes, command=f"annot push {chosen.name}")
     ws = ws.as_written() if chosen.makes_collection else ws.as_recorded()
-    states = states_of(ws) if chosen.noted_as else {}
+    states = provenance.states_of(ws) if chosen.noted_as else {}
     with ws.opened() as held:
         if chosen.makes_collection:
             # Before any task is made: a grade that is given may have no name any more.
             with held.reading() as session:
-                refuse_unexplained(changes_of(held, session), wishes.changed)
+                shown_versions.refuse_unexplained(shown_versions.changes_of(held, session), wishes.changed)
         prepared = chosen.prepare(held, wishes, dry_run=dry_run)
         if not prepared.checked:
-            check_outgoing(held, prepared.outgoing)
+            outgoing.check_outgoing(held, prepared.outgoing)
         pushed = PushResult((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
             away = {project.assessor for project in pushed.unreachable}
@@ -68,9 +63,9 @@ def push(
         if not prepared.outgoing and prepared.new_versions and not dry_run:
             # Nobody is left to send it to; it is in force all the same.
             with held.writing() as session:
-                record_versions(session, prepared.new_versions)
+                shown.record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
-        note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
+        provenance.note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
     return _with(replace(pushed, notes=(*pushed.notes, *_examples_left_out(ws, prepared))), prepared.before)
 
 
@@ -110,8 +105,8 @@ def pull(
     round: str,
     advance: Advance,
     wishes: RoundOptions = NO_OPTIONS,
-    seen: dict[int, PullCursor] | None = None,
-) -> PullResult:
+    seen: dict[int, collecting.PullCursor] | None = None,
+) -> collecting.PullResult:
     """Fetch the annotations of every project of the round, and record the answers and their consequences.
 
     seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
@@ -133,8 +128,8 @@ def pull_sent(
     wishes: RoundOptions = NO_OPTIONS,
     rounds: Sequence[Round] = tuple(ROUNDS.values()),
     named: str | None = None,
-    seen: dict[int, PullCursor] | None = None,
-) -> tuple[PullResult, tuple[AnnotError, ...]]:
+    seen: dict[int, collecting.PullCursor] | None = None,
+) -> tuple[collecting.PullResult, tuple[AnnotError, ...]]:
     """Pull every round that was sent, or the one `named`; an error of one round does not stop the others.
 
     Returns the answers, with the name of its round before each note if there are several, and the errors.
@@ -143,7 +138,7 @@ def pull_sent(
     if named is not None:
         return _with_pages(ws, pull(ws, round=named, advance=advance, wishes=wishes, seen=seen), wishes), ()
     check_wishes(wishes, allowed={"accept_deletions"}, command="annot pull")
-    came: list[tuple[Round, PullResult]] = []
+    came: list[tuple[Round, collecting.PullResult]] = []
     refused: list[AnnotError] = []
     for round in _sent(ws, rounds):
         options = wishes if "accept_deletions" in round.wishes else NO_OPTIONS
@@ -160,7 +155,7 @@ def pull_sent(
     return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
 
 
-def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> PullResult:
+def _with_pages(ws: Workspace, pulled: collecting.PullResult, wishes: RoundOptions) -> collecting.PullResult:
     """Pull, and add a note on answers that came faster than anyone can read. Writes the pages of people's decisions
     so far; a page that cannot be written is a note, and the answers are in all the same."""
     if wishes.dry_run or not pulled.assessors:
@@ -169,7 +164,8 @@ def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> Pull
     with ws.opened() as held:
         with held.reading() as session:
             notes += [
-                f"{assessor}; {assessor.do}" for assessor in rushed_of(session, outcome_of(session, held.settings))
+                f"{assessor}; {assessor.do}"
+                for assessor in audit.rushed_of(session, outcome.outcome_of(session, held.settings))
             ]
         try:
             write_pages(held, now=datetime.now().astimezone())
@@ -179,11 +175,11 @@ def _with_pages(ws: Workspace, pulled: PullResult, wishes: RoundOptions) -> Pull
 
 
 def watch(
-    pull: Callable[[dict[int, PullCursor]], PullResult],
+    pull: Callable[[dict[int, collecting.PullCursor]], collecting.PullResult],
     *,
     every: float,
     wait: Callable[[float], None],
-    show: Callable[[PullResult], None],
+    show: Callable[[collecting.PullResult], None],
     tell: Callable[[str], None],
     after: Callable[[bool, str], None],
 ) -> None:
@@ -197,7 +193,7 @@ def watch(
     A server that is away after the first pull is waited for, and so is another command that is changing the study; what
     is waited for is reported once. Raises StudioError if the first pull finds no server.
     """
-    seen: dict[int, PullCursor] = {}
+    seen: dict[int, collecting.PullCursor] = {}
     shown: set[str] = set()
     first, trouble = True, ""
     while True:
@@ -220,14 +216,14 @@ def watch(
             shown.update(notes)
             rows = tuple(row for row in pulled.assessors if row.new or row.changed)
             if rows or notes:
-                show(PullResult(rows, notes, open=pulled.open))
+                show(collecting.PullResult(rows, notes, open=pulled.open))
             after(bool(rows), "")
             if pulled.open == 0:
                 return
         wait(every)
 
 
-def told(pulled: PullResult, *, now: datetime) -> str:
+def told(pulled: collecting.PullResult, *, now: datetime) -> str:
     """Line on the answers of a pull; nothing if there are none."""
     if not pulled.assessors:
         return ""
@@ -245,19 +241,19 @@ def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
     return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 
 
-def _with_open(ws: Workspace, round: Round, pulled: PullResult) -> PullResult:
+def _with_open(ws: Workspace, round: Round, pulled: collecting.PullResult) -> collecting.PullResult:
     """A round of which nothing came is waited for all the same."""
     if pulled.open is not None:
         return pulled
     return replace(pulled, open=round.after_pull(ws).open)
 
 
-def _together(came: Sequence[tuple[Round, PullResult]]) -> PullResult:
+def _together(came: Sequence[tuple[Round, collecting.PullResult]]) -> collecting.PullResult:
     """Several rounds as one pull."""
     pulls = [pulled for _, pulled in came]
     several = len(came) > 1
     left = [pulled.open for pulled in pulls if pulled.open is not None]
-    return PullResult(
+    return collecting.PullResult(
         assessors=tuple(row for pulled in pulls for row in pulled.assessors),
         notes=tuple(f"{round.name}: {note}" if several else note for round, pulled in came for note in pulled.notes),
         lost=tuple(answer for pulled in pulls for answer in pulled.lost),

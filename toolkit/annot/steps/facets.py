@@ -19,26 +19,8 @@ from annot.base.errors import InputError
 from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source
 from annot.base.settings import Settings
-from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.corpus.labelling import (
-    SHIPPED_MODEL,
-    Ints,
-    LabelledAbstract,
-    Labeller,
-    LabelScores,
-    read_labelled,
-    score,
-    shipped_model,
-    without_held_out,
-)
-from annot.corpus.labelling import train as train_model
-from annot.corpus.query_sentences import offered_facets
-from annot.store import facet_labels, papers, pools
-from annot.store.facet_labels import FacetLabels
-from annot.store.paper_writing import remove_papers
-from annot.store.papers import RowGroups, groups_for, read_columns
-from annot.store.pools import read_queries
-from annot.store.runs import ImportedSource, put_import
+from annot.corpus import corpus_facts, labelling, query_sentences
+from annot.store import facet_labels, paper_writing, papers, pools, runs
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace, given_bytes, given_text, write_file
 
@@ -62,9 +44,9 @@ class LabelledShard(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def labeller_of(model: bytes, name: str) -> Labeller:
+def labeller_of(model: bytes, name: str) -> labelling.Labeller:
     """The labeller of a model file, made once in each process."""
-    return Labeller(model, name=name)
+    return labelling.Labeller(model, name=name)
 
 
 @dataclass(frozen=True)
@@ -82,9 +64,9 @@ class LabelShard:
     misfit: InputError | None
     """Reason why the model cannot label this study: then only labels that papers came with are kept."""
 
-    def __call__(self, shard: RowGroups) -> LabelledShard:
+    def __call__(self, shard: papers.RowGroups) -> LabelledShard:
         """Raises InputError when a paper came with a label that the study does not have."""
-        batches = list(read_columns([shard], ("paper_id", "sentences", "labels")))
+        batches = list(papers.read_columns([shard], ("paper_id", "sentences", "labels")))
         ids, sentences, given = (pa.concat_arrays([batch.column(at) for batch in batches]) for at in range(3))
         came = given.is_valid().to_numpy(zero_copy_only=False)
         without: tuple[str, ...] = ()
@@ -113,7 +95,7 @@ class LabelShard:
             without,
         )
 
-    def _known(self, given: pa.Array, names: pa.Array, ids: pa.Array, counts: Ints) -> Ints:
+    def _known(self, given: pa.Array, names: pa.Array, ids: pa.Array, counts: labelling.Ints) -> labelling.Ints:
         """Positions of the given labels in those of the study."""
         codes = pc.index_in(given, value_set=names)
         if codes.null_count:
@@ -125,12 +107,12 @@ class LabelShard:
             )
         return np.asarray(codes.to_numpy())
 
-    def _predicted(self, sentences: Sequence[str], counts: Ints) -> Ints:
+    def _predicted(self, sentences: Sequence[str], counts: labelling.Ints) -> labelling.Ints:
         labeller = labeller_of(self.model, self.name)
         place = np.array([self.labels.index(label) for label in labeller.labels])
         return np.asarray(place[labeller.label_all(sentences, counts)])
 
-    def _offering(self, facet: str, codes: Ints, paper_of: Ints) -> int:
+    def _offering(self, facet: str, codes: labelling.Ints, paper_of: labelling.Ints) -> int:
         expected = self.facets[facet] or self.labels
         of_facet = np.isin(codes, [self.labels.index(label) for label in expected])
         return len(np.unique(paper_of[of_facet]))
@@ -144,14 +126,14 @@ def write_labels(file: IO[bytes], shards: Iterable[pa.RecordBatch]) -> None:
             stream.write_batch(shard)
 
 
-def labels_in(file: IO[bytes], *, predicted_by: str) -> Iterator[FacetLabels]:
+def labels_in(file: IO[bytes], *, predicted_by: str) -> Iterator[facet_labels.FacetLabels]:
     """The labels that were put aside; `predicted_by` is the origin of those that the papers did not come with."""
     file.seek(0)
     with pa.ipc.open_stream(file) as stream:
         for shard in stream:
             for paper_id, joined, carried in zip(*(column.to_pylist() for column in shard.columns), strict=True):
                 labels = tuple(joined.split(",")) if joined else ()
-                yield FacetLabels(paper_id, labels, Source.CARRIED if carried else predicted_by)
+                yield facet_labels.FacetLabels(paper_id, labels, Source.CARRIED if carried else predicted_by)
 
 
 SHA_PREFIX = 12
@@ -199,7 +181,7 @@ class TrainedLabeller:
     """Abstracts not learnt from, since they share a sentence with those held out."""
     size: int
     sha256: str
-    scores: LabelScores | None
+    scores: labelling.LabelScores | None
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
@@ -215,7 +197,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         raise misfit
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
     work = LabelShard(raw, name, ws.settings.labels.names, ws.settings.facets, misfit)
-    shards = groups_for(ws.corpus, ws.machine.url)
+    shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
     origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
     bare: list[str] = []
@@ -249,7 +231,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, bare)}
     for paper in on_record.values():
         labels.update(paper.labels)
-        facets.update(offered_facets(paper.labels, facets=ws.settings.facets))
+        facets.update(query_sentences.offered_facets(paper.labels, facets=ws.settings.facets))
         origins.update([paper.origin] if paper.origin != Source.CORRECTED else [])
     without = tuple(paper_id for paper_id in bare if paper_id not in on_record)
     if not dry_run and not without:
@@ -278,7 +260,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         labelled = facet_labels.labelled_ids(session)
         drawn = pools.read_pools(session).values()
         used = {entry.doc_id for pool in drawn for entry in pool.entries}
-        used |= {query.topic_id for query in read_queries(session)}
+        used |= {query.topic_id for query in pools.read_queries(session)}
     out = [paper_id for paper_id in papers.paper_ids(ws.corpus) if paper_id not in labelled]
     if not labelled:
         raise InputError(
@@ -288,12 +270,12 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         hint = "label them: `annot facets train FILE --out model.xz`, then `annot facets --model model.xz`"
         raise InputError("these papers without sentence labels cannot be removed", faults=faults, hint=hint)
     if out and not dry_run:
-        remove_papers(ws.corpus, out)
-        write_corpus_manifest(ws)
+        paper_writing.remove_papers(ws.corpus, out)
+        corpus_facts.write_corpus_manifest(ws)
         digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
         facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
         with ws.writing() as session:
-            put_import(session, ImportedSource(Source.CORPUS, digest, facts))
+            runs.put_import(session, runs.ImportedSource(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
     return LeftOut(tuple(out), len(labelled))
 
@@ -311,16 +293,16 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     if not set(found) <= set(labels):
         labels = tuple(found)
     checks = _read(held_out, labels) if held_out is not None else ()
-    abstracts = without_held_out(given, checks)
+    abstracts = labelling.without_held_out(given, checks)
     if not abstracts:
         raise InputError(
             f"{file}: every abstract shares a sentence with {held_out}, so no training data are left",
             hint="hold out other abstracts than those for training",
         )
-    model = train_model(abstracts)
-    labeller = Labeller(model, name=str(out))
+    model = labelling.train(abstracts)
+    labeller = labelling.Labeller(model, name=str(out))
     predicted = [labeller.label(abstract.sentences) for abstract in checks]
-    scores = score([abstract.labels for abstract in checks], predicted, labels=labels) if checks else None
+    scores = labelling.score([abstract.labels for abstract in checks], predicted, labels=labels) if checks else None
     write_file(out, model)
     return TrainedLabeller(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, scores)
 
@@ -328,11 +310,11 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
 def _model(model: Path | None) -> tuple[bytes, str]:
     """The model file's bytes, and its name in messages."""
     if model is None:
-        return shipped_model(), SHIPPED_MODEL
+        return labelling.shipped_model(), labelling.SHIPPED_MODEL
     return given_bytes(model, expected="a model made by `annot facets train`"), str(model)
 
 
-def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
+def _misfit(labeller: labelling.Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:
     """Error for a model whose labels are not those of the study; None if they are.
 
     A model may lack a label that its training did not have; the shipped one has all of its labels, so it must fit.
@@ -349,6 +331,6 @@ def _misfit(labeller: Labeller, model: Path | None, labels: Sequence[str]) -> In
     )
 
 
-def _read(path: Path, labels: Sequence[str] | None) -> tuple[LabelledAbstract, ...]:
+def _read(path: Path, labels: Sequence[str] | None) -> tuple[labelling.LabelledAbstract, ...]:
     text = given_text(path, expected="labelled abstracts as JSON Lines")
-    return read_labelled(text.split("\n"), name=str(path), known_labels=labels)
+    return labelling.read_labelled(text.split("\n"), name=str(path), known_labels=labels)

@@ -11,12 +11,8 @@ from annot.base.errors import MissingInput
 from annot.base.names import check_name
 from annot.base.records import CITED, Advance, Pool, Query, Ranking
 from annot.base.stats.values import Estimate, Undefined
-from annot.judging.planning import FEWEST_FOR_REPEATS
-from annot.judging.progress import Look, progress_of, rules_of, settled_of
-from annot.measuring.agreement.coefficients import COEFFICIENTS, titles_of
-from annot.measuring.agreement.estimates import IN_WORDS, JointGrades, joint_grades, ratings_of, units_of
-from annot.measuring.agreement.estimates import coefficient as coefficient_of
-from annot.measuring.agreement.estimates import interval as interval_of
+from annot.judging import planning, progress
+from annot.measuring.agreement import coefficients, estimates
 from annot.measuring.forecast.design import (
     ALL,
     Design,
@@ -28,21 +24,8 @@ from annot.measuring.forecast.design import (
 )
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
 from annot.measuring.study_analyses import differences_shown
-from annot.pools.admission import admissions, as_recorded, near_duplicates, recorded_admissions
-from annot.pools.drawn_pools import draw_pools
+from annot.pools import admission, drawn_pools, pool_design
 from annot.pools.frozen_rankings import needed, not_ranked, read_rankings
-from annot.pools.pool_design import (
-    DesignOverrides,
-    PoolDesign,
-    design_of_settings,
-    differences,
-    for_text,
-    left_out_of,
-    overridden,
-    recorded_designs,
-    topics_of,
-    usual_design,
-)
 from annot.publishing.report.cells import COST, DETECTABLE, HOURS, SHARE, WHOLE, Number, Quantity, measured
 from annot.publishing.report.cells import coefficient as kind_of
 from annot.publishing.report.status_page import describe as describe
@@ -78,7 +61,7 @@ class Pilot:
 class SimulatedStudy:
     """The forecast of a design with the pilot behind it."""
 
-    pools: PoolDesign
+    pools: pool_design.PoolDesign
     """Rule by which pools are drawn; by depth, they are smaller than the design's if methods agree."""
     pools_differ: tuple[tuple[str, str, str], ...]
     """(setting, value of the pools on record, value in annot.toml): the forecast is for pools like those on record."""
@@ -182,9 +165,9 @@ def depths(designed: DepthForecast) -> Table:
     return columns.of(designed.depths)
 
 
-def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Look:
+def forecast(ws: Workspace, *, clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> progress.Look:
     """Look; days are those of the clock's time zone. Raises MissingInput when nothing is planned."""
-    return progress_of(read_snapshot(ws), now=clock())
+    return progress.progress_of(read_snapshot(ws), now=clock())
 
 
 def design(
@@ -202,7 +185,7 @@ def design(
     pools, of annot.toml. difference: between two runs that is to be shown, in points of 100. Raises
     MissingInput if no pair was judged by two people yet.
     """
-    check_name(coefficient, tuple(COEFFICIENTS), what="--coefficient")
+    check_name(coefficient, tuple(coefficients.COEFFICIENTS), what="--coefficient")
     settings = ws.settings
     with ws.reading() as session:
         known = read_queries(session)
@@ -210,19 +193,19 @@ def design(
         drawn = read_pools(session)
         outcome = outcome_of(session, ws.settings)
     given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
-    answered = ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
+    answered = estimates.ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
     team, share = settings.judging.per_pair, settings.judging.repeats
-    rules = rules_of(settings)
-    joint = joint_grades(answered, per_pair=team, seed=rules.seed)
+    rules = progress.rules_of(settings)
+    joint = estimates.joint_grades(answered, per_pair=team, seed=rules.seed)
     if joint.most < min(team, 2):
         raise MissingInput(
             "no pilot: no pair was judged by two people",
             hint="let two people judge a few queries, then run `annot pull`",
         )
-    by_settings = design_of_settings(settings)
-    usual = usual_design(recorded_designs(drawn.values()))
-    pooled = overridden(usual or by_settings, DesignOverrides(per_method=per_method))
-    differing = differences(usual, by_settings) if usual else ()
+    by_settings = pool_design.design_of_settings(settings)
+    usual = pool_design.usual_design(pool_design.recorded_designs(drawn.values()))
+    pooled = pool_design.overridden(usual or by_settings, pool_design.DesignOverrides(per_method=per_method))
+    differing = pool_design.differences(usual, by_settings) if usual else ()
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
     mean_cited = float(mean(cited)) if cited else 0.0
     n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
@@ -235,11 +218,11 @@ def design(
             pool_size=n_documents,
             per_pair=team,
             assessors=n_assessors,
-            repeats=share if each >= FEWEST_FOR_REPEATS else 0.0,
+            repeats=share if each >= planning.FEWEST_FOR_REPEATS else 0.0,
         ),
         pilot=given,
         together=_together(joint, team, coefficient, ws, rules),
-        settled=settled_of(outcome),
+        settled=progress.settled_of(outcome),
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
@@ -257,7 +240,7 @@ def design(
         pools=pooled,
         pools_differ=tuple(name for name in differing if per_method is None or name[0] != "per_method"),
         coefficient=coefficient,
-        title=titles_of(settings.scale.grades)[coefficient],
+        title=coefficients.titles_of(settings.scale.grades)[coefficient],
         missing=settings.judging.missing,
         repeats=share,
         currency=settings.forecast.currency,
@@ -267,17 +250,19 @@ def design(
     )
 
 
-def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules) -> Together | Undefined:
+def _together(
+    joint: estimates.JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules
+) -> Together | Undefined:
     if not len(joint.tables):
         return Undefined(f"no pair of the pilot was judged by {team} people; the most was {joint.most}")
     grades = ws.settings.scale.grades
-    units = units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
+    units = estimates.units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
     return Together(
         query_ids=joint.query_ids,
         tables=joint.tables,
         disputed=joint.disputed,
-        coefficient=lambda tables: coefficient_of(tables, units, grades, name=coefficient),
-        interval=lambda tables, topics: interval_of(
+        coefficient=lambda tables: estimates.coefficient(tables, units, grades, name=coefficient),
+        interval=lambda tables, topics: estimates.interval(
             tables, units, grades, name=coefficient, level=rules.level, topics=topics
         ),
     )
@@ -286,7 +271,7 @@ def _together(joint: JointGrades, team: int, coefficient: str, ws: Workspace, ru
 def describe_design(found: SimulatedStudy) -> str:
     """The forecast in words."""
     forecast = found.forecast
-    fixed = {"policy": IN_WORDS[found.missing], "fewest": FEWEST_FOR_REPEATS}
+    fixed = {"policy": estimates.IN_WORDS[found.missing], "fewest": planning.FEWEST_FOR_REPEATS}
     head = sentences("commands.simulated", found=found, **fixed)
     return rendered(
         "simulated",
@@ -314,17 +299,22 @@ def pools(
         current = read_pools(session)
         texts = read_topics(session)
         given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
-    usual = overridden(
-        usual_design(recorded_designs(current.values())) or design_of_settings(settings), DesignOverrides(mode=mode)
+    usual = pool_design.overridden(
+        pool_design.usual_design(pool_design.recorded_designs(current.values()))
+        or pool_design.design_of_settings(settings),
+        pool_design.DesignOverrides(mode=mode),
     )
-    topics = topics_of(ws, {query.topic_id for query in queries}, texts)
-    left_out = left_out_of(ws, usual.methods, topics.texts, frozen=not_ranked(ws)) if topics.texts else {}
-    designs = {topic_id: for_text(usual, topic_id, left_out) if topic_id in texts else usual for topic_id in topics.ids}
+    topics = pool_design.topics_of(ws, {query.topic_id for query in queries}, texts)
+    left_out = pool_design.left_out_of(ws, usual.methods, topics.texts, frozen=not_ranked(ws)) if topics.texts else {}
+    designs = {
+        topic_id: pool_design.for_text(usual, topic_id, left_out) if topic_id in texts else usual
+        for topic_id in topics.ids
+    }
     rankings = read_rankings(ws, needed(designs, current))
-    duplicates = near_duplicates(ws, keep=False, advance=advance)
-    now = admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
-    admitted = as_recorded(now, recorded_admissions(ws))
-    rules = rules_of(settings)
+    duplicates = admission.near_duplicates(ws, keep=False, advance=advance)
+    now = admission.admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
+    admitted = admission.as_recorded(now, admission.recorded_admissions(ws))
+    rules = progress.rules_of(settings)
     by_assessor = {
         name: [design_depth for design_depth in given if design_depth.assessor == name]
         for name in {design_depth.assessor for design_depth in given}
@@ -334,7 +324,7 @@ def pools(
 
     def of_depth(depth: int) -> DesignedPools:
         deep = {topic_id: replace(design, per_method=depth) for topic_id, design in designs.items()}
-        drawn = draw_pools(rankings, deep, admitted, current=current)
+        drawn = drawn_pools.draw_pools(rankings, deep, admitted, current=current)
         pairs = _pairs(drawn, queries)
         judgements = len(pairs) * settings.judging.per_pair
         if seconds is None:

@@ -17,33 +17,15 @@ from annot.base.errors import Faults, InputError, numbered
 from annot.base.names import check_name, counted, moment_now
 from annot.base.records import Adjudication, Assessor, Assignment, Query, Source, grouped
 from annot.base.settings import Settings
-from annot.corpus.adding import CleaningCount, Cleanings
-from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.corpus.paper_ids import FOREIGN, rows_in_corpus
-from annot.corpus.query_sentences import check_facet, queries_of
+from annot.corpus import adding, corpus_facts, paper_ids, query_sentences
+from annot.formats import input_files, judgements_file, trec
 from annot.formats.cleaning import kinds
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
-from annot.formats.input_files import decoded, opened, read_objects
-from annot.formats.judgements_file import (
-    ExportKeys,
-    FileJudgement,
-    grades_named,
-    has_columns,
-    read_export,
-    read_judgements,
-    read_relish,
-)
-from annot.formats.trec import read_qrels, refuse_grades_of_models, write_run
 from annot.judging.plan_on_record import ImportedJudgements, import_judgements, plan_sha256, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection import topics_as_papers
 from annot.publishing.report.tables import sentences
-from annot.store import adjudications, facet_labels, judgements, people, pools, runs
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import known_ids
-from annot.store.pools import read_topics
-from annot.store.runs import put_split
-from annot.store.shown import keep_imported_scale
+from annot.store import adjudications, facet_labels, judgements, paper_writing, papers, people, pools, runs, shown
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_qrels
 from annot.study.workspace import Workspace, check_files, given_bytes, given_text, write_file
@@ -85,8 +67,8 @@ def kind_of(files: Sequence[Path]) -> str:
             return "csfcube"
     else:
         check_files(files)
-        with opened(first) as file:
-            text = decoded(file.read(BEGINNING)).strip()
+        with input_files.opened(first) as file:
+            text = input_files.decoded(file.read(BEGINNING)).strip()
         kinds = [kind for kind, is_one in BEGINS.items() if is_one(text)]
         if len(kinds) == 1:
             return kinds[0]
@@ -96,9 +78,9 @@ def kind_of(files: Sequence[Path]) -> str:
 
 def _is_judgements(text: str) -> bool:
     if text.startswith("{"):
-        record = next(read_objects(io.StringIO(text), Faults("")), (0, {}))[1]
-        return has_columns(list(record))
-    return has_columns(re.split("[,;\t]", text.partition("\n")[0].replace('"', "")))
+        record = next(input_files.read_objects(io.StringIO(text), Faults("")), (0, {}))[1]
+        return judgements_file.has_columns(list(record))
+    return judgements_file.has_columns(re.split("[,;\t]", text.partition("\n")[0].replace('"', "")))
 
 
 _GRADES = re.compile(
@@ -120,7 +102,7 @@ def judgements_from(
     file: Path,
     *,
     columns: Mapping[str, str],
-    export: ExportKeys | None,
+    export: judgements_file.ExportKeys | None,
     grades: Sequence[str],
     facet: str | None,
     adjudicators: tuple[str, ...],
@@ -144,15 +126,17 @@ def judgements_from(
     every fault, and when the study has judgements or a plan of its own.
     """
     if facet is not None:
-        check_facet(facet, facets=ws.settings.facets)
+        query_sentences.check_facet(facet, facets=ws.settings.facets)
     _check_foreign(foreign)
     name, scale = str(file), ws.settings.scale.names
     if export is None:
         data = given_bytes(file, expected="CSV or JSON Lines")
-        rows = read_judgements(data, name=name, columns=columns, scale=scale)
+        rows = judgements_file.read_judgements(data, name=name, columns=columns, scale=scale)
     else:
         data = given_bytes(file, expected="an export of Label Studio in JSON")
-        rows = read_export(data, name=name, keys=export, grades=grades_named(grades, scale), scale=scale)
+        rows = judgements_file.read_export(
+            data, name=name, keys=export, grades=judgements_file.grades_named(grades, scale), scale=scale
+        )
         name = f"{file} task"
     imported = import_judgements(
         *(ws, rows, data),
@@ -188,20 +172,20 @@ def grades_from(
     """
     with ws.reading() as session:
         refuse_other_work(ws, session)
-        topics = read_topics(session)
+        topics = pools.read_topics(session)
     _check_foreign(foreign)
     rows_of = _read(ws, files, form, per_topic)
     rows = [row for judged in rows_of.values() for row in judged]
     name = ", ".join(map(str, files))
     _check_grades(rows, len(ws.settings.scale.names), name=name)
-    queries = queries_of(rows, ws.settings, facet, topics=topics, name=name, drop=foreign == "drop")
-    in_corpus = known_ids(ws.corpus, {query.topic_id for query in queries.values()})
+    queries = query_sentences.queries_of(rows, ws.settings, facet, topics=topics, name=name, drop=foreign == "drop")
+    in_corpus = papers.known_ids(ws.corpus, {query.topic_id for query in queries.values()})
     if not any(query.topic_id in in_corpus or query.topic_id in topics for query in queries.values()):
         raise InputError(
             f"{name}: no query is a paper of the corpus, expected ids such as {rows[0].query}",
             hint="first add the papers with `annot corpus add`, or topics that are texts with `annot query add --file`",
         )
-    checked = rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
+    checked = paper_ids.rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
     rows = [row for judged in checked.rows.values() for row in judged]
     data = b"".join(given_bytes(file, expected="grades") for file in files)
     imported = import_judgements(
@@ -217,7 +201,7 @@ def grades_from(
     if len(folds) > 1 and not dry_run:
         with ws.writing() as session:
             for split, parts in _splits(folds, (queries[name] for name in {row.query for row in rows})).items():
-                put_split(session, split, parts)
+                runs.put_split(session, split, parts)
     return ImportedGrades(
         queries=imported.queries,
         pairs=len(rows),
@@ -229,7 +213,7 @@ def grades_from(
 
 def _check_foreign(foreign: str | None) -> None:
     if foreign is not None:
-        check_name(foreign, FOREIGN, what="--foreign")
+        check_name(foreign, paper_ids.FOREIGN, what="--foreign")
 
 
 def _unused_grades(ws: Workspace, grades: Mapping[int, int]) -> tuple[str, ...]:
@@ -248,7 +232,9 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
     return {name: {part: ids for part, ids in parts.items() if ids} for name, parts in splits.items()}
 
 
-def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Sequence[FileJudgement]]:
+def _read(
+    ws: Workspace, files: Sequence[Path], form: str, per_topic: int
+) -> dict[str, Sequence[judgements_file.FileJudgement]]:
     """Grades of each file, by its name in messages."""
     check_name(form, FORMS, what="form of grades")
     check_files(files)
@@ -261,7 +247,7 @@ def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> di
     return {f"{file}{entries}": _rows(ws, file, form, per_topic) for file in files}
 
 
-def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> None:
+def _check_grades(rows: Iterable[judgements_file.FileJudgement], grades: int, *, name: str) -> None:
     faults = Faults(name)
     for grade, of_grade in grouped((row.grade, row) for row in rows).items():
         if grade is None or not 0 <= grade < grades:
@@ -272,13 +258,13 @@ def _check_grades(rows: Iterable[FileJudgement], grades: int, *, name: str) -> N
     faults.raise_if_any(hint="name the grades under [scale] in annot.toml, and remove pairs that were not judged")
 
 
-def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[FileJudgement]:
+def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[judgements_file.FileJudgement]:
     """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
     if form == "relish":
-        return read_relish(given_bytes(file, expected="RELISH's grades in JSON"), name=str(file))
+        return judgements_file.read_relish(given_bytes(file, expected="RELISH's grades in JSON"), name=str(file))
     lines = given_text(file, expected="TREC qrels").splitlines()
-    qrels = read_qrels(lines, name=str(file))
-    refuse_grades_of_models(lines, name=str(file))
+    qrels = trec.read_qrels(lines, name=str(file))
+    trec.refuse_grades_of_models(lines, name=str(file))
     # Each line but BEIR's heading is one of the qrels.
     numbers = [number for number, _ in numbered(lines, Faults(str(file)))][-len(qrels) :]
     line_of = {qrel.doc_id: number for number, qrel in zip(numbers, qrels, strict=True)}
@@ -286,7 +272,7 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[File
         qrels = topics_as_papers(qrels, per_topic=per_topic, seed=ws.settings.seed)
         numbers = [line_of[qrel.doc_id] for qrel in qrels]
     return [
-        FileJudgement(line, query_id, doc_id, WHO, grade, None, None, None, 1, {"grade": grade})
+        judgements_file.FileJudgement(line, query_id, doc_id, WHO, grade, None, None, None, 1, {"grade": grade})
         for line, (query_id, doc_id, grade) in zip(numbers, qrels, strict=True)
     ]
 
@@ -308,7 +294,7 @@ class ImportedRelease:
     counts: dict[str, int]
     notes: tuple[str, ...]
     facts: CsfcubeFacts
-    cleaned: Cleanings
+    cleaned: adding.Cleanings
     """Number of papers that have another text than in the release."""
 
 
@@ -332,18 +318,18 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         files, name=str(folder), known_labels=ws.settings.labels.names, facet_labels=ws.settings.facets
     )
     _refuse_other_work(ws, digest.hexdigest())
-    cleaning = CleaningCount()
+    cleaning = adding.CleaningCount()
     cleaning.take((kinds(paper), paper) for paper in release.changed)
     cleaned = cleaning.written(None if dry_run else ws.corpus, digest.hexdigest())
     notes = sentences("commands.csfcube", facts=release.facts)
     notes += sentences("cleaned.cleaned", cleanings=cleaned, noun="paper")
     imported = ImportedRelease(_counts(release), notes, release.facts, cleaned)
     if not dry_run:
-        with PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
+        with paper_writing.PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
             for paper in release.papers:
                 writer.add(paper)
-        write_corpus_manifest(ws)
-        run_files = {run.tag: write_run(run.rankings, tag=run.tag) for run in release.runs}
+        corpus_facts.write_corpus_manifest(ws)
+        run_files = {run.tag: trec.write_run(run.rankings, tag=run.tag) for run in release.runs}
         with ws.writing() as session:
             _store(session, release, run_files, digest.hexdigest(), settings=ws.settings)
             facts = {**imported.counts, "cleaned": cleaning.facts}
@@ -372,7 +358,7 @@ def _refuse_other_work(ws: Workspace, digest: str) -> None:
 
 def _store(session: Session, release: Release, run_files: dict[str, str], digest: str, *, settings: Settings) -> None:
     recorded_at = moment_now()
-    keep_imported_scale(session, settings.scale.names, since=recorded_at)
+    shown.keep_imported_scale(session, settings.scale.names, since=recorded_at)
     corrected = set(release.facts.corrected_queries)
     facet_labels.replace_labels(
         session,

@@ -25,6 +25,7 @@ from annot.base.settings import OpinionSettings
 from annot.formats.trec import MODEL_MARK, write_qrels
 from annot.judging.exchange.displayed_content import waiting_pairs
 from annot.judging.exchange.outgoing import refuse_uncorrected
+from annot.judging.opinions import on_record
 from annot.judging.opinions.asking import (
     KEY_VARIABLE,
     LONGEST_WAIT,
@@ -38,16 +39,6 @@ from annot.judging.opinions.asking import (
     longest_answer,
     open_questions,
 )
-from annot.judging.opinions.on_record import (
-    OpinionStatus,
-    changes_of_model,
-    check_early,
-    check_leaving,
-    note_early,
-    opinions_on_record,
-    selected_pairs,
-    standing_of,
-)
 from annot.judging.opinions.on_record import Selection as Selection
 from annot.judging.opinions.prompts import Prompts, UnreadableAnswer, prompts_of
 from annot.measuring.study_analyses import runs_of_family
@@ -55,11 +46,8 @@ from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.report.terminal import table_text, wrapped
-from annot.store import opinions, pools, trials
-from annot.store.models import Gold
+from annot.store import models, opinions, pools, runs, trials
 from annot.store.opinions import READ, AskedModel, ModelCall
-from annot.store.pools import read_queries
-from annot.store.runs import read_runs
 from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair
@@ -96,7 +84,7 @@ class Preview:
 class AskedOpinion:
     """The result of asking."""
 
-    standing: OpinionStatus
+    standing: on_record.OpinionStatus
     asked: int
     """Opinions that were to be asked for."""
     settled: int
@@ -169,7 +157,7 @@ def ask(
     """
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     if ready.questions:
-        check_leaving(ws, name, ready.settings.url, may_leave)
+        on_record.check_leaving(ws, name, ready.settings.url, may_leave)
     with _alone(ws, name), ws.opened() as study:
         with study.writing() as session:
             calls = opinions.read_calls(session, name)  # Another program may have asked until now.
@@ -178,7 +166,7 @@ def ask(
             displays = {question.pair: as_json(ready.prompts.display_of(question.pair)) for question in questions}
             keep_contents(session, [*ready.prompts.contents.values(), *displays.values()])
             if ready.early is not None:
-                note_early(session, name, "asked", ready.early)
+                on_record.note_early(session, name, "asked", ready.early)
 
         async def go(advance: Advance) -> OpinionRequester:
             server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
@@ -197,7 +185,7 @@ def ask(
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
             current, _ = on_judged_texts(session, calls)
-            standing = standing_of(ws, session, opinions.read_asked_model(session, name), calls)
+            standing = on_record.standing_of(ws, session, opinions.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
     open_pairs = {(*question.pair, question.repeat) for question in questions}
     settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in opinions.opinions_from(current))
@@ -214,7 +202,7 @@ def ask(
         (
             *ready.notes,
             *_unreadable(asking.unreadable),
-            *changes_of_model(calls),
+            *on_record.changes_of_model(calls),
             *_longer_answers(ready.settings, calls),
             *_predicting(ws, name, selection, judged),
         ),
@@ -267,14 +255,14 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         waiting = waiting_pairs(session)
         before = models.get(name)
         gold = trials.read_gold(session)
-        facets = {query.query_id: query.facet for query in read_queries(session)}
+        facets = {query.query_id: query.facet for query in pools.read_queries(session)}
     settings = _settings_of(ws, name)
     with ws.reading() as session:
         asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
-        early = None if asked_early else check_early(ws, session, "asked", why=before_judging)
+        early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
         around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
         recorded = content(session, {display["prompt"] for display in around.values()})
-    pairs = selected_pairs(ws, selection)
+    pairs = on_record.selected_pairs(ws, selection)
     if before is None:
         examples = _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
     else:
@@ -342,9 +330,9 @@ def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
     return sections[name]
 
 
-def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
+def _examples(gold: Iterable[models.Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[models.Gold]:
     """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
-    examples: list[Gold] = []
+    examples: list[models.Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
             sorted((pair for pair in gold if facets[pair.query_id] == facet), key=attrgetter("grade", "position")),
@@ -415,7 +403,7 @@ def _priced(settings: OpinionSettings) -> bool:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-OPINIONS = Columns[OpinionStatus](
+OPINIONS = Columns[on_record.OpinionStatus](
     [
         Column("opinion", lambda opinion: opinion.name, "name"),
         Column("model", lambda opinion: opinion.model),
@@ -437,9 +425,9 @@ OPINIONS = Columns[OpinionStatus](
 )
 
 
-def listing(ws: Workspace) -> tuple[OpinionStatus, ...]:
+def listing(ws: Workspace) -> tuple[on_record.OpinionStatus, ...]:
     """Rows for the opinions on record."""
-    return tuple(opinion.standing for opinion in opinions_on_record(ws))
+    return tuple(opinion.standing for opinion in on_record.opinions_on_record(ws))
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,8 +451,8 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
     """
     with ws.writing() as session:
         record = opinions.read_asked_model(session, name)
-        if (reason := check_early(ws, session, "shown", why=before_judging)) is not None:
-            note_early(session, name, "shown", reason)
+        if (reason := on_record.check_early(ws, session, "shown", why=before_judging)) is not None:
+            on_record.note_early(session, name, "shown", reason)
         current, others = (
             list(opinions.opinions_from(calls))
             for calls in on_judged_texts(session, opinions.read_calls(session, name))
@@ -495,11 +483,11 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
         names = opinions.opinion_names(session) if name is None else (opinions.read_asked_model(session, name).name,)
         if not names:
             raise MissingInput("no model was asked for an opinion", hint="ask one with `annot opinion ask`")
-        reason = check_early(ws, session, "shown", why=before_judging)
+        reason = on_record.check_early(ws, session, "shown", why=before_judging)
     if reason is not None:
         with ws.writing() as session:
             for one in names:
-                note_early(session, one, "shown", reason)
+                on_record.note_early(session, one, "shown", reason)
     measured = tuple(opinion for opinion in Study(read_snapshot(ws)).opinions if opinion.worth.name in names)
     if not measured:
         raise MissingInput(
@@ -512,7 +500,7 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
 def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
     """Notes on opinions that are left out elsewhere, and on names in `family` that fit no run."""
     with ws.reading() as session:
-        on_record = read_runs(session)
+        on_record = runs.read_runs(session)
     for standing in (opinion.standing for opinion in found):
         if not standing.reported:
             yield f"{standing.name} is not in report, datasheet and release: {standing.why_not_reported}"

@@ -17,6 +17,7 @@ from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
+from annot.judging import progress, trial_answers
 from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.servers import (
     connect,
@@ -30,21 +31,13 @@ from annot.judging.exchange.servers import (
     refuse_shared,
     studio_folder,
 )
-from annot.judging.progress import settled_of
-from annot.judging.trial_answers import TRAIN
-from annot.labelstudio import server
-from annot.labelstudio.accounts import read_passwords
+from annot.labelstudio import accounts, server, tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
-from annot.labelstudio.tasks import is_link as is_web_address
 from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import adjudications, judgements, people, projects, trials
-from annot.store.people import Kind, Notice, record_notices
-from annot.store.pools import read_topics
-from annot.store.projects import Project, read_hidden
-from annot.study.outcome import answered_of
-from annot.study.provenance import note_letters
+from annot.store import adjudications, judgements, people, pools, projects, trials
+from annot.study import outcome, provenance
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, write_file
 
@@ -180,7 +173,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         place = place_of(ws, pseudonym)
         return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
     address = url.rstrip("/")
-    if not is_web_address(address):
+    if not tasks.is_link(address):
         raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
     if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
         raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
@@ -201,7 +194,7 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     with ws.reading() as session:
         everyone = people.read_assessors(session)
         plan = people.read_assignments(session)
-        answered = answered_of(session)
+        answered = outcome.answered_of(session)
     assigned = Counter(assignment.assessor for assignment in plan)
     done = Counter(assignment.assessor for assignment in plan if (assignment.assessor, assignment.asked) in answered)
     return tuple(
@@ -320,7 +313,7 @@ def invite(
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
-        asked_both = ws.settings.faceted and bool(read_topics(session))
+        asked_both = ws.settings.faceted and bool(pools.read_topics(session))
     own = {addressee.person.assessor: addressee.person.assessor if isolated(ws) else None for addressee in found}
     lacking = {own[addressee.person.assessor] for addressee in found if addressee.project is None}
     servers = {
@@ -348,13 +341,13 @@ def invite(
             write_file(path, text)
             path.chmod(OWNER_ONLY)
         here = passwords_file(ws, own[name])
-        password = here if values["account"] in read_passwords(here) else None
+        password = here if values["account"] in accounts.read_passwords(here) else None
         letters.append(
             Letter(name, addressee.role, values["link"], whom, text, path, password, addressee.work is not None)
         )
     with ws.writing() as session:
-        record_notices(session, (_notice(ws, letter) for letter in letters))
-    note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
+        people.record_notices(session, (_notice(ws, letter) for letter in letters))
+    provenance.note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
     return tuple(letters)
 
 
@@ -388,14 +381,14 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     return chosen
 
 
-def _notice(ws: Workspace, letter: Letter) -> Notice:
+def _notice(ws: Workspace, letter: Letter) -> people.Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
     says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
-    return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+    return people.Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 
 
-def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
+def _words(ws: Workspace, role: Role) -> tuple[people.Kind, str | None]:
     """Kind of text that a person in this role writes, and the decision on its publication."""
     release = ws.settings.release
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
@@ -414,7 +407,7 @@ def _values(ws: Workspace, addressee: Addressee, known: _Server | None) -> dict[
     has_account = known is None or account.lower() in known.accounts
     address = known.url if known is not None else addressee.project.url if addressee.project is not None else ""
 
-    def link_to(project: Project | None) -> str | None:
+    def link_to(project: projects.Project | None) -> str | None:
         return None if project is None or project.remote_id is None else labelling_url(address, project.remote_id)
 
     return {
@@ -486,11 +479,11 @@ class Addressee(NamedTuple):
     role: Role
     work: Workload | None
     """Work of the person; None before the plan is drawn, and of an adjudicator before disputes are sent."""
-    project: Project | None
+    project: projects.Project | None
     """Theirs on the server, once something was sent."""
     training: int
     """Gold pairs that come first, while they are not passed."""
-    training_project: Project | None
+    training_project: projects.Project | None
     training_sent: int = 0
     """Number of pairs on the server: they are sent batch by batch."""
 
@@ -509,10 +502,10 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     for person in everyone:
         name = person.assessor
         if not person.adjudicator or name in planned:
-            passed = snapshot.trials.get(f"{TRAIN}/{name}", {}).get("verdict") == "passed"
-            training = 0 if passed else len(trials.read_assignments(session, TRAIN, name))
+            passed = snapshot.trials.get(f"{trial_answers.TRAIN}/{name}", {}).get("verdict") == "passed"
+            training = 0 if passed else len(trials.read_assignments(session, trial_answers.TRAIN, name))
             work = _judging(session, snapshot, name)
-            project, first = there.get((name, "judge")), there.get((name, TRAIN)) if training else None
+            project, first = there.get((name, "judge")), there.get((name, trial_answers.TRAIN)) if training else None
             batch = len(projects.read_tasks(session, first.project)) if first else 0
             addressees.append(Addressee(person, "judge", work, project, training, first, batch))
         if person.adjudicator:
@@ -527,21 +520,21 @@ def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None
     own = {assignment.asked for assignment in snapshot.assignments if assignment.assessor == name}
     if not own:
         return None
-    own |= {PairKey(*pair) for pair in read_hidden(session).get(name, ())}
+    own |= {PairKey(*pair) for pair in projects.read_hidden(session).get(name, ())}
     own |= {pair_return.asked for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
     probed = {(answer.record.assessor, answer.record.asked) for answer in trials.read_answers(session, "hidden-gold")}
-    answered = {asked for who, asked in answered_of(session) | probed if who == name}
+    answered = {asked for who, asked in outcome.answered_of(session) | probed if who == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
     return Workload(len(own), len(own & answered), seconds=seconds, timed=isinstance(speed, Speed))
 
 
-def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workload:
+def _settling(session: Session, snapshot: Snapshot, project: projects.Project) -> Workload:
     """The disputes that were sent to this person."""
     outcome, forecast = snapshot.outcome, snapshot.ws.settings.forecast
     rate = settling_of(
-        settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
+        progress.settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
     )
     pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
     return Workload(len(pairs), len(pairs - set(outcome.open)), seconds=_seconds(rate), timed=True)

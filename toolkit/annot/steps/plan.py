@@ -11,34 +11,13 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, known_query, moment_now, sha256_of
 from annot.base.records import Assessor, Assignment, Pool, Query
 from annot.base.stats.inference import FEWEST_QUERIES, critical_t, fewest_for_median, least_effect
-from annot.judging.plan_on_record import (
-    MANIFEST_FILE,
-    PLAN_FILE,
-    frozen_hashes,
-    plan_sha256,
-    record_plan,
-    take_from_plan,
-    write_plan,
-)
-from annot.judging.planning import draw_plan, papers_by_facet, papers_shared, renumbered
-from annot.judging.pool_samples import (
-    check_cheap_label,
-    design_of,
-    documents_to_plan,
-    kept_hashes,
-    planned_whole,
-    sample_of,
-    share_of,
-)
+from annot.judging import plan_on_record, planning, pool_samples
 from annot.measuring.diagnosis.findings import papers_needed
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
 from annot.measuring.forecast.sample import SharesForecast
-from annot.pools.drawn_pools import refuse_growth
-from annot.pools.pooling import refuse_zero
+from annot.pools import drawn_pools, pooling
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, people, pools, projects
-from annot.store.models import PoolSample
-from annot.store.pools import read_queries, read_sample, replace_sample, to_judge
+from annot.store import judgements, models, people, pools, projects
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, read_manifest
 
@@ -88,7 +67,7 @@ class _Records(NamedTuple):
     people: tuple[Assessor, ...]
     plan: people.Plan | None
     assignments: tuple[Assignment, ...]
-    sample: PoolSample | None
+    sample: models.PoolSample | None
     sampled_pair_judged: bool
     sent: bool
 
@@ -96,13 +75,13 @@ class _Records(NamedTuple):
 def _read(ws: Workspace) -> _Records:
     with ws.reading() as session:
         return _Records(
-            queries={query.query_id: query for query in read_queries(session)},
+            queries={query.query_id: query for query in pools.read_queries(session)},
             pools=pools.read_pools(session),
             documents=pools.documents_by_query(session),
             people=people.read_assessors(session),
             plan=people.read_plan(session),
             assignments=people.read_assignments(session),
-            sample=read_sample(session),
+            sample=pools.read_sample(session),
             sampled_pair_judged=pools.sample_judged_since(session) is not None,
             sent=projects.was_sent(session),
         )
@@ -136,11 +115,11 @@ def make(
     judging = ws.settings.judging
     for name in shares:
         check_name(name, [person.assessor for person in records.people], what="--share")
-    pooled = documents_to_plan(records.queries, records.documents, queries, current)
+    pooled = pool_samples.documents_to_plan(records.queries, records.documents, queries, current)
     drawn_sample = _sample(ws, records, pooled, share=sample, only_new=only_new)
     hours = _hours(ws, records, shares)
-    assignments = draw_plan(
-        to_judge(pooled, drawn_sample),
+    assignments = planning.draw_plan(
+        pools.to_judge(pooled, drawn_sample),
         records.queries,
         list(hours),
         per_pair=judging.per_pair,
@@ -156,11 +135,11 @@ def make(
     unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, _recorded_shares(records)))
     if not dry_run:
         with ws.writing() as session:
-            refuse_growth(session, added, grow=grow)
-            replace_sample(session, drawn_sample)
+            drawn_pools.refuse_growth(session, added, grow=grow)
+            pools.replace_sample(session, drawn_sample)
             people.set_shares(session, shares)
             if new or before is None:
-                record_plan(ws, session, assignments, per_pair=judging.per_pair)
+                plan_on_record.record_plan(ws, session, assignments, per_pair=judging.per_pair)
         _write_file(ws, records, assignments, drawn_sample)
     members = Counter(assignment.pair for assignment in assignments if assignment.occasion == 1)
     judged = records.sampled_pair_judged
@@ -168,7 +147,7 @@ def make(
         "commands.planned",
         sample=drawn_sample,
         judged=judged,
-        raised=judged and share_of(drawn_sample) > share_of(records.sample) > 0,
+        raised=judged and pool_samples.share_of(drawn_sample) > pool_samples.share_of(records.sample) > 0,
         short=sum(count < judging.per_pair for count in members.values()),
         per_pair=judging.per_pair,
         before=len(current),
@@ -187,35 +166,35 @@ def make(
         pairs=len({assignment.pair for assignment in assignments}),
         assignments=len(assignments),
         new=len(new),
-        sha256=plan_sha256(assignments),
+        sha256=plan_on_record.plan_sha256(assignments),
         loads=_loads(assignments, sorted({*hours, *(assignment.assessor for assignment in assignments)})),
         notes=notes + _power(ws, assignments, records.queries),
     )
 
 
 def _write_file(
-    ws: Workspace, records: _Records, assignments: tuple[Assignment, ...], sample: PoolSample | None
+    ws: Workspace, records: _Records, assignments: tuple[Assignment, ...], sample: models.PoolSample | None
 ) -> None:
     """Write the file of the plan and its manifest, unless they are as they should be."""
-    file, known_hashes = ws.pools / PLAN_FILE, frozen_hashes(ws)
-    frozen = kept_hashes(known_hashes, before=records.sample, after=sample)
-    in_file = file.is_file() and sha256_of(file) == plan_sha256(assignments)
+    file, known_hashes = ws.pools / plan_on_record.PLAN_FILE, plan_on_record.frozen_hashes(ws)
+    frozen = pool_samples.kept_hashes(known_hashes, before=records.sample, after=sample)
+    in_file = file.is_file() and sha256_of(file) == plan_on_record.plan_sha256(assignments)
     new = set(assignments) - set(records.assignments)
     if new or not in_file or frozen != known_hashes:
         seed = ws.settings.seed if new or records.plan is None else records.plan.seed
-        write_plan(ws.replaced(seed=seed), assignments, frozen=frozen)
+        plan_on_record.write_plan(ws.replaced(seed=seed), assignments, frozen=frozen)
 
 
 def _sample(
     ws: Workspace, records: _Records, pooled: Mapping[str, tuple[str, ...]], *, share: float | None, only_new: bool
-) -> PoolSample | None:
+) -> models.PoolSample | None:
     """The sample to plan, with the part of it on record; None if all documents of the pools are planned.
 
     pooled: the documents of the queries to plan.
     """
     recorded, queries = records.sample, records.queries
     recorded_design = None if recorded is None else recorded.design
-    check_cheap_label(
+    pool_samples.check_cheap_label(
         ws.settings,
         recorded_design,
         samples=share is not None or recorded is not None,
@@ -223,9 +202,9 @@ def _sample(
     )
     if share is None and recorded is None:
         return None
-    whole = planned_whole(pooled, records.assignments, records.plan, sample=recorded, only_new=only_new)
-    refuse_zero(ws.settings.judging.missing)
-    design = design_of(
+    whole = pool_samples.planned_whole(pooled, records.assignments, records.plan, sample=recorded, only_new=only_new)
+    pooling.refuse_zero(ws.settings.judging.missing)
+    design = pool_samples.design_of(
         ws.settings.sample,
         share=share,
         seed=ws.settings.seed,
@@ -235,7 +214,9 @@ def _sample(
     )
     # A query whose plan was taken back stays under the sample: over a study, the share is of all of them.
     sampled = sorted({*pooled, *(query_id for query_id, _ in (recorded.pairs if recorded else ()))})
-    return sample_of(records.pools, [queries[name] for name in sampled], design=design, before=recorded, whole=whole)
+    return pool_samples.sample_of(
+        records.pools, [queries[name] for name in sampled], design=design, before=recorded, whole=whole
+    )
 
 
 def _recorded_shares(records: _Records) -> dict[str, float]:
@@ -276,7 +257,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
         "median": fewest_for_median(ws.settings.agreement.level),
     }
     n_topics = len({queries[assignment.query_id].topic_id for assignment in assignments})
-    shared, by_facet = papers_shared(assignments, queries), papers_by_facet(assignments, queries)
+    shared, by_facet = planning.papers_shared(assignments, queries), planning.papers_by_facet(assignments, queries)
     return sentences(
         "commands.plan_power",
         per_pair=ws.settings.judging.per_pair,
@@ -301,7 +282,7 @@ def _unheeded(
     if ws.settings.seed != before.seed:
         yield f"seed {ws.settings.seed}"
     yield from (f"share {name}={share:g}" for name, share in shares.items() if recorded.get(name, 1.0) != share)
-    manifest = ws.pools / MANIFEST_FILE
+    manifest = ws.pools / plan_on_record.MANIFEST_FILE
     drawn = read_manifest(manifest, hint="draw it with `annot plan`") if manifest.is_file() else {}
     for name in ("assignment", "repeats"):
         if name in drawn and drawn[name] != getattr(ws.settings.judging, name):
@@ -353,7 +334,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         )
     with ws.writing() as session:
         current = people.read_assignments(session)
-        queries_by_id = {query.query_id: query for query in read_queries(session)}
+        queries_by_id = {query.query_id: query for query in pools.read_queries(session)}
         if not current:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         chosen = {known_query(queries_by_id, name).query_id for name in queries} or set(queries_by_id)
@@ -371,12 +352,12 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
                 f"every planned pair{of_queries} was sent or judged{who}",
                 hint="to take back a query without answers: `annot plan --withdraw --query QUERY --sent`",
             )
-        remaining = renumbered(row for row in current if row not in leaving)
+        remaining = planning.renumbered(row for row in current if row not in leaving)
         if not dry_run:
             keep_backup(ws, "before plan withdraw")
-            take_from_plan(ws, session, remaining, leaving, queries=chosen)
+            plan_on_record.take_from_plan(ws, session, remaining, leaving, queries=chosen)
             if not (remaining or sent):
-                replace_sample(session, None)
+                pools.replace_sample(session, None)
     if not dry_run:
-        write_plan(ws, remaining)
+        plan_on_record.write_plan(ws, remaining)
     return len(leaving)

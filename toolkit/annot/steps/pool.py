@@ -16,27 +16,13 @@ from annot.base.names import called, near
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking, Topic
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
-from annot.pools import drawn_pools, frozen_rankings, pool_design
-from annot.pools.admission import (
-    Admission,
-    admissions,
-    as_recorded,
-    near_duplicates,
-    passed_over_in,
-    recorded_admissions,
-    write_admissions,
-)
-from annot.pools.pooling import as_of, extended, shares
-from annot.publishing.report.tables import Column, Columns, sentences
-from annot.publishing.report.terminal import rendered
-from annot.ranking.given_vectors import absent_by_default
-from annot.ranking.methods import METHODS
-from annot.ranking.submission import imported_methods
+from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
+from annot.publishing.report import tables, terminal
+from annot.ranking import given_vectors, methods, submission
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import papers, pools, projects
 from annot.store.pools import read_queries, read_topics
-from annot.study.backups import keep_backup
-from annot.study.provenance import note, states_of
+from annot.study import backups, provenance
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -60,22 +46,22 @@ class DrawnPool:
     """Documents that it had before and has no longer."""
 
 
-def columns(built: Sequence[DrawnPool]) -> Columns[DrawnPool]:
+def columns(built: Sequence[DrawnPool]) -> tables.Columns[DrawnPool]:
     """Columns of the list of pools; those about citations if a topic has any."""
     of_citations = [
-        Column[DrawnPool]("cited", lambda pool: pool.cited),
-        Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
+        tables.Column[DrawnPool]("cited", lambda pool: pool.cited),
+        tables.Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
     ]
     of_papers = called().topic != "topic" or any(pool.cited_outside is not None for pool in built)
-    return Columns(
-        [Column(called().topic, lambda pool: pool.topic_id)],
+    return tables.Columns(
+        [tables.Column(called().topic, lambda pool: pool.topic_id)],
         [
-            Column("queries", lambda pool: pool.queries),
-            Column("pool", lambda pool: pool.size),
+            tables.Column("queries", lambda pool: pool.queries),
+            tables.Column("pool", lambda pool: pool.size),
             *(of_citations if of_papers else ()),
-            Column("exhausted methods", lambda pool: " ".join(pool.dry)),
-            Column("added", lambda pool: pool.added),
-            Column("leaving", lambda pool: pool.leaving),
+            tables.Column("exhausted methods", lambda pool: " ".join(pool.dry)),
+            tables.Column("added", lambda pool: pool.added),
+            tables.Column("leaving", lambda pool: pool.leaving),
         ],
     )
 
@@ -116,7 +102,7 @@ class _Drawn(NamedTuple):
 
     pools: dict[str, Pool]
     rankings: frozen_rankings.Rankings
-    admitted: dict[str, Admission]
+    admitted: dict[str, admission.Admission]
     new: frozen_rankings.Rankings
     """The rankings that are not on disk yet."""
     facts: dict[str, Any] | None
@@ -144,7 +130,7 @@ class _Designs:
             )
             for text in (False, True)
         )
-        self._absent = set(absent_by_default(ws))
+        self._absent = set(given_vectors.absent_by_default(ws))
         if frozen:
             self._absent -= {path.stem for path in ws.rankings.glob("*.run")}
         self._of_new = (
@@ -211,7 +197,7 @@ class _Ranker:
         """keep: make and keep missing parts of the index, and near-duplicates."""
         self.ws, self.topics = ws, topics
         self._keep, self._advance = keep, advance
-        self._duplicates = cache(partial(near_duplicates, ws, keep=keep, advance=advance))
+        self._duplicates = cache(partial(admission.near_duplicates, ws, keep=keep, advance=advance))
 
     def same_title(self) -> dict[str, tuple[str, ...]]:
         """Papers with the title of a query paper, by topic."""
@@ -240,9 +226,9 @@ class _Ranker:
 
     def admissions(
         self, rankings: frozen_rankings.Rankings, current: Mapping[str, Pool], *, coming: int | None = None
-    ) -> dict[str, Admission]:
+    ) -> dict[str, admission.Admission]:
         """Admissions to the pools, as `annot.pools.admission.admissions` returns them."""
-        return admissions(
+        return admission.admissions(
             self.ws, self.topics.citations, rankings, duplicates=self._duplicates(), current=current, coming=coming
         )
 
@@ -292,8 +278,8 @@ def build(
     if not dry_run:
         _write_drawn(ws, drawn, staying, changes, redraw=redraw, grow=grow)
         if redraw or not current:
-            note(ws, "pool", states_of(ws))
-    notes = sentences(
+            provenance.note(ws, "pool", provenance.states_of(ws))
+    notes = tables.sentences(
         "commands.pools",
         pools=list(drawn.pools.values()),
         left_out=designs.left_out,
@@ -301,13 +287,13 @@ def build(
         absent=designs.absent,
         same_title=ranker.same_title(),
         not_for_texts=designs.not_for_texts,
-        passed_over=passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
+        passed_over=admission.passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
         differing=designs.differing,
         changes=list(changes.values()) if current else [],
         wants_grow=records.sent and dry_run and not grow,
         dry_run=dry_run,
     )
-    notes += sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
+    notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
     in_figures = tuple(_in_figures(pool, records.queries, changes) for pool in drawn.pools.values())
     return BuiltPools(in_figures, records.sent, notes)
 
@@ -337,7 +323,7 @@ def _draw(
             )
     admitted = ranker.admissions(rankings, current)
     if frozen:
-        admitted = as_recorded(admitted, recorded_admissions(ws))
+        admitted = admission.as_recorded(admitted, admission.recorded_admissions(ws))
     drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current)
     return _Drawn({pool.topic_id: pool for pool in drawn}, rankings, admitted, {} if frozen else rankings, facts)
 
@@ -365,12 +351,12 @@ def _write_drawn(
         hashes = pools.read_rankings_sha256(session) | hashes
         pools.replace_pools(session, [*new, *others], rankings_sha256=hashes)
         if redraw:
-            keep_backup(ws, "before pool redraw")
+            backups.keep_backup(ws, "before pool redraw")
     if facts is not None:
         frozen_rankings.write_rankings(ws, lines, facts=facts)
-    on_record = recorded_admissions(ws) if others else {}
+    on_record = admission.recorded_admissions(ws) if others else {}
     of_others = {pool.topic_id: on_record[pool.topic_id] for pool in others if pool.topic_id in on_record}
-    write_admissions(ws, {**of_others, **drawn.admitted})
+    admission.write_admissions(ws, {**of_others, **drawn.admitted})
     drawn_pools.write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
 
 
@@ -402,7 +388,7 @@ def show(ws: Workspace, name: str) -> ShownPool:
 
 def describe(shown: ShownPool) -> str:
     """Text about the pool: its origin in a line or two, and its documents."""
-    return rendered("pool", pool=shown.pool, shares=shares(shown.pool), titles=shown.titles)
+    return terminal.rendered("pool", pool=shown.pool, shares=pooling.shares(shown.pool), titles=shown.titles)
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, drawn_pools.PoolChange]) -> DrawnPool:
@@ -516,7 +502,7 @@ def top_up(
         drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
         if not dry_run:
             _write_grown(ws, records, drawn, grow=grow, before=partial(_imported, ws, file, method, dry_run=False))
-    notes = sentences(
+    notes = tables.sentences(
         "commands.topped_up",
         method=method,
         drew=drew,
@@ -540,13 +526,16 @@ def _extend(
     method, version = addition.method, addition.version
     topics_by_method = frozen_rankings.needed(pool_design.recorded_designs(earlier.values()), earlier)
     on_disk = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
-    rankings, admitted, new, facts = on_disk, dict[str, Admission](), {}, None
+    rankings, admitted, facts = on_disk, dict[str, admission.Admission](), None
+    new: frozen_rankings.Rankings = {}
     if method != MANUAL:
         new, facts = _rank_by(ranker, method, earlier, on_disk, run)
         rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
-        admitted = as_recorded(ranker.admissions(rankings, current, coming=version), recorded_admissions(ws))
+        admitted = admission.as_recorded(
+            ranker.admissions(rankings, current, coming=version), admission.recorded_admissions(ws)
+        )
     pools = {
-        topic_id: extended(
+        topic_id: pooling.extended(
             pool,
             additions[topic_id],
             {name: by_topic[topic_id] for name, by_topic in rankings.items() if topic_id in by_topic},
@@ -573,7 +562,7 @@ def _write_grown(
         lines, facts = frozen_rankings.joined(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
         frozen_rankings.write_rankings(ws, lines, facts=facts)
     if drawn.admitted:
-        write_admissions(ws, {**recorded_admissions(ws), **drawn.admitted})
+        admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
     drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
 
 
@@ -606,7 +595,7 @@ def _growth(
     else:
         version = drawn_pools.next_version(records.pools)
         grown = drawn_pools.grown_pools(records.pools, drawn.pools, records.queries)
-    notes = sentences(
+    notes = tables.sentences(
         "commands.grown",
         known=known,
         added=sum(len(pool.added) for pool in grown),
@@ -634,7 +623,7 @@ def _rank_by(
     not_on_disk = [topic_id for topic_id in pools if topic_id not in on_disk.get(method, ())]
     if not not_on_disk:
         return {}, None
-    names = (*METHODS, *imported_methods(ws))
+    names = (*methods.METHODS, *submission.imported_methods(ws))
     if run is None and method not in names and not (ws.vectors / method).is_dir():
         raise MissingInput(
             f"--method {method}: no run and no vectors of this name; {near(method, names)}",
@@ -664,7 +653,7 @@ def _depths(records: _Records, method: str, depth: int | None, only: Sequence[st
     current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
     if not current:
         raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [topic_id for topic_id, pool in current.items() if method in as_of(pool, 1).methods]
+    drew = [topic_id for topic_id, pool in current.items() if method in pooling.as_of(pool, 1).methods]
     if len(drew) == len(current):
         raise InputError(
             f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
@@ -701,7 +690,7 @@ def _share(pool: Pool, ranking: Ranking, depth: int) -> float:
 def _refuse(ws: Workspace, pool: Pool, doc_ids: Sequence[str], *, keep: bool, advance: Advance) -> None:
     """Raise InputError with every reason against adding these papers, which are not in the pool."""
     in_corpus = papers.find_papers(ws.corpus, doc_ids)
-    duplicates = near_duplicates(ws, keep=keep, advance=advance)
+    duplicates = admission.near_duplicates(ws, keep=keep, advance=advance)
     with ws.reading() as session:
         query_papers = () if pool.topic_id in read_topics(session) else (pool.topic_id,)
     same_title = duplicates.of_same_title(query_papers).get(pool.topic_id, ())

@@ -16,8 +16,7 @@ from annot.base.names import calling, check_name, counted, sha256_of
 from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
-from annot.formats.beir import dataset_id
-from annot.formats.trec import Match
+from annot.formats import beir, trec
 from annot.judging.comments import OwnWords, consent, own_words
 from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
@@ -26,7 +25,7 @@ from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelect
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.pools.admission import drawn_citations
 from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data, write_pages
-from annot.publishing.release.collection_facts import facts_of
+from annot.publishing.release import collection_facts, parts, prose, released_files
 from annot.publishing.release.leaks import (
     Secret,
     addresses,
@@ -37,34 +36,13 @@ from annot.publishing.release.leaks import (
     secrets_of,
     telling_pseudonyms,
 )
-from annot.publishing.release.parts import opinion_files
-from annot.publishing.release.prose import (
-    OpenQuestion,
-    answers_file,
-    ask,
-    datasheet_html,
-    datasheet_markdown,
-    describe_open,
-    open_questions,
-    read_answers,
-)
-from annot.publishing.release.released_files import bundle, check_folder, release_files, run_files, write_folder
+from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
-from annot.publishing.report.pages import REPORT_FILE, report_files
 from annot.publishing.report.sections.whole import tables
-from annot.publishing.report.side_by_side import (
-    judged_versions,
-    version_records,
-    with_judged_sentences,
-    with_judged_texts,
-)
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
-from annot.store import facet_labels, papers, trials
-from annot.store.people import Notice, record_notices
-from annot.store.projects import StoredRound, read_hidden
-from annot.store.shown import texts_in
+from annot.store import facet_labels, papers, people, projects, shown, trials
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note
 from annot.study.snapshot import (
@@ -96,10 +74,10 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
     out: the folder to write into instead of `exports/`, for a study that may only be read.
     """
     folder, snapshot = ws.exports if out is None else out, read_snapshot(ws)
-    write_pages(folder, report_files(Study(snapshot)))
+    write_pages(folder, pages.report_files(Study(snapshot)))
     if out is None:
         note(ws, "report", snapshot.states)
-    return WrittenReport(folder / REPORT_FILE, sha256_of(folder / REPORT_FILE))
+    return WrittenReport(folder / pages.REPORT_FILE, sha256_of(folder / pages.REPORT_FILE))
 
 
 def table(ws: Workspace, name: str) -> Table:
@@ -149,11 +127,12 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         waiting = tuple(_waiting(session, snapshot))
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
-    judged = judged_versions(snapshot)
-    snapshot = replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged))
+    judged = side_by_side.judged_versions(snapshot)
+    snapshot = replace(snapshot, queries=side_by_side.with_judged_sentences(snapshot.queries, judged))
     labels |= {text_id: version.labels for text_id, version in judged.items() if version.labels}
     texts = {
-        paper.paper_id: paper for paper in with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)
+        paper.paper_id: paper
+        for paper in side_by_side.with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)
     }
     runs = read_run_files(snapshot.ws)
     graded = bool(snapshot.outcome.decisions) and (partial or not waiting)
@@ -184,7 +163,7 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     study = Study(snapshot)
-    with calling(lambda: snapshot.called):
+    with calling(lambda: snapshot.words):
         text = page(
             data,
             collection=ws.settings.collection,
@@ -228,7 +207,7 @@ def _measured(
 
 def _matches(
     ws: Workspace, tag: str, query_papers: Mapping[str, str], texts: Mapping[str, Paper]
-) -> Mapping[Pair, tuple[Match, ...]]:
+) -> Mapping[Pair, tuple[trec.Match, ...]]:
     """Sentences that the run matched, if it has any. Raises InputError if a text has no such sentence."""
     matches_by_pair, path = matches_of(ws, tag), matches_file(ws, tag)
     faults = [
@@ -247,7 +226,7 @@ def _matches(
     return matches_by_pair
 
 
-TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+TRIALS: tuple[projects.StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
 def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
@@ -272,7 +251,7 @@ def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
     if repeats:
         yield f"{counted(repeats, 'pair')} to judge again"
     hidden = unanswered(
-        ((name, *pair) for name, pairs in read_hidden(session).items() for pair in pairs),
+        ((name, *pair) for name, pairs in projects.read_hidden(session).items() for pair in pairs),
         _answers(session, "hidden-gold"),
     )
     in_trials = hidden + sum(
@@ -286,7 +265,7 @@ def _who(assignment: Assignment) -> tuple[str, str, str]:
     return assignment.assessor, assignment.query_id, assignment.doc_id
 
 
-def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
+def _answers(session: Session, round: projects.StoredRound) -> tuple[Judgement, ...]:
     return tuple(answer.record for answer in trials.read_answers(session, round))
 
 
@@ -308,7 +287,7 @@ class WrittenDatasheet:
     answers: Path
     answers_written: bool
     """True if questions were added to the file of answers."""
-    unanswered: tuple[OpenQuestion, ...]
+    unanswered: tuple[prose.OpenQuestion, ...]
 
 
 def write_datasheet(ws: Workspace) -> WrittenDatasheet:
@@ -316,24 +295,24 @@ def write_datasheet(ws: Workspace) -> WrittenDatasheet:
 
     Whether the texts are part of the collection follows from `collection.text_licence`, as in `annot release`.
     """
-    answers = read_answers(ws)
+    answers = prose.read_answers(ws)
     snapshot = read_snapshot(ws)
     collection = ws.settings.collection
     terms, _ = terms_of(collection, with_text=None, licence=None, published=None)
     # A licence that is none is refused, not left out.
     terms = replace(terms, licence=collection.licence)
     study = Study(snapshot)
-    facts = facts_of(study, corpus_facts(ws, without=set(study.added)), terms)
+    facts = collection_facts.facts_of(study, corpus_facts(ws, without=set(study.added)), terms)
     overrides = ws.root / "templates"
-    markdown = datasheet_markdown(facts, answers, overrides=overrides)
-    page = datasheet_html(facts, markdown, overrides=overrides)
+    markdown = prose.datasheet_markdown(facts, answers, overrides=overrides)
+    page = prose.datasheet_html(facts, markdown, overrides=overrides)
     topics = bool(snapshot.texts)
-    added = ask(answers_file(ws), answers, topics=topics)
-    open_ones = open_questions(answers, topics=topics)
+    added = prose.ask(prose.answers_file(ws), answers, topics=topics)
+    open_ones = prose.open_questions(answers, topics=topics)
     paths = ws.exports / MARKDOWN_FILE, ws.exports / PAGE_FILE
     write_pages(ws.exports, {MARKDOWN_FILE: markdown, PAGE_FILE: page})
     note(ws, "datasheet", snapshot.states, open=len(open_ones))
-    return WrittenDatasheet(*paths, answers_file(ws), added, open_ones)
+    return WrittenDatasheet(*paths, prose.answers_file(ws), added, open_ones)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -391,8 +370,8 @@ def release(
     # A release that was killed may have left its folder next to its place.
     remove_dead_stages(ws.root)
     refuse_qrels_of_models(ws)
-    check_folder(folder, name=dataset_id(ws.settings.collection.name))
-    answers = read_answers(ws)
+    released_files.check_folder(folder, name=beir.dataset_id(ws.settings.collection.name))
+    answers = prose.read_answers(ws)
     snapshot, records = read_for_release(_as_draft(ws) if draft else ws)
     agreed = _agreed(snapshot, consented, consenting)
     snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
@@ -404,27 +383,27 @@ def release(
     terms = replace(terms, with_text=terms.with_text and not lacking)
     study = Study(snapshot, terms)
     added = set(study.added)
-    judged = judged_versions(snapshot)
-    corpus = tuple(with_judged_texts((paper for paper in corpus if paper.paper_id not in added), judged))
-    runs, runs_missing, run_notes = run_files(snapshot)
-    questions = open_questions(answers, topics=bool(snapshot.texts))
+    judged = side_by_side.judged_versions(snapshot)
+    corpus = tuple(side_by_side.with_judged_texts((paper for paper in corpus if paper.paper_id not in added), judged))
+    runs, runs_missing, run_notes = released_files.run_files(snapshot)
+    questions = prose.open_questions(answers, topics=bool(snapshot.texts))
     not_ready = (*unnamed, *lacking, *_not_ready(study, words, runs_missing))
-    missing = (*not_ready, *describe_open(questions))
+    missing = (*not_ready, *prose.describe_open(questions))
     in_full = (*not_ready, *(f"{ANSWERS_FILE}: {question.question}: {question.text}" for question in questions))
     reported = [opinion for opinion in study.opinions_on_record if opinion.standing.reported]
-    contents, notes = release_files(
-        replace(snapshot, queries=with_judged_sentences(snapshot.queries, judged)),
+    contents, notes = released_files.release_files(
+        replace(snapshot, queries=side_by_side.with_judged_sentences(snapshot.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in snapshot.pooled}),
         records.labels | {text_id: version.labels for text_id, version in judged.items() if version.labels},
-        report_files(study),
-        facts_of(study, corpus_facts(ws, without=added), terms),
+        pages.report_files(study),
+        collection_facts.facts_of(study, corpus_facts(ws, without=added), terms),
         answers,
         words=words,
         runs=runs,
-        opinions=opinion_files(reported, snapshot, terms, currency=ws.settings.forecast.currency),
+        opinions=parts.opinion_files(reported, snapshot, terms, currency=ws.settings.forecast.currency),
         notes=(*run_notes, *words.notes, *_report_notes(study)),
-        versions=version_records(
+        versions=side_by_side.version_records(
             snapshot,
             judged,
             of_models={sha256 for opinion in reported for sha256 in _shown_to_model(opinion)},
@@ -433,7 +412,7 @@ def release(
         missing=in_full if draft else None,
     )
     notes = (*notes, *_trials_left_out(study))
-    files = bundle(contents)
+    files = released_files.bundle(contents)
     secrets = secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
     texts = free_texts(snapshot, words, answers, early=_reasons_for_early_opinions(study))
     revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
@@ -447,15 +426,15 @@ def release(
     if not dry_run:
         if agreed:
             with ws.writing() as session:
-                record_notices(session, agreed)
-        write_folder(ws.root, folder, files)
+                people.record_notices(session, agreed)
+        released_files.write_folder(ws.root, folder, files)
         if not draft:
             note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
 
-def _agreed(snapshot: Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[Notice, ...]:
+def _agreed(snapshot: Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[people.Notice, ...]:
     """Notices that people agreed to the release of their words, which are not on record yet."""
     if consented is None and not consenting:
         return ()
@@ -471,7 +450,7 @@ def _reasons_for_early_opinions(study: Study) -> list[str]:
 def _shown_to_model(opinion: OpinionOnRecord) -> Iterator[str]:
     """Hashes of the texts that a model answered on."""
     for display in opinion.displays.values():
-        yield from filter(None, texts_in(display))
+        yield from filter(None, shown.texts_in(display))
 
 
 def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> Iterator[str]:

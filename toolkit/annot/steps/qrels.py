@@ -11,8 +11,7 @@ from annot.base.names import counted, moment_now, verb
 from annot.base.records import Qrel
 from annot.base.stats.values import Estimate
 from annot.formats.trec import read_qrels
-from annot.measuring.evaluation.evaluated import TOGETHER
-from annot.measuring.evaluation.other_figures import TwoQrels, compare_qrels
+from annot.measuring.evaluation import evaluated, other_figures
 from annot.measuring.measured import evaluation_of, read_run_files, topups
 from annot.measuring.sampled_study import SHOWN, grade_counts
 from annot.publishing.report.cells import COEFFICIENT, ESTIMATED, MEASURE, POINTS, Number, measured
@@ -131,7 +130,7 @@ class ComparedQrels:
 
     a: str
     b: str
-    found: TwoQrels
+    found: other_figures.TwoQrels
     notes: tuple[str, ...]
 
 
@@ -174,8 +173,8 @@ def compare(
         for qrels in (of_a, of_b)
     )
     facets = {snapshot.facets[query_id] for query_id in common}
-    facet = TOGETHER if len(facets) > 1 else next(iter(facets))
-    found = compare_qrels(
+    facet = evaluated.TOGETHER if len(facets) > 1 else next(iter(facets))
+    found = other_figures.compare_qrels(
         of_a, of_b, by_a, by_b, facet=facet, level=ws.settings.agreement.level, topics=snapshot.topics, weights=weights
     )
     return ComparedQrels(str(a), str(b), found, notes)

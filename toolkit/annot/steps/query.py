@@ -11,28 +11,20 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput
-from annot.base.names import check_name, counted, known_query
+from annot.base.names import OF_PAPERS, OF_TEXTS, check_name, counted, known_query
 from annot.base.records import WHOLE, Assignment, Paper, Query, Source, Topic, grouped
 from annot.base.stats.inference import fewest_for_median
 from annot.base.templating import render
-from annot.corpus.corpus_facts import labels_where_asked, papers_of
-from annot.corpus.paper_ids import PapersById
+from annot.corpus import corpus_facts, paper_ids
 from annot.corpus.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
-from annot.formats import topics
-from annot.formats.cleaning import folded_id
-from annot.formats.input_files import read_columns
-from annot.judging.plan_on_record import take_from_plan, write_plan
-from annot.judging.planning import renumbered
+from annot.formats import cleaning, input_files, topics
+from annot.judging import plan_on_record, planning
 from annot.judging.rounds.judging import take_back_tasks
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS
 from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies
-from annot.pools.selection import Distribution, Sample, SheetRow, papers_enough, periods_of, read_sheet, write_sheet
-from annot.pools.selection import choose as choose_evenly
-from annot.pools.selection import sample as draw_sample
-from annot.publishing.report.study_tables import ListedQuery, listed_queries
-from annot.publishing.report.tables import Column, Columns, each, sentences
+from annot.pools import selection
+from annot.publishing.report import study_tables, tables
 from annot.store import facet_labels, papers, people, pools, projects, runs
-from annot.store.papers import known_ids
 from annot.store.pools import (
     check_unanswered,
     documents_by_query,
@@ -44,7 +36,6 @@ from annot.store.pools import (
     remove_query,
     remove_topic,
 )
-from annot.store.runs import ImportedSource, put_import
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, given_bytes, write_file
 
@@ -78,7 +69,7 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
     paper_id = paper.paper_id
     chosen = None if sentences is None else sentence_numbers(sentences)
     with ws.reading() as session:
-        labels = labels_where_asked(ws, session, {paper_id: paper})[paper_id]
+        labels = corpus_facts.labels_where_asked(ws, session, {paper_id: paper})[paper_id]
     query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
     if not dry_run:
         with ws.writing() as session:
@@ -95,12 +86,12 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     """
     faults = Faults(str(file))
     data = given_bytes(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
-    rows = read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
+    rows = input_files.read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
     ids = sorted({row["paper_id"] for _, row in rows})
     in_corpus = papers.find_papers(ws.corpus, ids)
     new_queries: dict[str, Query] = {}
     with ws.reading() as session:
-        labels = labels_where_asked(ws, session, in_corpus)
+        labels = corpus_facts.labels_where_asked(ws, session, in_corpus)
     for line, row in rows:
         paper_id, facet = row["paper_id"], row["facet"]
         try:
@@ -150,9 +141,9 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
         if sent:
             plan = people.read_assignments(session)
             leaving = {assignment for assignment in plan if assignment.query_id == query.query_id}
-            remaining = renumbered(assignment for assignment in plan if assignment not in leaving)
+            remaining = planning.renumbered(assignment for assignment in plan if assignment not in leaving)
             projects.forget_query(session, query.query_id)
-            take_from_plan(ws, session, remaining, leaving, queries=[query.query_id])
+            plan_on_record.take_from_plan(ws, session, remaining, leaving, queries=[query.query_id])
         remove_query(session, query.query_id)
         last = not any(one.topic_id == query.topic_id for one in queries_by_id.values() if one != query)
         pooled = last and bool(pools.read_pools(session, query.topic_id))
@@ -165,20 +156,20 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
         elif not sent:
             keep_backup(ws, "before query remove")
     if leaving and not dry_run:
-        write_plan(ws, remaining)
+        plan_on_record.write_plan(ws, remaining)
     return RemovedQuery(query.query_id, query.topic_id, pooled, len(queries_by_id) - 1, tasks)
 
 
-def listing(ws: Workspace) -> tuple[ListedQuery, ...]:
+def listing(ws: Workspace) -> tuple[study_tables.ListedQuery, ...]:
     """Queries with the titles of their topics."""
     with ws.reading() as session:
         queries, texts = read_queries(session), read_topics(session)
-    return listed_queries(ws, queries, texts)
+    return study_tables.listed_queries(ws, queries, texts)
 
 
 def _paper(ws: Workspace, paper_id: str) -> Paper:
     """The paper of this id, or the one that has it as a DOI, PMID or OpenAlex id. Raises InputError without one."""
-    own_id = PapersById(ws.corpus).paper_of(paper_id)
+    own_id = paper_ids.PapersById(ws.corpus).paper_of(paper_id)
     if own_id is None:
         check_name(paper_id, papers.paper_ids(ws.corpus), what="paper")
     return papers.find_papers(ws.corpus, [own_id or paper_id])[own_id or paper_id]
@@ -204,14 +195,14 @@ class Folds:
     """Notes on overlaps of two folds, which matter if a system learns from one and is tested on the other."""
 
 
-def columns(facets: Sequence[str]) -> Columns[Fold]:
+def columns(facets: Sequence[str]) -> tables.Columns[Fold]:
     """Number of topics of a fold, and of queries of each facet; without facets, the topics alone."""
     shown = () if facets == (WHOLE,) else facets
-    return Columns(
-        [Column("fold", lambda fold: fold.fold)],
+    return tables.Columns(
+        [tables.Column("fold", lambda fold: fold.fold)],
         [
-            Column("topics", lambda fold: fold.topics),
-            *each(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
+            tables.Column("topics", lambda fold: fold.topics),
+            *tables.each(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
         ],
     )
 
@@ -231,7 +222,9 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
     asked = {query.topic_id for query in queries}
     topics: dict[str, Paper | Topic] = {topic_id: text for topic_id, text in texts.items() if topic_id in asked}
     topics |= papers.find_papers(ws.corpus, asked - texts.keys()) if ws.has_corpus else {}
-    folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=chosen)
+    folds_drawn = grouped_folds(
+        queries, copies=near_copies(topics), count=n, seed=chosen, words=OF_TEXTS if texts else OF_PAPERS
+    )
     splits = as_splits(queries, folds_drawn)
     wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
     if known and known != wanted and not redraw:
@@ -306,7 +299,7 @@ class ChosenQueries:
     """The queries of a choice, their spread, and their effect on the study's queries."""
 
     chosen: tuple[ChosenQuery, ...]
-    distribution: Distribution
+    distribution: selection.Distribution
     added: int
     queries_before: int
     """Number of queries that the study had."""
@@ -327,7 +320,7 @@ def sample(ws: Workspace, *, out: Path, dry_run: bool) -> QuerySheet:
     values = {"min_rating": settings.min_rating, "types": settings.types}
     explanation = tuple(render("rating.txt.j2", values, overrides=ws.root / "templates").splitlines())
     if not dry_run:
-        write_file(path, write_sheet(rows, explanation=explanation))
+        write_file(path, selection.write_sheet(rows, explanation=explanation))
     return QuerySheet(path, len(rows), explanation, notes)
 
 
@@ -348,8 +341,8 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
         }
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
         with ws.writing() as session:
-            put_import(session, ImportedSource(Source.UNRATED, digest, facts))
-    unrated = sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
+            runs.put_import(session, runs.ImportedSource(Source.UNRATED, digest, facts))
+    unrated = tables.sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
     return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
 
 
@@ -359,7 +352,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
     if not path.is_file():
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     corpus_ids = set(papers.paper_ids(ws.corpus))
-    rows = read_sheet(
+    rows = selection.read_sheet(
         given_bytes(path, expected="a rating sheet"),
         name=str(path),
         facets=tuple(ws.settings.facets),
@@ -370,15 +363,15 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
 
 
 def _choose(
-    ws: Workspace, rows: Sequence[SheetRow], number: int, *, min_rating: int | None, dry_run: bool
+    ws: Workspace, rows: Sequence[selection.SheetRow], number: int, *, min_rating: int | None, dry_run: bool
 ) -> ChosenQueries:
     ids = [row.paper_id for row in rows]
     type_of = {row.paper_id: row.type for row in rows}
     papers_by_id = papers.find_papers(ws.corpus, ids)
     with ws.reading() as session:
-        labels = labels_where_asked(ws, session, papers_by_id)
+        labels = corpus_facts.labels_where_asked(ws, session, papers_by_id)
         known_queries = {query.query_id: query for query in read_queries(session)}
-    pairs, distribution = choose_evenly(
+    pairs, distribution = selection.choose(
         rows,
         count=number,
         min_rating=min_rating,
@@ -417,20 +410,20 @@ def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...
     facets = tuple(ws.settings.facets)
     papers = len({query.topic_id for query in queries})
     few = [(name, n) for name in facets if (n := sum(query.facet == name for query in queries)) < fewest]
-    enough = papers_enough(fewest, two_facet_share=ws.settings.queries.two_facet_share)
+    enough = selection.papers_enough(fewest, two_facet_share=ws.settings.queries.two_facet_share)
     each = max(enough, fewest * len(facets))
     words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": each}
-    return sentences("commands.few_queries", **words) if few or papers < fewest else ()
+    return tables.sentences("commands.few_queries", **words) if few or papers < fewest else ()
 
 
-def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:
+def _drawn(ws: Workspace) -> tuple[selection.Sample, tuple[str, ...]]:
     """The papers drawn from each period, and notes on them; papers without labels take no part."""
     settings = ws.settings.queries
     unlabelled = _unlabelled(ws)
     years = Counter(paper.year for paper in papers.read_papers(ws.corpus, columns=("year",)))
     dated = {year: n for year, n in years.items() if year is not None}
-    periods = settings.periods or periods_of(dated)
-    drawn = draw_sample(
+    periods = settings.periods or selection.periods_of(dated)
+    drawn = selection.sample(
         (
             (paper.paper_id, paper.year)
             for paper in papers.read_papers(ws.corpus, columns=("year",))
@@ -443,7 +436,7 @@ def _drawn(ws: Workspace) -> tuple[Sample, tuple[str, ...]]:
     if not any(period.paper_ids for period in drawn.periods):
         raise _nothing_drawn(periods, dated)
     told = {"followed": not settings.periods, "unlabelled": len(unlabelled)}
-    return drawn, sentences("commands.sample", drawn=drawn, **told)
+    return drawn, tables.sentences("commands.sample", drawn=drawn, **told)
 
 
 def _unlabelled(ws: Workspace) -> frozenset[str]:
@@ -469,15 +462,15 @@ def _nothing_drawn(periods: Iterable[tuple[int, int]], years: Mapping[int, int])
     )
 
 
-def _rows(ws: Workspace, drawn: Sample) -> list[SheetRow]:
+def _rows(ws: Workspace, drawn: selection.Sample) -> list[selection.SheetRow]:
     """The rows of the sheet, not rated yet."""
     ids = [paper_id for period in drawn.periods for paper_id in period.paper_ids]
-    query_papers = papers_of(ws, ids)
-    in_corpus = known_ids(ws.corpus, {doc_id for paper in query_papers.values() for doc_id in paper.citations})
+    query_papers = corpus_facts.papers_of(ws, ids)
+    in_corpus = papers.known_ids(ws.corpus, {doc_id for paper in query_papers.values() for doc_id in paper.citations})
     with ws.reading() as session:
-        labels = labels_where_asked(ws, session, query_papers)
+        labels = corpus_facts.labels_where_asked(ws, session, query_papers)
     return [
-        SheetRow(
+        selection.SheetRow(
             paper_id,
             query_papers[paper_id].title,
             query_papers[paper_id].year,
@@ -581,7 +574,7 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tupl
 def _alike_ids(session: Session, new: Sequence[str]) -> Iterator[str]:
     """A note on ids that differ from others only in case, Unicode form or ligatures."""
     known = {name for query in read_queries(session) for name in (query.query_id, query.topic_id)}
-    by_spelling = grouped((folded_id(name), name) for name in dict.fromkeys((*sorted(known), *new)))
+    by_spelling = grouped((cleaning.folded_id(name), name) for name in dict.fromkeys((*sorted(known), *new)))
     alike = [names for names in by_spelling.values() if len(names) > 1 and not {*new}.isdisjoint(names)]
     if alike:
         some = "; ".join(" and ".join(names) for names in alike[:SHOWN]) + ("; ..." if len(alike) > SHOWN else "")

@@ -18,21 +18,15 @@ from annot.base.names import check_name
 from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.query_sentences import check_facet
 from annot.formats.trec import SubmittedRun, facet_in_name, write_run
+from annot.measuring import measured, study_analyses
 from annot.measuring.evaluation.evaluated import CHANCE
-from annot.measuring.measured import write_matches
-from annot.measuring.study_analyses import StudyInputs
 from annot.pools.pool_design import searched
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.ranking import submission
-from annot.ranking.encoding import weights_folder
-from annot.ranking.methods import BASELINES, LSA
+from annot.ranking import encoding, methods, submission, word_vectors
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
 from annot.ranking.systems.system import PooledQuery, System, SystemInputs
-from annot.ranking.word_vectors import trained_on_few
-from annot.store import runs
+from annot.store import people, pools, runs
 from annot.store.papers import find_papers
-from annot.store.people import read_assignments
-from annot.store.pools import documents_by_query, read_queries, read_topics
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace, write_file
 
@@ -100,12 +94,12 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     """
     states = states_of(ws)
     with ws.reading() as session:
-        documents = documents_by_query(session)
-        queries = [query for query in read_queries(session) if query.query_id in documents]
-        texts = read_topics(session)
+        documents = pools.documents_by_query(session)
+        queries = [query for query in pools.read_queries(session) if query.query_id in documents]
+        texts = pools.read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
     usual = USUAL_OF_TEXTS if queries and all(query.topic_id in texts for query in queries) else USUAL
-    chosen = systems_of(systems or usual, vectors=ws.vectors, weights=weights_folder(ws))
+    chosen = systems_of(systems or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws))
     theirs = [system.name for system in chosen if system.name in imported]
     if theirs and not replace:
         raise InputError(
@@ -117,13 +111,13 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     doc_ids_to_rank = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
     papers = find_papers(ws.corpus, doc_ids_to_rank | {query.topic_id for query in queries} - texts.keys())
     topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
-    inputs = StudyInputs(ws, chosen, topics, papers, advance)
+    inputs = study_analyses.StudyInputs(ws, chosen, topics, papers, advance)
     left_out = {system.name: _left_out(system, inputs) for system in chosen}
     if idle := [f"{system.name} needs {system.of_texts}" for system in chosen if not system.topics(inputs)]:
         raise InputError(
             "all topics are texts, which not every system can rank for",
             faults=idle,
-            hint=f"name others: {', '.join((*USUAL_OF_TEXTS, LSA))}",
+            hint=f"name others: {', '.join((*USUAL_OF_TEXTS, methods.LSA))}",
         )
     made = []
     for done, system in enumerate(chosen, start=1):
@@ -131,7 +125,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         facts = {"corpus_sha256": inputs.corpus_sha256, **found.facts}
         if left_out[system.name]:
             facts["topics_left_out"] = left_out[system.name]
-        write_matches(ws, system.name, found.matches)
+        measured.write_matches(ws, system.name, found.matches)
         _keep(ws, system.name, Source.BASELINE, found.rankings, facts)
         note(ws, f"run/{system.name}", states)
         ranked = sum(map(len, found.rankings.values()))
@@ -149,7 +143,7 @@ def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
     """Notes for readers of these runs."""
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
-    few = trained_on_few({run.tag: facts[run.tag] for run in new_runs})
+    few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
     told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
     return (*chain(*told), *sentences("commands.few_abstracts", few=few))
@@ -209,7 +203,7 @@ def import_files(
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
     with ws.reading() as session:
-        queries = {query.query_id: query for query in read_queries(session)}
+        queries = {query.query_id: query for query in pools.read_queries(session)}
         candidates = _candidates(session)
         known = {run.tag: run for run in runs.read_runs(session)}
     _check_tag(tag, known, replace=replace)
@@ -292,8 +286,8 @@ def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking]
 
 def _candidates(session: Session) -> dict[str, set[str]]:
     """Documents to rank for each query: its pool, and judged documents without a pool."""
-    candidates = {query_id: set(doc_ids) for query_id, doc_ids in documents_by_query(session).items()}
-    for assignment in read_assignments(session):
+    candidates = {query_id: set(doc_ids) for query_id, doc_ids in pools.documents_by_query(session).items()}
+    for assignment in people.read_assignments(session):
         candidates.setdefault(assignment.query_id, set()).add(assignment.doc_id)
     return candidates
 
@@ -301,7 +295,7 @@ def _candidates(session: Session) -> dict[str, set[str]]:
 def _check_tag(tag: str, known: Mapping[str, runs.StoredRun], *, replace: bool) -> None:
     if not TAG.fullmatch(tag) or tag == CHANCE:
         raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
-    if not replace and (tag in BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
+    if not replace and (tag in methods.BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
         raise InputError(
             f"--tag {tag!r}: the name of a run made here", hint="use another tag, or --replace to overwrite it"
         )

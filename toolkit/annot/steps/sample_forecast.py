@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called, counted
+from annot.base.names import counted
 from annot.base.records import Advance, Ranking, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of, share_of
 from annot.judging.progress import rules_of, settled_of
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.forecast.design import MIN_UNITS
+from annot.measuring.forecast import design, sample
 from annot.measuring.forecast.hours import NO_TIMES, Effort, Rules, settling_of, speed_of
-from annot.measuring.forecast.sample import SHARES as SHARES_LOOKED_AT
 from annot.measuring.forecast.sample import (
     ExpectedStudy,
     JudgedQueries,
@@ -36,22 +35,11 @@ from annot.measuring.forecast.sample import (
 from annot.measuring.measured import primary_of, read_run_files
 from annot.measuring.sampled.estimates import groups_of
 from annot.measuring.sampled_study import features_of
-from annot.pools.pooling import (
-    SHARES,
-    ExpectedPairs,
-    Probabilities,
-    SampleRule,
-    expected_pairs,
-    probabilities,
-    ranks_on_record,
-    share_within,
-)
+from annot.pools import pooling
+from annot.publishing.report import tables, terminal
 from annot.publishing.report.cells import COST, ESTIMATED, HOURS, MEASURE, POINTS, WIDER, Number
 from annot.publishing.report.cells import measured as measured_number
-from annot.publishing.report.tables import Column, Columns, Table, sentences
-from annot.publishing.report.terminal import rendered, table_text
-from annot.store.models import PoolSample
-from annot.store.pools import sample_judged_since
+from annot.store import models, pools
 from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
@@ -65,7 +53,7 @@ class ShareFound:
     """The share that hours or a budget allow, and the work that it is expected to take."""
 
     share: float
-    pairs: ExpectedPairs
+    pairs: pooling.ExpectedPairs
     hours: Estimate
     cost: Estimate
     notes: tuple[str, ...]
@@ -76,7 +64,7 @@ class _Study(NamedTuple):
 
     snapshot: Snapshot
     frozen: Frozen
-    rule: SampleRule
+    rule: pooling.SampleRule
     effort: Effort
     """Without the share of disputes, which depends on the pairs that are drawn."""
     disputed: Mapping[Pair, bool]
@@ -86,7 +74,7 @@ class _Study(NamedTuple):
     looked: bool
     """True if drawn pairs are judged, so that a larger share is a second look."""
 
-    def effort_of(self, pi: Probabilities) -> Effort:
+    def effort_of(self, pi: pooling.Probabilities) -> Effort:
         """Effort for the pairs of a draw. An answered pair counts for others: pi now by pi when it was drawn."""
         sample, among, all_pairs = self.snapshot.sample, 0.0, 0.0
         for (query_id, doc_id), disputed in self.disputed.items():
@@ -120,23 +108,23 @@ def share_for(
     limit = hours if cost is None or not rate else cost / rate
     assert limit is not None
 
-    def taken_by(pi: Probabilities) -> float:
-        return study.effort_of(pi).value(expected_pairs(pi).mean)
+    def taken_by(pi: pooling.Probabilities) -> float:
+        return study.effort_of(pi).value(pooling.expected_pairs(pi).mean)
 
-    def drawn_with(share: float) -> Probabilities:
-        return probabilities(study.frozen, share=share, rule=study.rule)
+    def drawn_with(share: float) -> pooling.Probabilities:
+        return pooling.probabilities(study.frozen, share=share, rule=study.rule)
 
     def amount(taken: float) -> str:
         return f"{taken:,.1f} hours" if cost is None else f"{taken * (rate or 0.0):,.2f} {currency}"
 
     currency = ws.settings.forecast.currency
-    least = taken_by(drawn_with(1 / SHARES))
+    least = taken_by(drawn_with(1 / pooling.SHARES))
     if least > limit:
         raise InputError(
             f"{option}: the smallest sample takes {amount(least)}",
             hint="it has 8 pairs of each query, and every pair has a chance (`floor` and `unranked` in annot.toml)",
         )
-    share = share_within(study.frozen, limit=limit, acts=taken_by, rule=study.rule)
+    share = pooling.share_within(study.frozen, limit=limit, acts=taken_by, rule=study.rule)
     if share < study.share_on_record:
         raise InputError(
             f"{option}: enough for {share:g} of the pools, but {study.share_on_record:g} of them are drawn already, "
@@ -144,14 +132,14 @@ def share_for(
             hint="a sample grows only; `annot plan --withdraw` takes back what was not sent",
         )
     pi = drawn_with(share)
-    pairs, effort = expected_pairs(pi), study.effort_of(pi)
+    pairs, effort = pooling.expected_pairs(pi), study.effort_of(pi)
     found = effort.hours(pairs)
     return ShareFound(
         share,
         pairs,
         found,
         effort.cost(pairs),
-        sentences(
+        tables.sentences(
             "commands.share_found",
             asked=option,
             only_new=only_new,
@@ -176,7 +164,7 @@ def _counted(effort: Effort) -> dict[str, object]:
 def shares(
     ws: Workspace,
     *,
-    shares: Sequence[float] = SHARES_LOOKED_AT,
+    shares: Sequence[float] = sample.SHARES,
     seconds: float | None,
     queries: tuple[str, ...] = (),
     only_new: bool = False,
@@ -207,7 +195,7 @@ def shares(
     )
     rows = []
     for done, share in enumerate(shares, start=1):
-        pi = probabilities(study.frozen, share=share, rule=study.rule)
+        pi = pooling.probabilities(study.frozen, share=share, rule=study.rule)
         if isinstance(pilot, Undefined):
             certain = assumed(share, expected)
         else:
@@ -226,7 +214,7 @@ def shares(
             )
             certain = certainty(judged, pi, measured)
         effort = study.effort_of(pi)
-        rows.append(row_of(share, expected_pairs(pi), effort, certain))
+        rows.append(row_of(share, pooling.expected_pairs(pi), effort, certain))
         advance(done, len(shares))
     forecast = SharesForecast(
         queries=len(study.frozen),
@@ -243,7 +231,7 @@ def shares(
         rows=tuple(rows),
         notes=(),
     )
-    words = sentences(
+    words = tables.sentences(
         "commands.sample_shares",
         found=forecast,
         label=settings.sample.cheap_label,
@@ -253,33 +241,33 @@ def shares(
     return replace(forecast, notes=words)
 
 
-def table_of(found: SharesForecast) -> Table:
+def table_of(found: SharesForecast) -> tables.Table:
     """A row for each share."""
-    columns = Columns[ShareForecast](
+    columns = tables.Columns[ShareForecast](
         [
-            Column("share", lambda forecast: f"{100 * forecast.share:g}%", ""),
-            Column("", lambda forecast: forecast.share, "share"),
+            tables.Column("share", lambda forecast: f"{100 * forecast.share:g}%", ""),
+            tables.Column("", lambda forecast: forecast.share, "share"),
         ],
         [
-            Column("pairs", lambda forecast: measured_number(forecast.pairs, ESTIMATED)),
-            Column("hours", lambda forecast: measured_number(forecast.hours, HOURS)),
-            Column(f"cost, {found.currency}", lambda forecast: measured_number(forecast.cost, COST), "cost"),
-            Column("mean wider by", lambda forecast: measured_number(forecast.level, WIDER), "level_wider"),
-            Column(
+            tables.Column("pairs", lambda forecast: measured_number(forecast.pairs, ESTIMATED)),
+            tables.Column("hours", lambda forecast: measured_number(forecast.hours, HOURS)),
+            tables.Column(f"cost, {found.currency}", lambda forecast: measured_number(forecast.cost, COST), "cost"),
+            tables.Column("mean wider by", lambda forecast: measured_number(forecast.level, WIDER), "level_wider"),
+            tables.Column(
                 "difference wider by", lambda forecast: measured_number(forecast.difference, WIDER), "difference_wider"
             ),
-            Column("mean ±", lambda forecast: Number(forecast.half_width, MEASURE), "half_width"),
-            Column("bias", lambda forecast: Number(forecast.bias, POINTS), "bias"),
-            Column("advice", lambda forecast: forecast.why_not, ""),
-            Column("", lambda forecast: forecast.advised, "advised"),
+            tables.Column("mean ±", lambda forecast: Number(forecast.half_width, MEASURE), "half_width"),
+            tables.Column("bias", lambda forecast: Number(forecast.bias, POINTS), "bias"),
+            tables.Column("advice", lambda forecast: forecast.why_not, ""),
+            tables.Column("", lambda forecast: forecast.advised, "advised"),
         ],
     )
     return columns.of(found.rows)
 
 
-def describe(found: SharesForecast, table: Table) -> str:
+def describe(found: SharesForecast, table: tables.Table) -> str:
     """Text of the table of shares, with its sources."""
-    return rendered("sample-shares", found=found, shares=table_text(table))
+    return terminal.rendered("sample-shares", found=found, shares=terminal.table_text(table))
 
 
 def _pilot(study: _Study, convention: str) -> tuple[JudgedQueries, SeenOn] | Undefined:
@@ -287,10 +275,10 @@ def _pilot(study: _Study, convention: str) -> tuple[JudgedQueries, SeenOn] | Und
     snapshot, sample = study.snapshot, study.snapshot.sample
     grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
-    if len(set(topics.values())) < MIN_UNITS:
-        finished = counted(len(set(topics.values())), called().topic)
-        return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
-    ranks = {query_id: ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
+    if len(set(topics.values())) < design.MIN_UNITS:
+        finished = counted(len(set(topics.values())), snapshot.words.topic)
+        return Undefined(f"all pairs are judged for only {finished}, and {design.MIN_UNITS} are needed")
+    ranks = {query_id: pooling.ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for by_method in ranks.values() for method in by_method})
     own_runs = _own_runs(study.snapshot.ws, grades)
     lists = {
@@ -333,7 +321,7 @@ def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
     return grades
 
 
-def _probability(sample: PoolSample | None, query_id: str, doc_id: str) -> float:
+def _probability(sample: models.PoolSample | None, query_id: str, doc_id: str) -> float:
     """Probability with which the pair was drawn; 1 for a pair outside the sample, which is judged for certain."""
     under = None if sample is None else sample.pairs.get((query_id, doc_id))
     return 1.0 if under is None else under.probability
@@ -363,7 +351,7 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
     pooled = documents_to_plan(queries_by_id, documents, queries, snapshot.assignments)
     sample = snapshot.sample
     with ws.reading() as session:
-        judged = sample_judged_since(session) is not None
+        judged = pools.sample_judged_since(session) is not None
     design = design_of(
         ws.settings.sample,
         share=None,

@@ -15,20 +15,9 @@ from annot.base.names import counted
 from annot.base.records import Assessor
 from annot.base.settings import CONTROL, Kind, Settings, settings_of
 from annot.base.templating import render
-from annot.judging.exchange.servers import (
-    connect,
-    is_elsewhere,
-    isolated,
-    open_accounts,
-    passwords_file,
-    people_with_servers,
-    place_of,
-    studio_folder,
-    studio_folders,
-)
+from annot.judging.exchange import servers
 from annot.labelstudio import server
-from annot.store import people
-from annot.store.database import open_store
+from annot.store import database, people
 from annot.study.backups import BACKUPS, missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
@@ -88,9 +77,9 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
         url = Workspace.open(root).database_url
         try:
             # Commands that change the study migrate an older database, after a backup.
-            open_store(url, create=False).close()
+            database.open_store(url, create=False).close()
         except MissingInput:
-            open_store(url).close()
+            database.open_store(url).close()
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
     return MadeWorkspace(root, tuple(new), notes)
 
@@ -153,7 +142,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     In mode `server`, start one server for each person whose server is not elsewhere, with their account alone. Raises
     InputError if the memory is too small for them, or the options do not fit the mode.
     """
-    one_each = isolated(ws)
+    one_each = servers.isolated(ws)
     if per_assessor and not one_each:
         raise InputError(
             '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
@@ -167,10 +156,10 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     if not one_each:
         _start(ws, None, everyone, port=port, tell=tell)
         return status(ws)
-    to_start = [person for person in everyone if not is_elsewhere(ws, person.assessor)]
+    to_start = [person for person in everyone if not servers.is_elsewhere(ws, person.assessor)]
     if not everyone:
         raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
-    _check_memory([studio_folder(ws, person.assessor) for person in to_start], tell)
+    _check_memory([servers.studio_folder(ws, person.assessor) for person in to_start], tell)
     server.ensure_installed(os.environ, say=tell)
 
     def start(person: Assessor) -> None:
@@ -188,39 +177,39 @@ def at_once(cores: int | None) -> int:
 
 def down(ws: Workspace) -> tuple[State, ...]:
     """Stop every server that this study started; their data stay."""
-    for folder in studio_folders(ws):
+    for folder in servers.studio_folders(ws):
         server.down(folder)
     return status(ws)
 
 
 def status(ws: Workspace) -> tuple[State, ...]:
     """State of the server, or in mode `server` of each person's."""
-    if not isolated(ws):
+    if not servers.isolated(ws):
         return (_state(ws, None),)
-    return tuple(_state(ws, person) for person in people_with_servers(ws))
+    return tuple(_state(ws, person) for person in servers.people_with_servers(ws))
 
 
 def _start(
     ws: Workspace, person: str | None, owners: Sequence[Assessor], *, port: int | None, tell: Callable[[str], None]
 ) -> None:
-    server.up(studio_folder(ws, person), environ=os.environ, port=port, say=tell)
+    server.up(servers.studio_folder(ws, person), environ=os.environ, port=port, say=tell)
     if accounts := {owner.assessor: owner.account for owner in owners if owner.account}:
-        with connect(ws, person=person) as gateway:
-            open_accounts(ws, gateway, accounts, person=person)
+        with servers.connect(ws, person=person) as gateway:
+            servers.open_accounts(ws, gateway, accounts, person=person)
 
 
 def _state(ws: Workspace, person: str | None) -> State:
-    folder = studio_folder(ws, person)
-    elsewhere = person is not None and is_elsewhere(ws, person)
+    folder = servers.studio_folder(ws, person)
+    elsewhere = person is not None and servers.is_elsewhere(ws, person)
     running = None if elsewhere else server.status(folder)
     return State(
         running=running is not None,
         healthy=running is not None and running.healthy,
         installed=server.installed(os.environ) is not None,
-        url=place_of(ws, person).url if elsewhere else "" if running is None else running.url,
+        url=servers.place_of(ws, person).url if elsewhere else "" if running is None else running.url,
         data=folder / "data",
         administrator=folder / "admin.json",
-        passwords=passwords_file(ws, person),
+        passwords=servers.passwords_file(ws, person),
         assessor=person,
         here=not elsewhere,
     )
@@ -228,7 +217,7 @@ def _state(ws: Workspace, person: str | None) -> State:
 
 def _has_folder(ws: Workspace, person: Assessor) -> bool:
     """True if a server of the person was started before: it has their answers."""
-    return isolated(ws) and studio_folder(ws, person.assessor).is_dir()
+    return servers.isolated(ws) and servers.studio_folder(ws, person.assessor).is_dir()
 
 
 def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
-from annot.publishing.report.study_tables import Progress, progress_of
-from annot.publishing.report.tables import Column, Columns
+from annot.publishing.report import study_tables, tables
 from annot.study.outcome import Pair, changed_after_adjudication, outcome_of
 from annot.study.workspace import Workspace
 
@@ -24,7 +23,7 @@ class Status:
     queries: int
     pools: int
     pairs: int
-    assessors: tuple[Progress, ...]
+    assessors: tuple[study_tables.Progress, ...]
     to_judge: int
     """Judgements that are still to be given: of planned pairs, hidden repeats and returned pairs."""
     incomplete: int
@@ -88,17 +87,17 @@ class QuerySettled:
     open: int
 
 
-ADJUDICATION = Columns[QuerySettled](
-    [Column("query", lambda query: query.query_id, "query_id")],
+ADJUDICATION = tables.Columns[QuerySettled](
+    [tables.Column("query", lambda query: query.query_id, "query_id")],
     [
-        Column("pairs", lambda query: query.pairs),
-        Column("incomplete", lambda query: query.incomplete),
-        Column("returned, unanswered", lambda query: query.waiting, "waiting"),
-        Column("agreed", lambda query: query.agreed),
-        Column("disputed", lambda query: query.disputed),
-        Column("settled", lambda query: query.settled),
-        Column("cannot be judged", lambda query: query.unjudgeable, "unjudgeable"),
-        Column("open", lambda query: query.open),
+        tables.Column("pairs", lambda query: query.pairs),
+        tables.Column("incomplete", lambda query: query.incomplete),
+        tables.Column("returned, unanswered", lambda query: query.waiting, "waiting"),
+        tables.Column("agreed", lambda query: query.agreed),
+        tables.Column("disputed", lambda query: query.disputed),
+        tables.Column("settled", lambda query: query.settled),
+        tables.Column("cannot be judged", lambda query: query.unjudgeable, "unjudgeable"),
+        tables.Column("open", lambda query: query.open),
     ],
 )
 
@@ -120,7 +119,7 @@ def status(ws: Workspace) -> Status:
             queries=len(stage.queries),
             pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
             pairs=len(outcome.planned),
-            assessors=progress_of(stage.everyone, outcome),
+            assessors=study_tables.progress_of(stage.everyone, outcome),
             to_judge=outcome.progress.left,
             incomplete=len(outcome.incomplete),
             returned=len(outcome.returned),

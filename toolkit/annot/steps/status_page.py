@@ -12,12 +12,10 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from annot.base.names import counted
-from annot.judging.progress import AgreementSoFar, Look, by_day, papers_with_complete_pairs, progress_of
-from annot.judging.states import remembered_findings
+from annot.judging import progress, states
 from annot.publishing.browse_page import pages_in, with_links
+from annot.publishing.report import status_page, terminal
 from annot.publishing.report.notices import RESTS_ON, notices
-from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords, page
-from annot.publishing.report.terminal import bar, share_done
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 
@@ -35,7 +33,7 @@ class StatusPage:
     def __init__(
         self,
         ws: Workspace,
-        said: Callable[[], StatusWords],
+        said: Callable[[], status_page.StatusWords],
         *,
         every: float = MINUTE,
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
@@ -48,7 +46,7 @@ class StatusPage:
         """The study in one line, as it was when it was last looked at."""
         self._ws, self._said, self._clock, self._zone = ws, said, clock, zone
         self._every = max(every, MINUTE)
-        self._agreement = AgreementSoFar(least_papers=LEAST_PAPERS)
+        self._agreement = progress.AgreementSoFar(least_papers=status_page.LEAST_PAPERS)
         self._behind = False
 
     def renew(self, *, news: bool, trouble: str = "") -> None:
@@ -73,12 +71,12 @@ class StatusPage:
         with ws.reading() as session:
             snapshot = snapshot_of(session, ws)
         rests_on = RESTS_ON["status"]
-        untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
+        untrue = notices(states.remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
         words = replace(words, notices=(*untrue, *words.notices))
-        look = progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
-        days = by_day(snapshot, now=now, zone=self._zone)
-        papers = papers_with_complete_pairs(snapshot)
-        text = page(
+        look = progress.progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
+        days = progress.by_day(snapshot, now=now, zone=self._zone)
+        papers = progress.papers_with_complete_pairs(snapshot)
+        text = status_page.page(
             snapshot,
             look,
             days,
@@ -105,9 +103,9 @@ class StatusPage:
             return None
 
 
-def line(look: Look) -> str:
+def line(look: progress.Look) -> str:
     """The study in one line."""
-    share = share_done(look.judged, look.planned)
+    share = terminal.share_done(look.judged, look.planned)
     people = ", ".join(f"{assessor.assessor} {assessor.judged}/{assessor.assigned}" for assessor in look.assessors)
-    done = f"{bar(look.judged, look.planned)} {look.judged} of {counted(look.planned, 'answer')} ({share})"
+    done = f"{terminal.bar(look.judged, look.planned)} {look.judged} of {counted(look.planned, 'answer')} ({share})"
     return f"{done}  {counted(look.settling.open, 'open dispute')}  {people}"

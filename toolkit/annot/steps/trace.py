@@ -19,34 +19,22 @@ from annot.base.records import Adjudication, Assignment, Draw, Judgement, Paper,
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import came_in
-from annot.publishing.report.single_pages import (
-    GivenAnswer,
-    InRun,
-    PoolOrigin,
-    Sentence,
-    ShownGrades,
-    Standing,
-    Trace,
-    TracedPaper,
-    TracedVersion,
-)
-from annot.store import adjudications, facet_labels, judgements, papers, projects
+from annot.publishing.report import single_pages
+from annot.store import adjudications, facet_labels, judgements, models, papers, projects, shown
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
 from annot.store.facet_labels import FacetLabels
 from annot.store.judgements import SourcedJudgement
-from annot.store.models import PoolSample
-from annot.store.shown import Display, display_parts, read_versions
 from annot.study.outcome import Outcome
 from annot.study.shown_versions import VersionNumbers
 from annot.study.snapshot import Snapshot, exported_qrels, snapshot_of
 from annot.study.workspace import Workspace
 
-Displays = Mapping[str, Display]
+Displays = Mapping[str, shown.Display]
 """Displays that answers were given on, by hash."""
 NOTHING_SHOWN: Displays = MappingProxyType({})
 
 
-def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
+def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
     """The story of the pair. Raises InputError, with the near name, for an unknown query or document."""
     pair = (query_id, doc_id)
     with ws.reading() as session:
@@ -59,7 +47,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         settled = adjudications.read_history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
         answers: tuple[SourcedJudgement | SourcedAdjudication, ...] = (*judged, *settled)
-        displays = display_parts(session, (answer.shown_sha256 for answer in answers))
+        displays = shown.display_parts(session, (answer.shown_sha256 for answer in answers))
         texts_of_pair = tuple(_text_versions(session, query.topic_id, doc_id, answers, displays, snapshot))
     outcome = snapshot.outcome
     topic = snapshot.texts.get(query.topic_id)
@@ -77,7 +65,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         *_judged(judged, outcome, displays, texts_of_pair),
         *_settled(settled, outcome, displays, texts_of_pair),
     )
-    return Trace(
+    return single_pages.Trace(
         query_id=query_id,
         doc_id=doc_id,
         facet=query.facet,
@@ -127,11 +115,11 @@ def _text_versions(
     answers: Sequence[SourcedJudgement | SourcedAdjudication],
     displays: Displays,
     snapshot: Snapshot,
-) -> Iterator[TracedVersion]:
+) -> Iterator[single_pages.TracedVersion]:
     """Versions of the texts of the pair that were corrected."""
     query_id = next((answer.record.query_id for answer in answers), "")
     judged_texts = snapshot.judged_texts.get((query_id, doc_id))
-    recorded = read_versions(session, "text")
+    recorded = shown.read_versions(session, "text")
     sides: tuple[tuple[Literal["query", "document"], str, str], ...]
     sides = (("query", "topic", topic_id), ("document", "document", doc_id))
     for side, part, text_id in sides:
@@ -143,7 +131,7 @@ def _text_versions(
                 _person(answer) for answer in answers if _shown_in(displays, answer).get(part) == version.sha256
             )
             latest = versions[-1].sha256
-            yield TracedVersion(
+            yield single_pages.TracedVersion(
                 text_id=text_id,
                 side=side,
                 number=number,
@@ -162,18 +150,18 @@ def _person(answer: SourcedJudgement | SourcedAdjudication) -> str:
     return record.assessor if isinstance(record, Judgement) else record.adjudicator
 
 
-def _shown_in(displays: Displays, answer: SourcedJudgement | SourcedAdjudication) -> Display:
+def _shown_in(displays: Displays, answer: SourcedJudgement | SourcedAdjudication) -> shown.Display:
     return displays.get(answer.shown_sha256 or "", {})
 
 
-def _in_version(paper: Paper, version: TracedVersion) -> Paper:
+def _in_version(paper: Paper, version: single_pages.TracedVersion) -> Paper:
     return replace(paper, title=version.title, sentences=version.sentences)
 
 
 def _versions(
     answers: Sequence[SourcedJudgement | SourcedAdjudication],
     query: Query,
-    displays: Mapping[str, Display],
+    displays: Mapping[str, shown.Display],
     numbers: VersionNumbers,
 ) -> Iterator[str]:
     """Sentences on what was shown with the pair for each revision of an answer, if it was sent in several versions."""
@@ -195,7 +183,7 @@ def _refuse_unknown(query_id: str, doc_id: str, pool: Pool | None, plan: tuple[A
     )
 
 
-def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> TracedPaper | None:
+def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> single_pages.TracedPaper | None:
     if paper is None:
         return None
     # The labels on record are of the newest version.
@@ -204,13 +192,13 @@ def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> Tr
     # The hash of a document that is no passage is the same as before there were passages.
     values = {name: value for name, value in asdict(paper).items() if name != "part_of" or value is not None}
     record = json.dumps(values, sort_keys=True, ensure_ascii=False)
-    return TracedPaper(
+    return single_pages.TracedPaper(
         paper_id=paper.paper_id,
         title=paper.title,
         year=paper.year,
         part_of=paper.part_of,
         sentences=tuple(
-            Sentence(position, text, label, label and ws.settings.facet_of(label))
+            single_pages.Sentence(position, text, label, label and ws.settings.facet_of(label))
             for position, (text, label) in enumerate(zip(paper.sentences, sentence_labels, strict=True), start=1)
         ),
         labels_origin=labels and labels.origin,
@@ -218,7 +206,7 @@ def _paper(ws: Workspace, paper: Paper | None, labels: FacetLabels | None) -> Tr
     )
 
 
-def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> PoolOrigin | None:
+def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> single_pages.PoolOrigin | None:
     if pool is None:
         return None
     settings = {name: getattr(pool, name) for name in ("mode", "per_method", "ranking_depth", "seed")}
@@ -226,7 +214,7 @@ def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> PoolOrigin 
     added = next((addition for addition in pool.additions if addition.version == version), None)
     for position, entry in enumerate(pool.entries, start=1):
         if entry.doc_id == doc_id:
-            return PoolOrigin(
+            return single_pages.PoolOrigin(
                 *(position, len(pool.entries), entry.drawn, entry.also),
                 rankings_sha256=rankings_sha256,
                 added=added,
@@ -245,13 +233,13 @@ def _had_by(ws: Workspace, paper_id: str, doc_id: str) -> tuple[Draw, ...]:
     )
 
 
-def _runs(ws: Workspace, query_id: str, doc_id: str) -> tuple[InRun, ...]:
+def _runs(ws: Workspace, query_id: str, doc_id: str) -> tuple[single_pages.InRun, ...]:
     in_runs = []
     for _, run in _read_runs(ws.runs):
         ranking = run.rankings.get(query_id, ())
         ranks = ((rank, ranked.score) for rank, ranked in enumerate(ranking, start=1) if ranked.doc_id == doc_id)
         rank, score = next(ranks, (None, None))
-        in_runs.append(InRun(run.tag, rank, score, len(ranking)))
+        in_runs.append(single_pages.InRun(run.tag, rank, score, len(ranking)))
     return tuple(in_runs)
 
 
@@ -265,8 +253,8 @@ def _judged(
     history: tuple[SourcedJudgement, ...],
     outcome: Outcome,
     displays: Displays = NOTHING_SHOWN,
-    versions: Sequence[TracedVersion] = (),
-) -> Iterator[GivenAnswer]:
+    versions: Sequence[single_pages.TracedVersion] = (),
+) -> Iterator[single_pages.GivenAnswer]:
     for sourced in history:
         answer = sourced.record
         # Answers of earlier revisions differ at least in their revision.
@@ -287,8 +275,8 @@ def _settled(
     history: tuple[SourcedAdjudication, ...],
     outcome: Outcome,
     displays: Displays = NOTHING_SHOWN,
-    versions: Sequence[TracedVersion] = (),
-) -> Iterator[GivenAnswer]:
+    versions: Sequence[single_pages.TracedVersion] = (),
+) -> Iterator[single_pages.GivenAnswer]:
     for sourced in history:
         answer = sourced.record
         pair = answer.pair
@@ -304,13 +292,13 @@ def _settled(
 
 
 def _on_versions(
-    answer: SourcedJudgement | SourcedAdjudication, displays: Displays, versions: Sequence[TracedVersion]
+    answer: SourcedJudgement | SourcedAdjudication, displays: Displays, versions: Sequence[single_pages.TracedVersion]
 ) -> tuple[str, ...]:
     shown = {*map(str, _shown_in(displays, answer).values())}
     return tuple(version.name for version in versions if version.sha256 in shown)
 
 
-def _given_answer(sourced: SourcedJudgement | SourcedAdjudication, **values: Any) -> GivenAnswer:
+def _given_answer(sourced: SourcedJudgement | SourcedAdjudication, **values: Any) -> single_pages.GivenAnswer:
     """values: fields that judgements and adjudications do not share."""
     fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
     origin = ("source", "annotation", "recorded_at")
@@ -320,7 +308,7 @@ def _given_answer(sourced: SourcedJudgement | SourcedAdjudication, **values: Any
     common["at"] = moment or sourced.recorded_at
     if sourced.ruling is not None:
         common["source"] = f"{sourced.ruling} by the lead"
-    return GivenAnswer(**({"occasion": 1, "repeat": False, "reason": None} | common | values))
+    return single_pages.GivenAnswer(**({"occasion": 1, "repeat": False, "reason": None} | common | values))
 
 
 def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:
@@ -330,7 +318,7 @@ def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:
 
 def _shown(
     settled: tuple[SourcedAdjudication, ...], judged: tuple[SourcedJudgement, ...], opinions: tuple[ShownOpinions, ...]
-) -> Iterator[ShownGrades]:
+) -> Iterator[single_pages.ShownGrades]:
     """Grades that each adjudicator saw, for each answer that they gave."""
     for sourced in settled:
         answer, moment = sourced.record, _moment(sourced)
@@ -342,7 +330,9 @@ def _shown(
         else:
             grade_of = {earlier.record.assessor: earlier.record.grade for earlier in _until(judged, moment)}
             grades = tuple((name, grade_of.get(name)) for name in answer.shown)
-        yield ShownGrades(answer.adjudicator, answer.revision, moment, answer.ratings, grades, sent is not None)
+        yield single_pages.ShownGrades(
+            answer.adjudicator, answer.revision, moment, answer.ratings, grades, sent is not None
+        )
 
 
 def _until(judged: tuple[SourcedJudgement, ...], moment: str | None) -> Iterator[SourcedJudgement]:
@@ -354,7 +344,7 @@ def _until(judged: tuple[SourcedJudgement, ...], moment: str | None) -> Iterator
             yield sourced
 
 
-def _standing(pair: tuple[str, str], outcome: Outcome, sample: PoolSample | None) -> Standing:
+def _standing(pair: tuple[str, str], outcome: Outcome, sample: models.PoolSample | None) -> single_pages.Standing:
     if pair in outcome.adjudications:
         return "adjudicated"
     if pair in outcome.unjudgeable:

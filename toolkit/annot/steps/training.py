@@ -18,33 +18,13 @@ from annot.base.names import check_name, moment_now
 from annot.base.records import Paper
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
 from annot.formats.input_files import GoldLine, read_full_texts, read_gold, write_full_texts, write_gold
+from annot.judging import plan_on_record, trial_answers
 from annot.judging.exchange.outgoing import material_of
-from annot.judging.plan_on_record import adjudicators_of
-from annot.judging.trial_answers import (
-    AGREED,
-    FIGURES,
-    HIDDEN,
-    NO_REASONS,
-    ROUNDS,
-    TRAIN,
-    TRIAL,
-    HiddenGoldResult,
-    SubstudyReport,
-    TrainedAssessor,
-    by_person,
-    grades_of,
-    hidden_gold_of,
-    substudy_of,
-    training_of,
-)
 from annot.judging.trial_draws import assigned, draw_gold, draw_hidden, draw_substudy, plan_lines, query_by_query
 from annot.measuring.agreement.coefficients import TITLES
+from annot.publishing.report import study, tables
 from annot.publishing.report.sections.collection import chosen
-from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Column, Columns
-from annot.store import people, projects, trials
-from annot.store.pools import read_queries, read_topics
-from annot.store.trials import Gold
+from annot.store import people, pools, projects, trials
 from annot.study import guidelines
 from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
 from annot.study.snapshot import read_snapshot
@@ -69,7 +49,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
         gold = [row for row in trials.read_gold(session) if row.pair not in sent]
-        pairs = {example.final: (example.pair, "") for example in chosen(Study(snapshot), facet)}
+        pairs = {example.final: (example.pair, "") for example in chosen(study.Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
             raise MissingInput(
@@ -126,12 +106,12 @@ class HiddenGoldCount:
     added: int
 
 
-HIDDEN_GOLD = Columns[HiddenGoldCount](
-    [Column("assessor", lambda count: count.assessor)],
+HIDDEN_GOLD = tables.Columns[HiddenGoldCount](
+    [tables.Column("assessor", lambda count: count.assessor)],
     [
-        Column("pairs", lambda count: count.pairs),
-        Column("hidden gold", lambda count: count.hidden),
-        Column("added now", lambda count: count.added),
+        tables.Column("pairs", lambda count: count.pairs),
+        tables.Column("hidden gold", lambda count: count.hidden),
+        tables.Column("added now", lambda count: count.added),
     ],
 )
 
@@ -142,8 +122,8 @@ class TrainingReport:
 
     level: float
     titles: dict[str, str]
-    assessors: tuple[TrainedAssessor, ...]
-    hidden: tuple[HiddenGoldResult, ...]
+    assessors: tuple[trial_answers.TrainedAssessor, ...]
+    hidden: tuple[trial_answers.HiddenGoldResult, ...]
     """Assessors with hidden gold pairs."""
 
 
@@ -155,7 +135,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     """
     path = ws.training / "gold.tsv"
     with ws.reading() as session:
-        queries_by_id = {query.query_id: query for query in read_queries(session)}
+        queries_by_id = {query.query_id: query for query in pools.read_queries(session)}
         standing = trials.read_gold(session)
         outcome = outcome_of(session, ws.settings)
     if file is None:
@@ -186,7 +166,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     else:
         data = given_bytes(file, expected="a table of gold pairs")
         lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(queries_by_id))]
-    new_gold = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
+    new_gold = tuple(trials.Gold(*line, position) for position, line in enumerate(lines, start=1))
     # Every text must be there before anybody is sent something.
     material_of(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
@@ -198,7 +178,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         pairs=len(new_gold),
         by_facet=dict(sorted(Counter(queries_by_id[gold.query_id].facet for gold in new_gold).items())),
         by_grade=dict(sorted(Counter(gold.grade for gold in new_gold).items())),
-        without_reason=sum(gold.why.strip() in NO_REASONS for gold in new_gold),
+        without_reason=sum(gold.why.strip() in trial_answers.NO_REASONS for gold in new_gold),
         added=len({one.pair for one in new_gold} - {one.pair for one in standing}),
         path=path,
     )
@@ -212,20 +192,20 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
     with ws.writing() as session:
         decisions = outcome_of(session, ws.settings).decisions
         left = people.who_left(session)
-        planned = by_person(
+        planned = trial_answers.by_person(
             assignment for assignment in people.read_assignments(session) if assignment.assessor not in left
         )
-        in_training = by_person(trials.read_assignments(session, TRAIN))
+        in_training = trial_answers.by_person(trials.read_assignments(session, trial_answers.TRAIN))
         # Whoever has judged or settled a pair knows it, whatever the plan says by now.
         met = {(name, asked.pair) for name, asked in answered_of(session)}
-        met |= {(name, pair) for pair, names in adjudicators_of(session).items() for name in names}
+        met |= {(name, pair) for pair, names in plan_on_record.adjudicators_of(session).items() for name in names}
         if not planned:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
             raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
         assignments = []
         for name, pairs_of_person in sorted(planned.items()):
-            standing = trials.read_assignments(session, HIDDEN, name)
+            standing = trials.read_assignments(session, trial_answers.HIDDEN, name)
             hidden = {assignment.pair for assignment in standing}
             drawn = draw_hidden(
                 name,
@@ -238,7 +218,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
                 count=round(share * len(pairs_of_person)) - len(hidden),
                 seed=ws.settings.seed,
             )
-            trials.add_assignments(session, HIDDEN, assigned(name, drawn, behind=len(standing)))
+            trials.add_assignments(session, trial_answers.HIDDEN, assigned(name, drawn, behind=len(standing)))
             assignments.append(HiddenGoldCount(name, len(pairs_of_person), len(hidden) + len(drawn), len(drawn)))
         if dry_run:
             session.rollback()
@@ -248,10 +228,12 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
 def report(ws: Workspace) -> TrainingReport:
     """Answers of each assessor in training against the gold grades, from the last pull."""
     with ws.reading() as session:
-        found, hidden = training_of(ws, session), hidden_gold_of(ws, session)
+        found, hidden = trial_answers.training_of(ws, session), trial_answers.hidden_gold_of(ws, session)
     if not found and not hidden:
         raise MissingInput("no one is in training", hint="send the first batch with `annot push training`")
-    return TrainingReport(ws.settings.agreement.level, {name: TITLES[name] for name in FIGURES}, found, hidden)
+    return TrainingReport(
+        ws.settings.agreement.level, {name: TITLES[name] for name in trial_answers.FIGURES}, found, hidden
+    )
 
 
 def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
@@ -261,13 +243,13 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
         words = [settled.reason, settled.comment]
     else:
         words = [
-            AGREED,
+            trial_answers.AGREED,
             *(judgement.comment for judgement in outcome.judgements if judgement.pair == (query_id, doc_id)),
         ]
     return ": ".join(filter(None, words))
 
 
-def _table(golden: Sequence[Gold]) -> str:
+def _table(golden: Sequence[trials.Gold]) -> str:
     return write_gold(GoldLine(*gold[:4]) for gold in golden)
 
 
@@ -302,15 +284,18 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     with ws.reading() as session:
         present = [person.assessor for person in people.read_assessors(session) if person.left_on is None]
         check_name(assessor, present, what="assessor")
-        standing = trials.read_trial(session, TRIAL)
-        known, without = read_queries(session), read_topics(session).keys()
-        final = grades_of(outcome_of(session, ws.settings).decisions)
+        standing = trials.read_trial(session, trial_answers.TRIAL)
+        known, without = pools.read_queries(session), pools.read_topics(session).keys()
+        final = trial_answers.grades_of(outcome_of(session, ws.settings).decisions)
     if standing is not None and all(standing[name] == value for name, value in wishes.items()):
         return _planned(standing, texts, new=False)
     if not final:
         raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
     drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
-    asked = {view: query_by_query(drawn.pairs, TRIAL, view, seed=ws.settings.seed) for view in ROUNDS}
+    asked = {
+        view: query_by_query(drawn.pairs, trial_answers.TRIAL, view, seed=ws.settings.seed)
+        for view in trial_answers.ROUNDS
+    }
     lines = plan_lines(asked)
     facts: dict[str, Any] = {
         **wishes,
@@ -326,19 +311,19 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     if not dry_run:
         with ws.writing() as session:
             _refuse_sent(session)
-            trials.put_trial(session, TRIAL, facts)
+            trials.put_trial(session, trial_answers.TRIAL, facts)
             for view, sequence in asked.items():
-                trials.replace_assignments(session, ROUNDS[view], assigned(assessor, sequence))
+                trials.replace_assignments(session, trial_answers.ROUNDS[view], assigned(assessor, sequence))
         write_file(ws.substudy / "plan.jsonl", lines)
         write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))
         write_manifest(ws.substudy / "manifest.json", files=[ws.substudy / "plan.jsonl"], inputs={}, facts=wishes)
     return _planned(facts, texts, new=True)
 
 
-def substudy_report(ws: Workspace) -> SubstudyReport:
+def substudy_report(ws: Workspace) -> trial_answers.SubstudyReport:
     """Agreement of the views with each other and with the final grades, and the time a pair takes in each."""
     with ws.reading() as session:
-        return substudy_of(ws, session)
+        return trial_answers.substudy_of(ws, session)
 
 
 def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> PlannedSubstudy:
@@ -350,7 +335,7 @@ def _planned(facts: Mapping[str, Any], texts: Path, *, new: bool) -> PlannedSubs
 def _refuse_sent(session: Session) -> None:
     sent = [
         project
-        for round in ROUNDS.values()
+        for round in trial_answers.ROUNDS.values()
         for project in projects.read_projects(session, round=round)
         if projects.read_tasks(session, project.project)
     ]

@@ -20,21 +20,8 @@ from annot.base.records import Advance
 from annot.formats.vector_files import RowCounts
 from annot.pools.pool_design import design_of_settings, read_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.ranking import vectors, word_vectors
+from annot.ranking import given_vectors, search, vectors, word_vectors
 from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
-from annot.ranking.given_vectors import (
-    SEMANTIC_SCHOLAR,
-    Coverage,
-    Form,
-    KeptRows,
-    WordsForm,
-    blocks_of,
-    check_replaceable,
-    check_set_name,
-    coverage_of,
-    only_space,
-    read_word_vectors,
-)
 from annot.ranking.index import (
     WHOLE,
     IndexPart,
@@ -48,11 +35,8 @@ from annot.ranking.index import (
     words_place,
 )
 from annot.ranking.methods import LSA, METHODS
-from annot.ranking.search import Metric
+from annot.ranking.systems import papers, system
 from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
-from annot.ranking.systems.papers import VECTOR_SYSTEMS
-from annot.ranking.systems.system import EncoderWeights, digest_of
-from annot.ranking.vectors import Precision, VectorsWriter
 from annot.store.papers import paper_ids
 from annot.store.pools import read_topics
 from annot.study.workspace import Workspace, check_files
@@ -62,8 +46,8 @@ from annot.study.workspace import Workspace, check_files
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-KNOWN: dict[str, EncoderWeights] = {
-    system.name: system.weights for system in VECTOR_SYSTEMS if system.weights is not None
+KNOWN: dict[str, system.EncoderWeights] = {
+    system.name: system.weights for system in papers.VECTOR_SYSTEMS if system.weights is not None
 }
 LACKING = 10
 """Frequent words without a vector that are named."""
@@ -77,8 +61,8 @@ class ImportedVectors:
 
     name: str
     space: str
-    metric: Metric
-    precision: Precision
+    metric: search.Metric
+    precision: vectors.Precision
     dimensions: int
     kept: int
     zero: int
@@ -102,7 +86,7 @@ def add_files(
     name: str,
     files: Sequence[Path],
     *,
-    form: Form,
+    form: given_vectors.Form,
     space: str | None,
     model: str | None,
     metric: str,
@@ -117,7 +101,7 @@ def add_files(
     space: the one the vectors lie in; None if the files or the name of the set tell it. half: keep half precision.
     Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
-    check_set_name(name)
+    given_vectors.check_set_name(name)
     compared = _metric(metric)
     check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
@@ -129,12 +113,12 @@ def add_files(
     }
     names = papers | name_of.keys()
     tally = RowCounts()
-    own_space = None if SEMANTIC_SCHOLAR in map(form.of, files) else only_space(ws, name)
-    precision: Precision = "float16" if half else "float32"
-    kept = KeptRows(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
-    writer = VectorsWriter(ws.vectors / name, most=len(names), precision=kept.precision)
+    own_space = None if given_vectors.SEMANTIC_SCHOLAR in map(form.of, files) else given_vectors.only_space(ws, name)
+    precision: vectors.Precision = "float16" if half else "float32"
+    kept = given_vectors.KeptRows(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
+    writer = vectors.VectorsWriter(ws.vectors / name, most=len(names), precision=kept.precision)
     with nullcontext() if dry_run else writer:
-        for block in blocks_of(files, form, names, tally, advance):
+        for block in given_vectors.blocks_of(files, form, names, tally, advance):
             ids, rows = kept.take(block)
             if ids and not dry_run:
                 writer.add([name_of.get(doc_id, doc_id) for doc_id in ids], rows)
@@ -170,14 +154,14 @@ def add_files(
 class ImportedWordVectors:
     """A file of word vectors in figures."""
 
-    form: WordsForm
+    form: given_vectors.WordsForm
     dimensions: int
     kept: int
     unusable: int
     """Words that no text has once it is lower-cased and cut into words."""
     not_finite: int
     sha256: str
-    coverage: Coverage | None
+    coverage: given_vectors.Coverage | None
     """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
@@ -187,12 +171,12 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     To tell how much of the corpus they cover, its index is made where it is missing.
     """
     check_files([file])
-    read = read_word_vectors(file)
+    read = given_vectors.read_word_vectors(file)
     coverage = None
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, _ = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = coverage_of(inputs.corpus, read.vectors, most=LACKING)
+            coverage = given_vectors.coverage_of(inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         word_vectors.save(read.vectors, ws.word_vectors)
     rows, dimensions = read.vectors.matrix.shape
@@ -213,8 +197,8 @@ class EncodedPapers:
     name: str
     model: str
     space: str
-    metric: Metric
-    precision: Precision
+    metric: search.Metric
+    precision: vectors.Precision
     device: str
     papers: int
     topics: int
@@ -250,15 +234,15 @@ def encode(
     model: an encoder that is known by name, a folder of weights, or a model in the hub's cache. half: keep half
     precision, and on a GPU compute in it. device: as torch names it; None is a GPU where there is one.
     """
-    check_set_name(name)
+    given_vectors.check_set_name(name)
     metric_name = None if metric is None else _metric(metric)
     found = _model(ws, name, model)
-    check_replaceable(ws, name, found.space, encoded=True)
+    given_vectors.check_replaceable(ws, name, found.space, encoded=True)
     kind = _device(device, found.folder)
     on_gpu = not kind.startswith("cpu")
-    precision: Precision = "float16" if half else "float32"
+    precision: vectors.Precision = "float16" if half else "float32"
     facts: dict[str, Any] = {
-        "encoder": found.name, "weights_sha256": digest_of(found.folder), "reading": found.reading,
+        "encoder": found.name, "weights_sha256": system.digest_of(found.folder), "reading": found.reading,
         "device": kind.partition(":")[0], "batch": batch, "computed_in": "float16" if half and on_gpu else "float32",
     }  # fmt: skip
     compared = metric_name or metric_of(found.folder, found.reading)
@@ -288,7 +272,7 @@ def _topics(ws: Workspace) -> dict[str, str]:
         return read_of(read_topics(session))
 
 
-def _metric(name: str) -> Metric:
+def _metric(name: str) -> search.Metric:
     check_name(name, ("l2", "cosine"), what="--metric")
     return "cosine" if name == "cosine" else "l2"
 
@@ -313,9 +297,9 @@ def _model(ws: Workspace, name: str, model: str) -> Model:
     own_weights = weights_folder(ws) / model
     folder = own_weights if own_weights.is_dir() else Path(model)
     if folder.is_dir():
-        return Model(folder, reading_of(folder), folder.resolve().name, f"weights {digest_of(folder)[:12]}")
+        return Model(folder, reading_of(folder), folder.resolve().name, f"weights {system.digest_of(folder)[:12]}")
     if model.count("/") == 1:
-        folder = EncoderWeights(name, model, "own").find(weights_folder(ws))
+        folder = system.EncoderWeights(name, model, "own").find(weights_folder(ws))
         return Model(folder, reading_of(folder), model, model)
     raise InputError(
         f"--encoder {model}: no such folder, and no encoder of this name; {near(model, KNOWN)}",

@@ -10,21 +10,14 @@ from sqlalchemy import ColumnElement, true
 from sqlmodel import Session
 
 from annot.base.records import Adjudication, Judgement, PairKey
-from annot.store.models import (
-    ACCEPTED_TABLE,
-    ADJUDICATION_TABLE,
-    SHOWN_OPINIONS_TABLE,
-    insert_records,
-    insert_rows,
-    read_in_order,
-)
+from annot.store import models
 from annot.store.models import ShownOpinion as ShownOpinion
 from annot.store.models import ShownOpinions as ShownOpinions
 from annot.store.revisions import Revisions, SourcedAnswer
 
 SourcedAdjudication = SourcedAnswer[Adjudication]
 
-ADJUDICATIONS = Revisions(ADJUDICATION_TABLE, Adjudication)
+ADJUDICATIONS = Revisions(models.ADJUDICATION_TABLE, Adjudication)
 """Revisions of the adjudications."""
 record_adjudications = ADJUDICATIONS.record
 read_sourced = ADJUDICATIONS.read
@@ -41,19 +34,19 @@ def note_opinions(
     session: Session, adjudicator: str, shown: Mapping[PairKey, Iterable[Judgement]], *, sent_at: str
 ) -> None:
     """Record the opinions that these tasks show, if they differ from those on record."""
-    rows = SHOWN_OPINIONS_TABLE
+    rows = models.SHOWN_OPINIONS_TABLE
     last = {(row.query_id, row.doc_id): row.opinions for row in _read(session, rows.c.adjudicator == adjudicator)}
     new = []
     for key, judgements in shown.items():
         opinions = tuple(map(attrgetter("assessor", "grade", "cannot_judge", "comment"), judgements))
         if last.get(key.pair) != opinions:
             new.append(ShownOpinions(*key.pair, adjudicator, sent_at, opinions))
-    insert_records(session, SHOWN_OPINIONS_TABLE, new)
+    models.insert_records(session, models.SHOWN_OPINIONS_TABLE, new)
 
 
 def read_opinions(session: Session, query_id: str, doc_id: str) -> tuple[ShownOpinions, ...]:
     """Opinions shown for one pair, the oldest first."""
-    rows = SHOWN_OPINIONS_TABLE
+    rows = models.SHOWN_OPINIONS_TABLE
     return _read(session, (rows.c.query_id == query_id) & (rows.c.doc_id == doc_id))
 
 
@@ -72,15 +65,15 @@ def shown_at(shown: Iterable[ShownOpinions], adjudicator: str, moment: str | Non
 
 
 def _read(session: Session, condition: ColumnElement[bool]) -> tuple[ShownOpinions, ...]:
-    rows = read_in_order(session, SHOWN_OPINIONS_TABLE, ShownOpinions, ["sent_at"], condition)
+    rows = models.read_in_order(session, models.SHOWN_OPINIONS_TABLE, ShownOpinions, ["sent_at"], condition)
     return tuple(row._replace(opinions=tuple((*opinion,) for opinion in row.opinions)) for row in rows)
 
 
 def accept(session: Session, pairs: Iterable[tuple[str, str]], *, why: str, accepted_at: str) -> None:
     """Record these pairs, which are not on record yet, with the reason."""
-    insert_rows(
+    models.insert_rows(
         session,
-        ACCEPTED_TABLE,
+        models.ACCEPTED_TABLE,
         (
             {"query_id": query_id, "doc_id": doc_id, "why": why, "accepted_at": accepted_at}
             for query_id, doc_id in pairs
@@ -90,6 +83,6 @@ def accept(session: Session, pairs: Iterable[tuple[str, str]], *, why: str, acce
 
 def read_accepted(session: Session) -> dict[tuple[str, str], str]:
     """The reason for each such pair."""
-    rows = ACCEPTED_TABLE
+    rows = models.ACCEPTED_TABLE
     rows_found = session.connection().execute(rows.select().order_by(rows.c.query_id, rows.c.doc_id))
     return {(row.query_id, row.doc_id): row.why for row in rows_found}

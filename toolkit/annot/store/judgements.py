@@ -9,19 +9,7 @@ from sqlalchemy import func, select
 from sqlmodel import Session
 
 from annot.base.records import Judgement, PairReturn
-from annot.store.models import (
-    ASSESSOR_TABLE,
-    JUDGEMENT_TABLE,
-    QUERY_TABLE,
-    RETURNED_TABLE,
-    check,
-    check_known,
-    columns_of,
-    define_table,
-    insert_records,
-    read_in_order,
-    to,
-)
+from annot.store import models
 from annot.store.revisions import Revisions, SourcedAnswer
 from annot.store.shown import SHOWN_VERSION_TABLE
 
@@ -49,23 +37,23 @@ class TextRuling(NamedTuple):
     """ISO 8601, UTC."""
 
 
-TEXT_RULING_TABLE = define_table(
+TEXT_RULING_TABLE = models.define_table(
     "text_ruling",
-    columns_of(TextRuling, key=["query_id", "doc_id", "text_id", "ruled_at"]),
-    to(query_id="query.query_id"),
-    check("ruling", "ruling IN ('stays', 'again')"),
-    check("why", "why <> ''"),
+    models.columns_of(TextRuling, key=["query_id", "doc_id", "text_id", "ruled_at"]),
+    models.to(query_id="query.query_id"),
+    models.check("ruling", "ruling IN ('stays', 'again')"),
+    models.check("why", "why <> ''"),
 )
 
 
 def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
     """Record these decisions; earlier ones stay on record."""
-    insert_records(session, TEXT_RULING_TABLE, rulings)
+    models.insert_records(session, TEXT_RULING_TABLE, rulings)
 
 
 def read_rulings(session: Session) -> tuple[TextRuling, ...]:
     """All decisions, the oldest first."""
-    return read_in_order(session, TEXT_RULING_TABLE, TextRuling, ["ruled_at", "query_id", "doc_id", "text_id"])
+    return models.read_in_order(session, TEXT_RULING_TABLE, TextRuling, ["ruled_at", "query_id", "doc_id", "text_id"])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -75,7 +63,7 @@ def read_rulings(session: Session) -> tuple[TextRuling, ...]:
 
 SourcedJudgement = SourcedAnswer[Judgement]
 
-JUDGEMENTS = Revisions(JUDGEMENT_TABLE, Judgement)
+JUDGEMENTS = Revisions(models.JUDGEMENT_TABLE, Judgement)
 """Revisions of the judgements."""
 record_judgements = JUDGEMENTS.record
 read_sourced = JUDGEMENTS.read
@@ -90,7 +78,7 @@ def read_judgements(session: Session) -> tuple[Judgement, ...]:
 
 def is_judged(session: Session) -> bool:
     """True if any judgement is on record, one that counts or not."""
-    return session.connection().execute(select(JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
+    return session.connection().execute(select(models.JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
 
 
 def count_corrected_texts(session: Session) -> int:
@@ -108,23 +96,25 @@ def has_texts_on_record(session: Session) -> bool:
 
 def add_returned(session: Session, returned: PairReturn) -> None:
     """Record a pair that is returned. Raises InputError for an unknown query or assessor."""
-    check_known(session, QUERY_TABLE, [returned.query_id], what="returned")
-    check_known(session, ASSESSOR_TABLE, [returned.assessor], what="returned")
-    insert_records(session, RETURNED_TABLE, [returned])
+    models.check_known(session, models.QUERY_TABLE, [returned.query_id], what="returned")
+    models.check_known(session, models.ASSESSOR_TABLE, [returned.assessor], what="returned")
+    models.insert_records(session, models.RETURNED_TABLE, [returned])
 
 
 def withdraw_returned(session: Session, returned: PairReturn, *, withdrawn_at: str, contested: bool = False) -> None:
     """Record that this return was taken back. contested: the pair goes to an adjudicator."""
-    rows = RETURNED_TABLE
+    rows = models.RETURNED_TABLE
     of_pair = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
     session.connection().execute(rows.update().where(*of_pair).values(withdrawn_at=withdrawn_at, contested=contested))
 
 
 def read_returned(session: Session) -> tuple[PairReturn, ...]:
     """Every one, those that were taken back included, by pair, assessor and occasion."""
-    return read_in_order(session, RETURNED_TABLE, PairReturn, ["query_id", "doc_id", "assessor", "occasion"])
+    return models.read_in_order(
+        session, models.RETURNED_TABLE, PairReturn, ["query_id", "doc_id", "assessor", "occasion"]
+    )
 
 
 def sources_of_judgements(session: Session) -> set[str]:
     """Sources of the judgements on record."""
-    return set(session.connection().execute(select(JUDGEMENT_TABLE.c.source).distinct()).scalars())
+    return set(session.connection().execute(select(models.JUDGEMENT_TABLE.c.source).distinct()).scalars())

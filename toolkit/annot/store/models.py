@@ -11,48 +11,13 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    Column,
-    ColumnElement,
-    Connection,
-    Constraint,
-    Dialect,
-    Float,
-    ForeignKeyConstraint,
-    Identity,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    TypeDecorator,
-    UniqueConstraint,
-    func,
-    insert,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session
 
+from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import (
-    Addition,
-    Adjudication,
-    Assessor,
-    Assignment,
-    Draw,
-    Judgement,
-    OfPair,
-    PairReturn,
-    Pool,
-    Query,
-    Topic,
-)
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Tables of judged and ranked objects, the parts that all tables share, and functions that write and read rows as
@@ -72,7 +37,7 @@ LINE = {
     "trial_judgement": ("source", "server", "query_id", "doc_id", "assessor", "occasion", "annotation"),
 }
 """Columns that make a line of revisions, in the append-only tables."""
-TABLES = MetaData(naming_convention=dict.fromkeys(("fk", "uq", "ck", "ix"), "%(table_name)s_%(constraint_name)s"))
+TABLES = sa.MetaData(naming_convention=dict.fromkeys(("fk", "uq", "ck", "ix"), "%(table_name)s_%(constraint_name)s"))
 """All tables; the name of a rule or an index begins with that of its table."""
 T = TypeVar("T")
 
@@ -85,19 +50,19 @@ UNKNOWN = {
 """Noun and remedy for a name that no row of the table has."""
 
 
-class JsonList(TypeDecorator[tuple[Any, ...]]):
+class JsonList(sa.TypeDecorator[tuple[Any, ...]]):
     """A JSON list in the database, a tuple outside."""
 
-    impl = JSON
+    impl = sa.JSON
     cache_ok = True
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> tuple[Any, ...]:
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> tuple[Any, ...]:
         return tuple(value)
 
 
 KINDS: dict[Any, Any] = {
-    **{str: String, Literal: String, int: Integer, bool: Boolean, float: Float},
-    **{tuple: JsonList, Mapping: JSON},
+    **{str: sa.String, Literal: sa.String, int: sa.Integer, bool: sa.Boolean, float: sa.Float},
+    **{tuple: JsonList, Mapping: sa.JSON},
 }
 """The type of the column by that of the field."""
 BIG = ("seed", "account", "account_id", "remote_id")
@@ -110,47 +75,47 @@ def field_names(record: type) -> tuple[str, ...]:
     return names
 
 
-def columns_of(record: type, *, key: Sequence[str] = (), without: Sequence[str] = ()) -> list[Column[Any]]:
+def columns_of(record: type, *, key: Sequence[str] = (), without: Sequence[str] = ()) -> list[sa.Column[Any]]:
     """A column for each field of a record, but for those in `without`; `key` is the primary key."""
     hints = get_type_hints(record)
     return [column(name, hints[name], key=name in key) for name in field_names(record) if name not in without]
 
 
-def column(name: str, kind: Any, *, key: bool = False) -> Column[Any]:
+def column(name: str, kind: Any, *, key: bool = False) -> sa.Column[Any]:
     """A column for values of this kind; it may be empty if None is one of them."""
     kinds = [part for part in get_args(kind) if part is not NoneType] if NoneType in get_args(kind) else [kind]
-    sql_type = BigInteger if name in BIG and kinds == [int] else KINDS[get_origin(kinds[0]) or kinds[0]]
-    return Column(name, sql_type, primary_key=key, nullable=kinds != [kind], autoincrement=False)
+    sql_type = sa.BigInteger if name in BIG and kinds == [int] else KINDS[get_origin(kinds[0]) or kinds[0]]
+    return sa.Column(name, sql_type, primary_key=key, nullable=kinds != [kind], autoincrement=False)
 
 
-def to(**places: str) -> ForeignKeyConstraint:
+def to(**places: str) -> sa.ForeignKeyConstraint:
     """The columns name a row of another table: each with its place there, such as `query.query_id`."""
     (name, place), *_ = places.items()
     table_name = place.partition(".")[0]
-    return ForeignKeyConstraint([*places], [*places.values()], name=name if table_name == "assessor" else table_name)
+    return sa.ForeignKeyConstraint([*places], [*places.values()], name=name if table_name == "assessor" else table_name)
 
 
-def check(name: str, rule: str) -> CheckConstraint:
-    return CheckConstraint(rule, name=name)
+def check(name: str, rule: str) -> sa.CheckConstraint:
+    return sa.CheckConstraint(rule, name=name)
 
 
-def unique(name: str, *columns: str) -> UniqueConstraint:
-    return UniqueConstraint(*columns, name=name)
+def unique(name: str, *columns: str) -> sa.UniqueConstraint:
+    return sa.UniqueConstraint(*columns, name=name)
 
 
-def from_1(name: str) -> CheckConstraint:
+def from_1(name: str) -> sa.CheckConstraint:
     """The column counts from 1."""
     return check(f"{name}_from_1", f"{name} >= 1")
 
 
-def numbered() -> Column[Any]:
+def numbered() -> sa.Column[Any]:
     """A column in which the database numbers the rows."""
-    return Column("id", Integer, Identity(), primary_key=True)
+    return sa.Column("id", sa.Integer, sa.Identity(), primary_key=True)
 
 
-def define_table(name: str, columns: Iterable[Column[Any]], *rules: Constraint | Index) -> Table:
+def define_table(name: str, columns: Iterable[sa.Column[Any]], *rules: sa.Constraint | sa.Index) -> sa.Table:
     """A table of this store."""
-    return Table(name, TABLES, *columns, *rules)
+    return sa.Table(name, TABLES, *columns, *rules)
 
 
 class StoredRun(NamedTuple):
@@ -191,13 +156,15 @@ FACET_LABELS_TABLE = define_table(
     check("origin", "origin IN ('carried', 'corrected') OR origin LIKE 'predicted:_%'"),
 )
 """The sentence labels of a paper, joined by commas, and their origin."""
-TOPIC_TABLE = define_table("topic", columns_of(Topic, key=["topic_id"]), check("title", "title <> ''"))
+TOPIC_TABLE = define_table("topic", columns_of(records.Topic, key=["topic_id"]), check("title", "title <> ''"))
 """The topics that are texts."""
-QUERY_TABLE = define_table("query", columns_of(Query, key=["query_id"]), unique("topic_facet", "topic_id", "facet"))
+QUERY_TABLE = define_table(
+    "query", columns_of(records.Query, key=["query_id"]), unique("topic_facet", "topic_id", "facet")
+)
 POOL_TABLE = define_table(
     "pool",
     [
-        *columns_of(Pool, key=["topic_id"], without=("entries", "additions")),
+        *columns_of(records.Pool, key=["topic_id"], without=("entries", "additions")),
         column("rankings_sha256", str),
     ],
     check("per_method", "per_method IS NULL OR per_method >= 1"),
@@ -217,7 +184,7 @@ DRAW_TABLE = define_table(
     "draw",
     [
         *(column("topic_id", str, key=True), column("doc_id", str, key=True)),
-        *columns_of(Draw, key=["method"]),
+        *columns_of(records.Draw, key=["method"]),
         column("place", int),
     ],
     to(topic_id="pool_entry.topic_id", doc_id="pool_entry.doc_id"),
@@ -229,7 +196,7 @@ DRAW_TABLE = define_table(
 """A method that had the document. `place` 0 is the one that drew it; the others follow in their order."""
 POOL_ADDITION_TABLE = define_table(
     "pool_addition",
-    [column("topic_id", str, key=True), *columns_of(Addition, key=["version"])],
+    [column("topic_id", str, key=True), *columns_of(records.Addition, key=["version"])],
     to(topic_id="pool.topic_id"),
     check("version_from_2", "version >= 2"),
     check("depth", "depth IS NULL OR depth >= 1"),
@@ -253,26 +220,28 @@ def in_chunks(items: Iterable[T]) -> Iterator[list[T]]:
         yield chunk
 
 
-def read_records(session: Session, table: Table, record: type[T], *conditions: ColumnElement[bool]) -> Iterator[T]:
+def read_records(
+    session: Session, table: sa.Table, record: type[T], *conditions: sa.ColumnElement[bool]
+) -> Iterator[T]:
     """Rows as records, whose fields are columns of the same names; in no order."""
     columns = [table.c[name] for name in field_names(record)]
-    return (record(*row) for row in session.connection().execute(select(*columns).where(*conditions)))
+    return (record(*row) for row in session.connection().execute(sa.select(*columns).where(*conditions)))
 
 
 def read_in_order(
-    session: Session, table: Table, record: type[T], order: Sequence[str], *conditions: ColumnElement[bool]
+    session: Session, table: sa.Table, record: type[T], order: Sequence[str], *conditions: sa.ColumnElement[bool]
 ) -> tuple[T, ...]:
     """Rows as records, in the order of these fields."""
     return tuple(sorted(read_records(session, table, record, *conditions), key=attrgetter(*order)))
 
 
-def insert_records(session: Session, table: Table, records: Iterable[Any], **shared: Any) -> None:
+def insert_records(session: Session, table: sa.Table, new: Iterable[Any], **shared: Any) -> None:
     """Insert a row for each record: the table's columns from the fields of the same names, or from `shared`."""
     names = [column.name for column in table.c if column.name not in shared]
-    insert_rows(session, table, ({name: getattr(record, name) for name in names} | shared for record in records))
+    insert_rows(session, table, ({name: getattr(record, name) for name in names} | shared for record in new))
 
 
-def insert_rows(session: Session, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+def insert_rows(session: Session, table: sa.Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert the rows, which all name the same columns."""
     connection = session.connection()
     # Rows go to PostgreSQL as statements at about a fifth of the speed of its COPY.
@@ -281,13 +250,13 @@ def insert_rows(session: Session, table: Table, rows: Iterable[Mapping[str, Any]
         insert_many(connection, table, chunk)
 
 
-def _insert(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
-    connection.execute(insert(rows), chunk)
+def _insert(connection: sa.Connection, rows: sa.Table, chunk: list[Mapping[str, Any]]) -> None:
+    connection.execute(sa.insert(rows), chunk)
 
 
-def _copy(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -> None:
+def _copy(connection: sa.Connection, rows: sa.Table, chunk: list[Mapping[str, Any]]) -> None:
     columns = list(chunk[0])
-    as_json = [isinstance(rows.c[name].type, JSON | JsonList) for name in columns]
+    as_json = [isinstance(rows.c[name].type, sa.JSON | JsonList) for name in columns]
     values = (
         [json.dumps(row[name]) if dump else row[name] for name, dump in zip(columns, as_json, strict=True)]
         for row in chunk
@@ -295,7 +264,7 @@ def _copy(connection: Connection, rows: Table, chunk: list[Mapping[str, Any]]) -
     copy_rows(connection, rows.name, columns, values)
 
 
-def copy_rows(connection: Connection, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def copy_rows(connection: sa.Connection, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert the rows into the table `name` by PostgreSQL's COPY; JSON is given as text."""
     quoted = ", ".join(f'"{column}"' for column in columns)
     driver: Any = connection.connection.driver_connection
@@ -311,16 +280,16 @@ def copy_rows(connection: Connection, name: str, columns: Sequence[str], rows: I
         ) from None
 
 
-def delete_where(session: Session, table: Table, column: str, values: Iterable[Any]) -> None:
+def delete_where(session: Session, table: sa.Table, column: str, values: Iterable[Any]) -> None:
     """Delete the rows whose `column` has one of the values."""
     for chunk in in_chunks(values):
         session.connection().execute(table.delete().where(table.c[column].in_(chunk)))
 
 
-def check_known(session: Session, table: Table, names: Iterable[str], *, what: str) -> None:
+def check_known(session: Session, table: sa.Table, names: Iterable[str], *, what: str) -> None:
     """Raise InputError that lists the ids of no query of the study, or the names of no assessor."""
     (key,) = table.primary_key
-    unknown = sorted(set(names) - set(session.connection().execute(select(key)).scalars()))
+    unknown = sorted(set(names) - set(session.connection().execute(sa.select(key)).scalars()))
     if unknown:
         noun, hint = UNKNOWN[table.name]
         raise InputError(
@@ -340,7 +309,7 @@ def check_distinct(keys: Iterable[Any], *, what: str) -> None:
 
 def refuse_in_use(
     session: Session,
-    tables: Mapping[Table, str],
+    tables: Mapping[sa.Table, str],
     columns: Sequence[str],
     leaving: set[tuple[Any, ...]],
     *,
@@ -356,7 +325,7 @@ def refuse_in_use(
     in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for table, words in tables.items() if leaving else ():
         key = [table.c[name] for name in columns]
-        for *values, count in session.connection().execute(select(*key, func.count()).group_by(*key)):
+        for *values, count in session.connection().execute(sa.select(*key, sa.func.count()).group_by(*key)):
             if (*values,) in leaving:
                 in_use[(*values,)][words] += count
     if in_use:
@@ -383,11 +352,11 @@ PAIR = ("query_id", "doc_id")
 WHOSE = (*PAIR, "assessor")
 
 
-def to_query() -> Constraint:
+def to_query() -> sa.Constraint:
     return to(query_id="query.query_id")
 
 
-def to_person() -> Constraint:
+def to_person() -> sa.Constraint:
     return to(assessor="assessor.assessor")
 
 
@@ -428,7 +397,7 @@ class SampleDesign(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SampledPair(OfPair):
+class SampledPair(records.OfPair):
     """One pair of a pool under the sample."""
 
     query_id: str
@@ -612,14 +581,14 @@ class ModelCall(NamedTuple):
         return self.query_id, self.doc_id
 
 
-def answers_table(name: str, record: type, person: str) -> Table:
+def answers_table(name: str, record: type, person: str) -> sa.Table:
     """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
 
     Besides the record it has the origin of the answer (`annot.store.revisions.SourcedAnswer`), the hash of its content,
     and `chain_sha256`, the row's link of `annot.store.revisions`.
     """
     counted = [column_name for column_name in ("occasion", "revision") if column_name in (*LINE[name], "revision")]
-    columns: list[Column[Any]] = [numbered(), *columns_of(record)]
+    columns: list[sa.Column[Any]] = [numbered(), *columns_of(record)]
     columns += [column(column_name, str) for column_name in ("source", "server", "annotation", "recorded_at")]
     columns += [column(column_name, str | None) for column_name in ("changed_at", "ruling", "shown_sha256")]
     columns += [column("account", int | None), column("payload", Mapping)]
@@ -631,24 +600,27 @@ def answers_table(name: str, record: type, person: str) -> Table:
         unique("line", *LINE[name], "revision"),
         check("grade", GRADE_IN_RANGE),
         *map(from_1, counted),
-        Index("query_doc", *PAIR),
+        sa.Index("query_doc", *PAIR),
     )
 
 
 ASSESSOR_TABLE = define_table(
-    "assessor", columns_of(Assessor, key=["assessor"]), unique("account", "account"), check("named", "assessor <> ''")
+    "assessor",
+    columns_of(records.Assessor, key=["assessor"]),
+    unique("account", "account"),
+    check("named", "assessor <> ''"),
 )
 """A person. The account is an identity and never leaves the database unasked."""
 ASSIGNMENT_TABLE = define_table(
     "assignment",
-    columns_of(Assignment, key=(*WHOSE, "occasion")),
+    columns_of(records.Assignment, key=(*WHOSE, "occasion")),
     *(to_query(), to_person()),
     unique("position", "assessor", "position"),
     *(from_1("occasion"), from_1("position")),
 )
 RETURNED_TABLE = define_table(
     "returned",
-    columns_of(PairReturn, key=(*WHOSE, "occasion")),
+    columns_of(records.PairReturn, key=(*WHOSE, "occasion")),
     *(to_query(), to_person()),
     check("occasion_from_2", "occasion >= 2"),
     check("why", "why <> ''"),
@@ -705,8 +677,8 @@ TASK_SECRET_TABLE = define_table(
 """Secret that seals the keys of tasks; there is one, from the first push on."""
 CHAIN_TABLE = define_table("chain", [column("name", str, key=True), column("length", int), column("last_sha256", str)])
 """The end of the chain over the rows of one append-only table: how many were recorded, and the last link."""
-JUDGEMENT_TABLE = answers_table("judgement", Judgement, "assessor")
-ADJUDICATION_TABLE = answers_table("adjudication", Adjudication, "adjudicator")
+JUDGEMENT_TABLE = answers_table("judgement", records.Judgement, "assessor")
+ADJUDICATION_TABLE = answers_table("adjudication", records.Adjudication, "adjudicator")
 SHOWN_OPINIONS_TABLE = define_table(
     "shown_opinions",
     columns_of(ShownOpinions, key=(*PAIR, "adjudicator", "sent_at")),
@@ -730,7 +702,7 @@ TRIAL_ASSIGNMENT_TABLE = define_table(
     from_1("position"),
 )
 """One pair given to one assessor in a round whose answers never count as judgements of the collection."""
-TRIAL_JUDGEMENT_TABLE = answers_table("trial_judgement", Judgement, "assessor")
+TRIAL_JUDGEMENT_TABLE = answers_table("trial_judgement", records.Judgement, "assessor")
 """Answers in such a round, which is their `source`; a table of its own, so that none can count."""
 GOLD_TABLE = define_table(
     "gold",

@@ -13,22 +13,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, grouped
-from annot.store.models import (
-    ASSESSOR_TABLE,
-    ASSIGNMENT_TABLE,
-    JUDGEMENT_TABLE,
-    NOTICE_TABLE,
-    PLAN_TABLE,
-    PROJECT_TABLE,
-    QUERY_TABLE,
-    TASK_TABLE,
-    check_distinct,
-    check_known,
-    insert_records,
-    read_in_order,
-    read_records,
-    refuse_in_use,
-)
+from annot.store import models
 from annot.store.models import How as How
 from annot.store.models import Kind as Kind
 from annot.store.models import Notice as Notice
@@ -42,7 +27,7 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     would share an account.
     """
     people = list(assessors)
-    check_distinct((person.assessor for person in people), what="assessors")
+    models.check_distinct((person.assessor for person in people), what="assessors")
     current = {person.assessor: person for person in read_assessors(session)}
     everyone = (current | {person.assessor: person for person in people}).values()
     owners = grouped((person.account, person.assessor) for person in everyone if person.account is not None)
@@ -52,7 +37,7 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
             "an account belongs to one assessor",
             faults=[f"{', '.join(sorted(names))}: same account" for names in shared],
         )
-    rows, projects, connection = ASSESSOR_TABLE, PROJECT_TABLE, session.connection()
+    rows, projects, connection = models.ASSESSOR_TABLE, models.PROJECT_TABLE, session.connection()
     changed = [
         person
         for person in people
@@ -67,26 +52,28 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
         connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(values))
         if person.account != current[person.assessor].account:
             connection.execute(projects.update().where(projects.c.assessor == person.assessor).values(account_id=None))
-    insert_records(session, ASSESSOR_TABLE, (person for person in people if person.assessor not in current))
+    models.insert_records(
+        session, models.ASSESSOR_TABLE, (person for person in people if person.assessor not in current)
+    )
 
 
 def set_left(session: Session, assessor: str, left_on: str | None) -> None:
     """Remember when this person left; None brings them back."""
-    rows = ASSESSOR_TABLE
+    rows = models.ASSESSOR_TABLE
     session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(left_on=left_on))
 
 
 def set_shares(session: Session, shares: Mapping[str, float]) -> None:
     """Remember the hours of these people, relative to others; those not named keep theirs."""
-    check_known(session, ASSESSOR_TABLE, shares, what="--share")
-    rows = ASSESSOR_TABLE
+    models.check_known(session, models.ASSESSOR_TABLE, shares, what="--share")
+    rows = models.ASSESSOR_TABLE
     for name, share in shares.items():
         session.connection().execute(rows.update().where(rows.c.assessor == name).values(share=share))
 
 
 def read_assessors(session: Session) -> tuple[Assessor, ...]:
     """Everyone, adjudicators included, by pseudonym."""
-    return read_in_order(session, ASSESSOR_TABLE, Assessor, ["assessor"])
+    return models.read_in_order(session, models.ASSESSOR_TABLE, Assessor, ["assessor"])
 
 
 def who_left(session: Session) -> set[str]:
@@ -104,19 +91,19 @@ def replace_plan(
     names an unknown query or assessor.
     """
     new = list(assignments)
-    check_distinct(map(_key, new), what="plan")
-    check_distinct(
+    models.check_distinct(map(_key, new), what="plan")
+    models.check_distinct(
         ((assignment.assessor, assignment.position) for assignment in new), what="plan (assessor and position)"
     )
-    check_known(session, QUERY_TABLE, {assignment.query_id for assignment in new}, what="plan")
-    check_known(session, ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what="plan")
+    models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what="plan")
+    models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what="plan")
     planned, old_plan = read_assignments(session), read_plan(session)
     if old_plan is not None and old_plan._replace(created=plan.created) == plan and set(planned) == set(new):
         return
     given_up = set(map(_key, handed_on))
-    refuse_in_use(
+    models.refuse_in_use(
         session,
-        {TASK_TABLE: "pushed task"},
+        {models.TASK_TABLE: "pushed task"},
         _KEY[:2],
         {key[:2] for key in set(map(_key, planned)) - given_up} - {_key(assignment)[:2] for assignment in new},
         noun="pair",
@@ -124,8 +111,8 @@ def replace_plan(
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
     _remove_plan(session, set(map(_key, planned)) - set(map(_key, new)) - given_up)
-    insert_records(session, ASSIGNMENT_TABLE, new)
-    insert_records(session, PLAN_TABLE, [plan], id=1)
+    models.insert_records(session, models.ASSIGNMENT_TABLE, new)
+    models.insert_records(session, models.PLAN_TABLE, [plan], id=1)
 
 
 def withdraw_plan(session: Session) -> int:
@@ -137,14 +124,14 @@ def withdraw_plan(session: Session) -> int:
 
 def read_plan(session: Session) -> Plan | None:
     """Current plan; None when nothing is planned."""
-    plan = next(read_records(session, PLAN_TABLE, Plan), None)
+    plan = next(models.read_records(session, models.PLAN_TABLE, Plan), None)
     return plan and plan._replace(vacant=tuple((query_id, doc_id) for query_id, doc_id in plan.vacant))
 
 
 def read_assignments(session: Session, assessor: str | None = None) -> tuple[Assignment, ...]:
     """The assignments of one assessor or of all, by assessor and position."""
-    condition = true() if assessor is None else ASSIGNMENT_TABLE.c.assessor == assessor
-    return read_in_order(session, ASSIGNMENT_TABLE, Assignment, ["assessor", "position"], condition)
+    condition = true() if assessor is None else models.ASSIGNMENT_TABLE.c.assessor == assessor
+    return models.read_in_order(session, models.ASSIGNMENT_TABLE, Assignment, ["assessor", "position"], condition)
 
 
 _KEY = ("query_id", "doc_id", "assessor", "occasion")
@@ -153,22 +140,22 @@ _key = attrgetter(*_KEY)
 
 def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> None:
     """`leaving`: the assignments that do not come back."""
-    refuse_in_use(
+    models.refuse_in_use(
         session,
-        {JUDGEMENT_TABLE: "judgement"},
+        {models.JUDGEMENT_TABLE: "judgement"},
         _KEY,
         leaving,
         noun="pair",
         what="leave the plan",
         hint="keep what is planned and add to it; judgements are never deleted",
     )
-    for model in (ASSIGNMENT_TABLE, PLAN_TABLE):
+    for model in (models.ASSIGNMENT_TABLE, models.PLAN_TABLE):
         session.connection().execute(model.delete())
 
 
 def read_notices(session: Session) -> tuple[Notice, ...]:
     """Everything on record, the oldest first."""
-    return read_in_order(session, NOTICE_TABLE, Notice, ["at", "assessor", "kind"])
+    return models.read_in_order(session, models.NOTICE_TABLE, Notice, ["at", "assessor", "kind"])
 
 
 def record_notices(session: Session, notices: Iterable[Notice]) -> None:
@@ -181,4 +168,4 @@ def record_notices(session: Session, notices: Iterable[Notice]) -> None:
         if changes or notice.how == "consent":
             new.append(notice)
     if new:
-        insert_records(session, NOTICE_TABLE, new)
+        models.insert_records(session, models.NOTICE_TABLE, new)

@@ -15,37 +15,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Query, Topic, grouped
-from annot.store.models import (
-    ACCEPTED_TABLE,
-    ADJUDICATION_TABLE,
-    ASSIGNMENT_TABLE,
-    DRAW_TABLE,
-    GOLD_TABLE,
-    JUDGEMENT_TABLE,
-    OPINION_CALL_TABLE,
-    POOL_ADDITION_TABLE,
-    POOL_ENTRY_TABLE,
-    POOL_TABLE,
-    QUERY_TABLE,
-    SAMPLE_TABLE,
-    SAMPLED_TABLE,
-    SPLIT_TABLE,
-    TASK_TABLE,
-    TOPIC_TABLE,
-    TRIAL_ASSIGNMENT_TABLE,
-    PoolSample,
-    SampleDesign,
-    SampledPair,
-    check_distinct,
-    check_known,
-    delete_where,
-    field_names,
-    insert_records,
-    insert_rows,
-    read_in_order,
-    read_records,
-    refuse_in_use,
-)
+from annot.store import models
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The queries of the study, and those of their topics that are texts.
@@ -55,17 +25,17 @@ from annot.store.models import (
 
 
 _JUDGED: dict[Table, str] = {
-    JUDGEMENT_TABLE: "judgement",
-    ADJUDICATION_TABLE: "adjudication",
-    TASK_TABLE: "pushed task",
+    models.JUDGEMENT_TABLE: "judgement",
+    models.ADJUDICATION_TABLE: "adjudication",
+    models.TASK_TABLE: "pushed task",
 }
 _IN_USE: dict[Table, str] = {
     **_JUDGED,
-    ASSIGNMENT_TABLE: "planned assignment",
-    SPLIT_TABLE: "fold",
-    GOLD_TABLE: "gold pair",
-    TRIAL_ASSIGNMENT_TABLE: "training or sub-study pair",
-    OPINION_CALL_TABLE: "question to a model",
+    models.ASSIGNMENT_TABLE: "planned assignment",
+    models.SPLIT_TABLE: "fold",
+    models.GOLD_TABLE: "gold pair",
+    models.TRIAL_ASSIGNMENT_TABLE: "training or sub-study pair",
+    models.OPINION_CALL_TABLE: "question to a model",
 }
 
 
@@ -88,7 +58,7 @@ def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -
 
     Tasks that were sent have their own sentences on record.
     """
-    rows = QUERY_TABLE
+    rows = models.QUERY_TABLE
     for query_id, places in sentences.items():
         session.connection().execute(rows.update().where(rows.c.query_id == query_id).values(sentences=places))
 
@@ -100,25 +70,33 @@ def remove_query(session: Session, query_id: str) -> None:
     """
     check_unanswered(session, query_id)
     back = f"if there is no answer yet, `annot query remove {query_id} --sent` takes its tasks back from Label Studio"
-    _refuse(session, [query_id], {TASK_TABLE: _IN_USE[TASK_TABLE]}, "be removed", hint=back)
+    _refuse(session, [query_id], {models.TASK_TABLE: _IN_USE[models.TASK_TABLE]}, "be removed", hint=back)
     withdraw = f"take its pairs back with `annot plan --withdraw --query {query_id}`"
-    _refuse(session, [query_id], {ASSIGNMENT_TABLE: _IN_USE[ASSIGNMENT_TABLE]}, "be removed", hint=withdraw)
+    _refuse(
+        session, [query_id], {models.ASSIGNMENT_TABLE: _IN_USE[models.ASSIGNMENT_TABLE]}, "be removed", hint=withdraw
+    )
     _take_from_sample(session, [query_id])
-    for table in (SPLIT_TABLE, ACCEPTED_TABLE, QUERY_TABLE):
-        delete_where(session, table, "query_id", [query_id])
+    for table in (models.SPLIT_TABLE, models.ACCEPTED_TABLE, models.QUERY_TABLE):
+        models.delete_where(session, table, "query_id", [query_id])
 
 
 def check_unanswered(session: Session, query_id: str) -> None:
     """Raise InputError if a person or a model has answered about the query, or if its pairs are gold or under a sample
     that the query cannot leave."""
-    answers = (JUDGEMENT_TABLE, ADJUDICATION_TABLE, GOLD_TABLE, TRIAL_ASSIGNMENT_TABLE, OPINION_CALL_TABLE)
+    answers = (
+        models.JUDGEMENT_TABLE,
+        models.ADJUDICATION_TABLE,
+        models.GOLD_TABLE,
+        models.TRIAL_ASSIGNMENT_TABLE,
+        models.OPINION_CALL_TABLE,
+    )
     _refuse(session, [query_id], {table: _IN_USE[table] for table in answers}, "be removed")
     _refuse_shared_sample(session, [query_id])
 
 
 def read_queries(session: Session) -> tuple[Query, ...]:
     """All queries, by `query_id`."""
-    return read_in_order(session, QUERY_TABLE, Query, ["query_id"])
+    return models.read_in_order(session, models.QUERY_TABLE, Query, ["query_id"])
 
 
 def put_topics(session: Session, topics: Iterable[Topic]) -> None:
@@ -127,7 +105,7 @@ def put_topics(session: Session, topics: Iterable[Topic]) -> None:
     Raises InputError when a topic with judged or sent pairs would change, and when a paper is a query under its id.
     """
     topics = list(topics)
-    check_distinct((topic.topic_id for topic in topics), what="topics")
+    models.check_distinct((topic.topic_id for topic in topics), what="topics")
     topic_of = {topic.topic_id: topic for topic in topics}
     current = read_topics(session)
     queries = read_queries(session)
@@ -138,19 +116,19 @@ def put_topics(session: Session, topics: Iterable[Topic]) -> None:
         )
     changed = [topic_id for topic_id, topic in topic_of.items() if topic_id in current and current[topic_id] != topic]
     _refuse(session, [query.query_id for query in queries if query.topic_id in changed], _JUDGED, "change")
-    delete_where(session, TOPIC_TABLE, "topic_id", changed)
+    models.delete_where(session, models.TOPIC_TABLE, "topic_id", changed)
     new = [topic_id for topic_id in topic_of if topic_id in changed or topic_id not in current]
-    insert_records(session, TOPIC_TABLE, (topic_of[topic_id] for topic_id in new))
+    models.insert_records(session, models.TOPIC_TABLE, (topic_of[topic_id] for topic_id in new))
 
 
 def remove_topic(session: Session, topic_id: str) -> None:
     """Remove a topic that no longer has a query; nothing happens if it is a paper."""
-    delete_where(session, TOPIC_TABLE, "topic_id", [topic_id])
+    models.delete_where(session, models.TOPIC_TABLE, "topic_id", [topic_id])
 
 
 def read_topics(session: Session) -> dict[str, Topic]:
     """The topics that are texts, in the order of their ids."""
-    return {topic.topic_id: topic for topic in read_in_order(session, TOPIC_TABLE, Topic, ["topic_id"])}
+    return {topic.topic_id: topic for topic in models.read_in_order(session, models.TOPIC_TABLE, Topic, ["topic_id"])}
 
 
 def judged_queries(session: Session) -> frozenset[str]:
@@ -160,8 +138,8 @@ def judged_queries(session: Session) -> frozenset[str]:
 
 
 def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
-    check_distinct((query.query_id for query in queries), what="queries")
-    check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
+    models.check_distinct((query.query_id for query in queries), what="queries")
+    models.check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
     texts = read_topics(session)
     if of_papers := sorted({query.topic_id for query in queries if query.sentences and query.topic_id in texts}):
         raise InputError(
@@ -182,30 +160,32 @@ def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> 
     ]
     _refuse(session, reworded, _JUDGED, "change")
     _take_from_sample(session, removed)
-    delete_where(session, QUERY_TABLE, "query_id", removed)
+    models.delete_where(session, models.QUERY_TABLE, "query_id", removed)
     without_query = {current[query_id].topic_id for query_id in removed} - {query.topic_id for query in queries}
-    delete_where(session, TOPIC_TABLE, "topic_id", without_query)
-    rows = QUERY_TABLE
+    models.delete_where(session, models.TOPIC_TABLE, "topic_id", without_query)
+    rows = models.QUERY_TABLE
     for query in changed:
         values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}
         session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
-    insert_records(session, QUERY_TABLE, (query for query_id, query in query_of.items() if query_id not in current))
+    models.insert_records(
+        session, models.QUERY_TABLE, (query for query_id, query in query_of.items() if query_id not in current)
+    )
 
 
 def _take_from_sample(session: Session, query_ids: Sequence[str]) -> None:
     """Remove the pairs of these queries from the sample, and with the last pair the sample."""
     _refuse_shared_sample(session, query_ids)
-    delete_where(session, SAMPLED_TABLE, "query_id", query_ids)
-    if session.connection().execute(select(SAMPLED_TABLE.c.query_id).limit(1)).first() is None:
-        session.connection().execute(SAMPLE_TABLE.delete())
+    models.delete_where(session, models.SAMPLED_TABLE, "query_id", query_ids)
+    if session.connection().execute(select(models.SAMPLED_TABLE.c.query_id).limit(1)).first() is None:
+        session.connection().execute(models.SAMPLE_TABLE.delete())
 
 
 def _refuse_shared_sample(session: Session, query_ids: Sequence[str]) -> None:
     """Raise InputError if the share of a sample is of several pools together and these queries were drawn with others:
     the probabilities of the other pairs would change. Each batch is drawn by itself."""
-    if session.connection().execute(select(SAMPLE_TABLE.c.across)).scalar() != "study":
+    if session.connection().execute(select(models.SAMPLE_TABLE.c.across)).scalar() != "study":
         return
-    columns = SAMPLED_TABLE.c
+    columns = models.SAMPLED_TABLE.c
     by_chance = select(columns.query_id, columns.batch).distinct().where(columns.batch > 0)
     queries_of = grouped((batch, query_id) for query_id, batch in session.connection().execute(by_chance))
     shared = [{*several} for several in queries_of.values() if not {*several} <= {*query_ids}]
@@ -227,7 +207,7 @@ def _refuse(
     hint: str = "keep these queries, or start a new study; judgements are never deleted",
 ) -> None:
     leaving = {(query_id,) for query_id in query_ids}
-    refuse_in_use(session, tables, ["query_id"], leaving, noun="query", what=what, hint=hint)
+    models.refuse_in_use(session, tables, ["query_id"], leaving, noun="query", what=what, hint=hint)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -235,7 +215,12 @@ def _refuse(
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-OF_POOLS: tuple[Table, ...] = (DRAW_TABLE, POOL_ENTRY_TABLE, POOL_ADDITION_TABLE, POOL_TABLE)
+OF_POOLS: tuple[Table, ...] = (
+    models.DRAW_TABLE,
+    models.POOL_ENTRY_TABLE,
+    models.POOL_ADDITION_TABLE,
+    models.POOL_TABLE,
+)
 """Tables of pools; each refers to one that follows."""
 SHOWN = 5
 """Pairs that an error names."""
@@ -252,9 +237,9 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     under the sample, drawn or not.
     """
     pools = list(pools)
-    check_distinct((pool.topic_id for pool in pools), what="pools")
+    models.check_distinct((pool.topic_id for pool in pools), what="pools")
     for pool in pools:
-        check_distinct((entry.doc_id for entry in pool.entries), what=f"pool of {pool.topic_id}")
+        models.check_distinct((entry.doc_id for entry in pool.entries), what=f"pool of {pool.topic_id}")
     staying = {(pool.topic_id, entry.doc_id) for pool in pools for entry in pool.entries}
     leaving = {
         (query_id, doc_id)
@@ -262,9 +247,12 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         if (topic_id, doc_id) not in staying
     }
     hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
-    refuse_in_use(
+    models.refuse_in_use(
         session,
-        {**dict.fromkeys((JUDGEMENT_TABLE, ADJUDICATION_TABLE), "judgement"), TASK_TABLE: "pushed task"},
+        {
+            **dict.fromkeys((models.JUDGEMENT_TABLE, models.ADJUDICATION_TABLE), "judgement"),
+            models.TASK_TABLE: "pushed task",
+        },
         ["query_id", "doc_id"],
         leaving,
         noun="pair",
@@ -275,23 +263,23 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     for table in OF_POOLS:
         session.connection().execute(table.delete())
     for pool in pools:
-        insert_records(session, POOL_TABLE, [pool], rankings_sha256=rankings_sha256[pool.topic_id])
-        insert_records(session, POOL_ADDITION_TABLE, pool.additions, topic_id=pool.topic_id)
-    insert_rows(
+        models.insert_records(session, models.POOL_TABLE, [pool], rankings_sha256=rankings_sha256[pool.topic_id])
+        models.insert_records(session, models.POOL_ADDITION_TABLE, pool.additions, topic_id=pool.topic_id)
+    models.insert_rows(
         session,
-        POOL_ENTRY_TABLE,
+        models.POOL_ENTRY_TABLE,
         (
             {"topic_id": pool.topic_id, "doc_id": entry.doc_id, "position": position}
             for pool in pools
             for position, entry in enumerate(pool.entries, 1)
         ),
     )
-    insert_rows(
+    models.insert_rows(
         session,
-        DRAW_TABLE,
+        models.DRAW_TABLE,
         (
             {"topic_id": pool.topic_id, "doc_id": entry.doc_id, "place": place}
-            | {name: getattr(draw, name) for name in field_names(Draw)}
+            | {name: getattr(draw, name) for name in models.field_names(Draw)}
             for pool in pools
             for entry in pool.entries
             for place, draw in enumerate((entry.drawn, *entry.also))
@@ -301,7 +289,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
 
 def _refuse_sampled(session: Session, leaving: set[tuple[str, str]]) -> None:
     """Raise InputError if pairs of the sample would leave, as estimates without those not drawn have a bias."""
-    pair = SAMPLED_TABLE.c.query_id, SAMPLED_TABLE.c.doc_id
+    pair = models.SAMPLED_TABLE.c.query_id, models.SAMPLED_TABLE.c.doc_id
     refused = sorted(leaving & {(*row,) for row in session.connection().execute(select(*pair))}) if leaving else []
     if refused:
         raise InputError(
@@ -319,17 +307,17 @@ def remove_pool(session: Session, topic_id: str) -> None:
 
 def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]:
     """The pools by `topic_id`, of one topic or of all, in the order of the ids."""
-    rows = _rows(session, DRAW_TABLE, ("doc_id", *field_names(Draw)), topic_id)
+    rows = _rows(session, models.DRAW_TABLE, ("doc_id", *models.field_names(Draw)), topic_id)
     draws = grouped(((topic, doc_id), Draw(*draw)) for topic, doc_id, *draw in rows)
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
-    for topic, doc_id in _rows(session, POOL_ENTRY_TABLE, ["doc_id"], topic_id):
+    for topic, doc_id in _rows(session, models.POOL_ENTRY_TABLE, ["doc_id"], topic_id):
         drawing, *also = draws[topic, doc_id]
         entries[topic].append(PoolEntry(doc_id, drawing, tuple(also)))
-    rows = _rows(session, POOL_ADDITION_TABLE, field_names(Addition), topic_id)
+    rows = _rows(session, models.POOL_ADDITION_TABLE, models.field_names(Addition), topic_id)
     additions = grouped((topic, Addition(*added)) for topic, *added in rows)
-    facts = [name for name in field_names(Pool) if name not in ("topic_id", "entries", "additions")]
+    facts = [name for name in models.field_names(Pool) if name not in ("topic_id", "entries", "additions")]
     pools: dict[str, Pool] = {}
-    for topic, *row in sorted(_rows(session, POOL_TABLE, facts, topic_id), key=itemgetter(0)):
+    for topic, *row in sorted(_rows(session, models.POOL_TABLE, facts, topic_id), key=itemgetter(0)):
         facts_of_pool = dict(zip(facts, row, strict=True))
         pools[topic] = Pool(
             topic_id=topic, entries=(*entries[topic],), additions=(*additions.get(topic, ()),), **facts_of_pool
@@ -347,7 +335,7 @@ def read_pool(session: Session, topic_id: str) -> Pool:
 
 def read_rankings_sha256(session: Session) -> dict[str, str]:
     """Hash of the rankings behind each pool, by `topic_id`."""
-    return dict(sorted(map(tuple, _rows(session, POOL_TABLE, ["rankings_sha256"]))))
+    return dict(sorted(map(tuple, _rows(session, models.POOL_TABLE, ["rankings_sha256"]))))
 
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
@@ -357,13 +345,13 @@ def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
 
-def read_sample(session: Session) -> PoolSample | None:
+def read_sample(session: Session) -> models.PoolSample | None:
     """The sample on record; None if the pools are judged whole."""
-    design = next(read_records(session, SAMPLE_TABLE, SampleDesign), None)
+    design = next(models.read_records(session, models.SAMPLE_TABLE, models.SampleDesign), None)
     if design is None:
         return None
-    pairs = read_in_order(session, SAMPLED_TABLE, SampledPair, ["pair"])
-    return PoolSample(design, {pair.pair: pair for pair in pairs})
+    pairs = models.read_in_order(session, models.SAMPLED_TABLE, models.SampledPair, ["pair"])
+    return models.PoolSample(design, {pair.pair: pair for pair in pairs})
 
 
 def sample_judged_since(session: Session) -> str | None:
@@ -371,14 +359,16 @@ def sample_judged_since(session: Session) -> str | None:
 
     Pairs that were planned whole before the first sample do not count.
     """
-    pair, judged = SAMPLED_TABLE.c, JUDGEMENT_TABLE.c
+    pair, judged = models.SAMPLED_TABLE.c, models.JUDGEMENT_TABLE.c
     same_pair = (judged.query_id == pair.query_id) & (judged.doc_id == pair.doc_id) & (pair.batch > 0)
-    statement = select(func.min(judged.recorded_at)).select_from(JUDGEMENT_TABLE.join(SAMPLED_TABLE, same_pair))
+    statement = select(func.min(judged.recorded_at)).select_from(
+        models.JUDGEMENT_TABLE.join(models.SAMPLED_TABLE, same_pair)
+    )
     recorded_at: str | None = session.connection().execute(statement).scalar_one()
     return recorded_at
 
 
-def to_judge(pooled: Mapping[str, Sequence[str]], sample: PoolSample | None) -> dict[str, tuple[str, ...]]:
+def to_judge(pooled: Mapping[str, Sequence[str]], sample: models.PoolSample | None) -> dict[str, tuple[str, ...]]:
     """The documents of each query that are to be judged: those of its pool, or of these the ones that were drawn."""
     return {
         query_id: tuple(doc_id for doc_id in doc_ids if sample is None or sample.drawn(query_id, doc_id))
@@ -386,7 +376,7 @@ def to_judge(pooled: Mapping[str, Sequence[str]], sample: PoolSample | None) -> 
     }
 
 
-def replace_sample(session: Session, sample: PoolSample | None) -> None:
+def replace_sample(session: Session, sample: models.PoolSample | None) -> None:
     """Make this the sample of the study; None removes it.
 
     Raises InputError if a pair that was sent or judged would no longer be drawn.
@@ -395,29 +385,29 @@ def replace_sample(session: Session, sample: PoolSample | None) -> None:
     if current == sample:
         return
     if sample is not None:
-        check_known(session, QUERY_TABLE, {query_id for query_id, _ in sample.pairs}, what="sample")
+        models.check_known(session, models.QUERY_TABLE, {query_id for query_id, _ in sample.pairs}, what="sample")
     if current is not None:
         drawn = {pair for pair, sampled in current.pairs.items() if sampled.drawn}
         leaving = {pair for pair in drawn if not (sample and sample.drawn(*pair))}
-        refuse_in_use(
+        models.refuse_in_use(
             session,
-            {JUDGEMENT_TABLE: "judgement", TASK_TABLE: "pushed task"},
+            {models.JUDGEMENT_TABLE: "judgement", models.TASK_TABLE: "pushed task"},
             ["query_id", "doc_id"],
             leaving,
             noun="pair",
             what="leave the sample",
             hint="a sample grows only: give a larger share",
         )
-    for table in (SAMPLED_TABLE, SAMPLE_TABLE):
+    for table in (models.SAMPLED_TABLE, models.SAMPLE_TABLE):
         session.connection().execute(table.delete())
     if sample is not None:
-        insert_records(session, SAMPLE_TABLE, [sample.design], id=1)
-        insert_records(session, SAMPLED_TABLE, sample.pairs.values())
+        models.insert_records(session, models.SAMPLE_TABLE, [sample.design], id=1)
+        models.insert_records(session, models.SAMPLED_TABLE, sample.pairs.values())
 
 
 def _pooled_pairs() -> Select[Any]:
     """(query_id, topic_id, doc_id) of each query and document of its topic's pool, in the order drawn."""
-    query, entry = QUERY_TABLE, POOL_ENTRY_TABLE
+    query, entry = models.QUERY_TABLE, models.POOL_ENTRY_TABLE
     columns = query.c.query_id, query.c.topic_id, entry.c.doc_id
     return select(*columns).join(entry, entry.c.topic_id == query.c.topic_id).order_by(entry.c.position)
 
@@ -425,6 +415,10 @@ def _pooled_pairs() -> Select[Any]:
 def _rows(session: Session, table: Table, columns: Sequence[str], topic_id: str | None = None) -> Sequence[Any]:
     """`topic_id` and these columns, of one topic or of all, in the order drawn; pools by `topic_id`."""
     condition = true() if topic_id is None else table.c.topic_id == topic_id
-    order = {POOL_ENTRY_TABLE: "position", DRAW_TABLE: "place", POOL_ADDITION_TABLE: "version"}.get(table, "topic_id")
+    order = {
+        models.POOL_ENTRY_TABLE: "position",
+        models.DRAW_TABLE: "place",
+        models.POOL_ADDITION_TABLE: "version",
+    }.get(table, "topic_id")
     statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(condition)
     return session.connection().execute(statement.order_by(table.c[order])).all()

@@ -11,18 +11,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import PairKey, grouped
-from annot.store.models import (
-    ASSESSOR_TABLE,
-    ASSIGNMENT_TABLE,
-    PROJECT_TABLE,
-    QUERY_TABLE,
-    TASK_SECRET_TABLE,
-    TASK_TABLE,
-    TRIAL_ASSIGNMENT_TABLE,
-    check_known,
-    in_chunks,
-    insert_rows,
-)
+from annot.store import models
 from annot.store.models import Project as Project
 from annot.store.models import StoredRound as StoredRound
 
@@ -33,7 +22,7 @@ def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
 
     In the order in which they were hidden. Assessors without any are left out.
     """
-    rows, plan, connection = TRIAL_ASSIGNMENT_TABLE, ASSIGNMENT_TABLE, session.connection()
+    rows, plan, connection = models.TRIAL_ASSIGNMENT_TABLE, models.ASSIGNMENT_TABLE, session.connection()
     statement = select(rows.c.assessor, rows.c.query_id, rows.c.doc_id).where(rows.c.round == "hidden-gold")
     hidden = connection.execute(statement.order_by(rows.c.assessor, rows.c.position)).all()
     if not hidden:
@@ -60,14 +49,14 @@ def open_project(
 ) -> Project:
     """Project of this person, round and server; recorded with `now` when it is new, and with the server's current
     facts."""
-    check_known(session, ASSESSOR_TABLE, [assessor], what="project")
-    rows = PROJECT_TABLE
+    models.check_known(session, models.ASSESSOR_TABLE, [assessor], what="project")
+    rows = models.PROJECT_TABLE
     of_person = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
     met = {"url": url, "version": version, "account_id": account_id}
     if session.connection().execute(rows.update().where(of_person).values(**met)).rowcount == 0:
         row: dict[str, Any] = {"round": round, "assessor": assessor, "server": server, **met}
         row |= {"remote_id": None, "created": None, "sent_on": now, "shows": None, "set_back": ()}
-        insert_rows(session, PROJECT_TABLE, [row])
+        models.insert_rows(session, models.PROJECT_TABLE, [row])
     (project,) = _projects(session, of_person)
     return project
 
@@ -78,7 +67,7 @@ def set_remote_project(session: Session, project: int, remote_id: int | None, *,
     Another id than before, or the same id made at another time, means another project: its tasks are forgotten. So is
     a project that had the id before: a server that was restored gives an id again.
     """
-    rows, tasks, connection = PROJECT_TABLE, TASK_TABLE, session.connection()
+    rows, tasks, connection = models.PROJECT_TABLE, models.TASK_TABLE, session.connection()
     of_project = select(rows.c.server, rows.c.remote_id, rows.c.created).where(rows.c.id == project)
     server, *recorded = connection.execute(of_project).one()
     is_same = recorded[0] in (None, remote_id) and (recorded[1] is None or created is None or recorded[1] == created)
@@ -97,7 +86,7 @@ def note_shows(
     session: Session, project: int, shows: Mapping[str, Any], *, changed: Mapping[str, Any], now: str
 ) -> None:
     """Record the content of the project after a push, and the parts that the push found `changed` by hand."""
-    rows = PROJECT_TABLE
+    rows = models.PROJECT_TABLE
     (project_before,) = _projects(session, rows.c.id == project)
     set_back = (*project_before.set_back, *([(now, dict(changed))] if changed else []))
     update = rows.update().where(rows.c.id == project)
@@ -106,7 +95,7 @@ def note_shows(
 
 def read_projects(session: Session, *, round: StoredRound | None = None) -> tuple[Project, ...]:
     """The projects of one round or of all, by round, assessor and server."""
-    return _projects(session, true() if round is None else PROJECT_TABLE.c.round == round)
+    return _projects(session, true() if round is None else models.PROJECT_TABLE.c.round == round)
 
 
 def record_tasks(session: Session, project: int, tasks: Mapping[PairKey, int]) -> None:
@@ -125,11 +114,11 @@ def record_tasks(session: Session, project: int, tasks: Mapping[PairKey, int]) -
                 for remote_id, several in shared.items()
             ],
         )
-    check_known(session, QUERY_TABLE, {key.query_id for key in tasks}, what="tasks")
+    models.check_known(session, models.QUERY_TABLE, {key.query_id for key in tasks}, what="tasks")
     new = {key: remote_id for key, remote_id in tasks.items() if recorded.get(key) != remote_id}
     forget_tasks(session, project, new)
     rows = ({"project_id": project, **key._asdict(), "remote_id": new[key], "shown": ()} for key in new)
-    insert_rows(session, TASK_TABLE, rows)
+    models.insert_rows(session, models.TASK_TABLE, rows)
 
 
 def renew_tasks(session: Session, project: int, asked: Iterable[PairKey], tasks: Mapping[PairKey, int]) -> None:
@@ -147,20 +136,20 @@ def renew_tasks(session: Session, project: int, asked: Iterable[PairKey], tasks:
 
 def forget_tasks(session: Session, project: int, asked: Iterable[PairKey]) -> None:
     """Forget these tasks, which the server no longer has."""
-    rows = TASK_TABLE
+    rows = models.TASK_TABLE
     remote_ids = read_tasks(session, project)
-    for chunk in in_chunks(remote_ids[key] for key in asked if key in remote_ids):
+    for chunk in models.in_chunks(remote_ids[key] for key in asked if key in remote_ids):
         session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))
 
 
 def forget_query(session: Session, query_id: str) -> None:
     """Forget every task of a query, which no server has any longer."""
-    session.connection().execute(TASK_TABLE.delete().where(TASK_TABLE.c.query_id == query_id))
+    session.connection().execute(models.TASK_TABLE.delete().where(models.TASK_TABLE.c.query_id == query_id))
 
 
 def read_tasks(session: Session, project: int) -> dict[PairKey, int]:
     """The server's task id of each thing asked in a project, by pair and occasion."""
-    rows = TASK_TABLE
+    rows = models.TASK_TABLE
     columns = rows.c.query_id, rows.c.doc_id, rows.c.occasion, rows.c.remote_id
     rows_found = session.connection().execute(select(*columns).where(rows.c.project_id == project))
     return dict(sorted((PairKey(*row[:3]), row[3]) for row in rows_found))
@@ -185,14 +174,14 @@ def read_sent(session: Session) -> dict[str, set[PairKey]]:
 
 def was_sent(session: Session) -> bool:
     """True if any task was sent to be judged or adjudicated; training and sub-study do not hold the study."""
-    projects, tasks = PROJECT_TABLE, TASK_TABLE
+    projects, tasks = models.PROJECT_TABLE, models.TASK_TABLE
     sent = select(tasks.c.remote_id).join(projects, projects.c.id == tasks.c.project_id)
     of_collection = sent.where(projects.c.round.in_(("judge", "adjudicate")))
     return session.connection().execute(of_collection.limit(1)).first() is not None
 
 
 def _projects(session: Session, condition: ColumnElement[bool]) -> tuple[Project, ...]:
-    rows = PROJECT_TABLE
+    rows = models.PROJECT_TABLE
     columns = (rows.c[name] for name in ("id", *Project._fields[1:]))
     projects = (Project(*row) for row in session.connection().execute(select(*columns).where(condition)))
     return tuple(sorted(projects, key=lambda project: (project.round, project.assessor, project.server)))
@@ -200,7 +189,7 @@ def _projects(session: Session, condition: ColumnElement[bool]) -> tuple[Project
 
 def read_secret(session: Session) -> str | None:
     """The secret, in hexadecimal digits; None if no task was sealed yet."""
-    secret: str | None = session.connection().execute(select(TASK_SECRET_TABLE.c.secret)).scalar_one_or_none()
+    secret: str | None = session.connection().execute(select(models.TASK_SECRET_TABLE.c.secret)).scalar_one_or_none()
     return secret
 
 
@@ -208,5 +197,5 @@ def keep_secret(session: Session, secret: str) -> str:
     """The secret on record; `secret` is kept unless another process has kept one."""
     existing = read_secret(session)
     if existing is None:
-        insert_rows(session, TASK_SECRET_TABLE, [{"id": 1, "secret": secret}])
+        models.insert_rows(session, models.TASK_SECRET_TABLE, [{"id": 1, "secret": secret}])
     return existing or secret

@@ -15,24 +15,8 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement, Source
+from annot.store import models
 from annot.store.facet_labels import count_by_origin
-from annot.store.models import (
-    ADJUDICATION_TABLE,
-    ASSESSOR_TABLE,
-    CHAIN_TABLE,
-    FACET_LABELS_TABLE,
-    HIGHEST_GRADE,
-    JUDGEMENT_TABLE,
-    LINE,
-    OPINION_CALL_TABLE,
-    QUERY_TABLE,
-    TABLES,
-    TRIAL_JUDGEMENT_TABLE,
-    check_known,
-    field_names,
-    in_chunks,
-    insert_rows,
-)
 from annot.store.shown import SHOWN_CONTENT_TABLE, SHOWN_VERSION_TABLE, hash_of_text
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -60,17 +44,19 @@ def append_revisions(session: Session, table: Table, rows: Iterable[Mapping[str,
     for row in rows:
         last = _link(last, row)
         chained.append({**row, "chain_sha256": last})
-    insert_rows(session, table, chained)
+    models.insert_rows(session, table, chained)
     if chained:
-        connection.execute(CHAIN_TABLE.delete().where(CHAIN_TABLE.c.name == name))
-        connection.execute(CHAIN_TABLE.insert().values(name=name, length=length + len(chained), last_sha256=last))
+        connection.execute(models.CHAIN_TABLE.delete().where(models.CHAIN_TABLE.c.name == name))
+        connection.execute(
+            models.CHAIN_TABLE.insert().values(name=name, length=length + len(chained), last_sha256=last)
+        )
 
 
 def unsound_revisions(connection: Connection) -> Iterator[str]:
     """Faults of the append-only tables: contents without their hash, and rows that are missing."""
     for name, record in RECORDS.items():
-        rows, line = TABLES.tables[name], LINE[name]
-        content = [*(field for field in field_names(record) if field != "revision"), *BESIDE_RECORD]
+        rows, line = models.TABLES.tables[name], models.LINE[name]
+        content = [*(field for field in models.field_names(record) if field != "revision"), *BESIDE_RECORD]
         previous, length = "", 0
         revisions: dict[tuple[Any, ...], int] = {}
         in_order = select(rows).order_by(rows.c.id).execution_options(yield_per=1_000)
@@ -94,7 +80,7 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
 
 def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterator[str]:
     """Rows of any table with grades that the scale does not have."""
-    for table in TABLES.sorted_tables:
+    for table in models.TABLES.sorted_tables:
         if "grade" in table.c:
             wrong = select(table).where(table.c.grade.is_not(None), table.c.grade.not_in(grades))
             for row in connection.execute(wrong.order_by(*table.primary_key.columns)).mappings():
@@ -112,7 +98,12 @@ def changed_contents(session: Session) -> Iterator[str]:
         hashes_found.add(sha256)
         if hash_of_text(body) != sha256:
             yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
-    shown_by = (JUDGEMENT_TABLE, ADJUDICATION_TABLE, TRIAL_JUDGEMENT_TABLE, OPINION_CALL_TABLE)
+    shown_by = (
+        models.JUDGEMENT_TABLE,
+        models.ADJUDICATION_TABLE,
+        models.TRIAL_JUDGEMENT_TABLE,
+        models.OPINION_CALL_TABLE,
+    )
     displays = [table.c.shown_sha256 for table in shown_by]
     shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
     for sha256 in sorted((versions.keys() | shown) - hashes_found - {None}):
@@ -135,7 +126,7 @@ def _link(previous: str, row: Mapping[str, Any]) -> str:
 
 def _end(connection: Connection, name: str) -> tuple[int, str]:
     """Number of rows recorded, and the last link."""
-    ends = CHAIN_TABLE
+    ends = models.CHAIN_TABLE
     row = connection.execute(select(ends.c.length, ends.c.last_sha256).where(ends.c.name == name)).first()
     return (0, "") if row is None else (row[0], row[1])
 
@@ -169,15 +160,17 @@ CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",
 
 def read_states(session: Session) -> dict[str, str]:
     """A hash of each part; accounts are in none."""
-    ends = {row.name: [row.length, row.last_sha256] for row in session.connection().execute(CHAIN_TABLE.select())}
+    ends = {
+        row.name: [row.length, row.last_sha256] for row in session.connection().execute(models.CHAIN_TABLE.select())
+    }
     hashes = {
         part: state([*(_rows(session, name) for name in names), [ends.get(name) for name in CHAINS.get(part, ())]])
         for part, names in PARTS.items()
     }
-    corrected = FACET_LABELS_TABLE.c
+    corrected = models.FACET_LABELS_TABLE.c
     statement = select(corrected.paper_id, corrected.labels).where(corrected.origin == Source.CORRECTED)
     rows = sorted(map(tuple, session.connection().execute(statement)))
-    answers = OPINION_CALL_TABLE.c
+    answers = models.OPINION_CALL_TABLE.c
     keys = answers.name, answers.state
     counts = select(*keys, func.count(), func.max(answers.sent_at)).group_by(*keys).order_by(*keys)
     opinions = [*_rows(session, "opinion"), *map(list, session.connection().execute(counts))]
@@ -196,7 +189,7 @@ def written_mark(session: Session) -> str:
     # xmin is the transaction that wrote the row: no content is read, so this costs a few milliseconds.
     rows = (
         f"SELECT '{table.name}', count(*), coalesce(sum(xmin::text::bigint), 0) FROM \"{table.name}\""
-        for table in TABLES.sorted_tables
+        for table in models.TABLES.sorted_tables
     )
     return state([[str(value) for value in row] for row in connection.exec_driver_sql(" UNION ALL ".join(rows))])
 
@@ -207,7 +200,7 @@ def state(value: Any) -> str:
 
 
 def _rows(session: Session, name: str) -> list[list[Any]]:
-    rows = TABLES.tables[name]
+    rows = models.TABLES.tables[name]
     columns = [column for column in rows.c if column.name != "account"]
     rows_found = session.connection().execute(select(*columns).order_by(*rows.primary_key.columns))
     return [list(row) for row in rows_found]
@@ -327,9 +320,9 @@ class Revisions(Generic[R]):
     def __init__(self, rows: Table, record: type[R]) -> None:
         self._record: type[R] = record
         self._rows = rows
-        self._line = LINE[self._rows.name]
+        self._line = models.LINE[self._rows.name]
         self._person = "assessor" if "assessor" in self._line else "adjudicator"
-        self._fields = field_names(record)
+        self._fields = models.field_names(record)
         names = [f"record.{name}" if name in self._fields else name for name in self._line]
         self._key: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*names)
         """The values of the columns that make the line of a revision."""
@@ -344,12 +337,12 @@ class Revisions(Generic[R]):
         everything = list(revisions)
         table_name = f"{self._rows.name}s"
         query_ids = {revision.record.query_id for revision in everything}
-        check_known(session, QUERY_TABLE, query_ids, what=table_name)
+        models.check_known(session, models.QUERY_TABLE, query_ids, what=table_name)
         names = {self.person_of(revision.record) for revision in everything}
-        check_known(session, ASSESSOR_TABLE, names, what=table_name)
+        models.check_known(session, models.ASSESSOR_TABLE, names, what=table_name)
         self._check_grades(everything, table_name)
         lines: dict[tuple[Any, ...], AnnotationHistory[R]] = {}
-        for chunk in in_chunks(query_ids):
+        for chunk in models.in_chunks(query_ids):
             of_persons = self._rows.c[self._person].in_(names)
             lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
         new: list[dict[str, Any]] = []
@@ -493,9 +486,9 @@ class Revisions(Generic[R]):
         records = [revision.record for revision in revisions]
         faults = [
             f"{record.query_id} {record.doc_id} {self.person_of(record)}: grade {record.grade!r}, "
-            f"expected 0 to {HIGHEST_GRADE}"
+            f"expected 0 to {models.HIGHEST_GRADE}"
             for record in records
-            if record.grade is not None and not 0 <= record.grade <= HIGHEST_GRADE
+            if record.grade is not None and not 0 <= record.grade <= models.HIGHEST_GRADE
         ]
         if faults:
             raise InputError(f"{what}: {counted(len(faults), 'grade')} outside every scale", faults=faults)

@@ -9,18 +9,7 @@ from sqlalchemy import select
 from sqlmodel import Session
 
 from annot.base.records import Source
-from annot.store.models import (
-    IMPORTED_TABLE,
-    QUERY_TABLE,
-    RUN_TABLE,
-    SPLIT_TABLE,
-    check_distinct,
-    check_known,
-    delete_where,
-    insert_records,
-    insert_rows,
-    read_in_order,
-)
+from annot.store import models
 from annot.store.models import ImportedSource as ImportedSource
 from annot.store.models import StoredRun as StoredRun
 
@@ -29,27 +18,27 @@ def put_runs(session: Session, runs: Iterable[StoredRun]) -> None:
     """Add these runs, or write over those of the same tag; others stay."""
     runs = list(runs)
     tags = [run.tag for run in runs]
-    check_distinct(tags, what="runs")
-    delete_where(session, RUN_TABLE, "tag", tags)
-    insert_records(session, RUN_TABLE, runs)
+    models.check_distinct(tags, what="runs")
+    models.delete_where(session, models.RUN_TABLE, "tag", tags)
+    models.insert_records(session, models.RUN_TABLE, runs)
 
 
 def read_runs(session: Session) -> tuple[StoredRun, ...]:
     """All runs, by tag."""
-    return read_in_order(session, RUN_TABLE, StoredRun, ["tag"])
+    return models.read_in_order(session, models.RUN_TABLE, StoredRun, ["tag"])
 
 
 def put_import(session: Session, imported: ImportedSource) -> None:
     """Record an import; the same source again replaces its facts."""
-    rows = IMPORTED_TABLE
+    rows = models.IMPORTED_TABLE
     of_source = (rows.c.what == imported.what) & (rows.c.source_sha256 == imported.source_sha256)
     session.connection().execute(rows.delete().where(of_source))
-    insert_records(session, IMPORTED_TABLE, [imported])
+    models.insert_records(session, models.IMPORTED_TABLE, [imported])
 
 
 def read_imports(session: Session) -> tuple[ImportedSource, ...]:
     """Imports on record, by kind and hash."""
-    return read_in_order(session, IMPORTED_TABLE, ImportedSource, ["what", "source_sha256"])
+    return models.read_in_order(session, models.IMPORTED_TABLE, ImportedSource, ["what", "source_sha256"])
 
 
 def judgements_imported(session: Session) -> bool:
@@ -64,17 +53,17 @@ def put_split(session: Session, name: str, folds: Mapping[str, Iterable[str]]) -
     one fold, and for one that is unknown.
     """
     members = [(fold, query_id) for fold, query_ids in folds.items() for query_id in query_ids]
-    check_distinct(members, what=f"split {name}")
-    check_known(session, QUERY_TABLE, {query_id for _fold, query_id in members}, what=f"split {name}")
-    delete_where(session, SPLIT_TABLE, "name", [name])
-    insert_rows(
-        session, SPLIT_TABLE, ({"name": name, "fold": fold, "query_id": query_id} for fold, query_id in members)
+    models.check_distinct(members, what=f"split {name}")
+    models.check_known(session, models.QUERY_TABLE, {query_id for _fold, query_id in members}, what=f"split {name}")
+    models.delete_where(session, models.SPLIT_TABLE, "name", [name])
+    models.insert_rows(
+        session, models.SPLIT_TABLE, ({"name": name, "fold": fold, "query_id": query_id} for fold, query_id in members)
     )
 
 
 def read_splits(session: Session) -> dict[str, dict[str, tuple[str, ...]]]:
     """Query ids of each fold of each split, all in the order of their names."""
-    rows = SPLIT_TABLE
+    rows = models.SPLIT_TABLE
     splits: dict[str, dict[str, tuple[str, ...]]] = {}
     for name, fold, query_id in sorted(session.connection().execute(select(rows.c.name, rows.c.fold, rows.c.query_id))):
         folds = splits.setdefault(name, {})

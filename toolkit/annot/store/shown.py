@@ -17,20 +17,7 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from annot.base.records import PairKey, grouped
-from annot.store.models import (
-    PROJECT_TABLE,
-    QUERY_TABLE,
-    TASK_TABLE,
-    TOPIC_TABLE,
-    check,
-    column,
-    columns_of,
-    define_table,
-    in_chunks,
-    insert_records,
-    insert_rows,
-    to,
-)
+from annot.store import models
 
 History = tuple[tuple[str, str], ...]
 """Moments (ISO 8601, UTC), each with the SHA-256 of the content in force from then on, the oldest first."""
@@ -68,14 +55,16 @@ class ShownVersion(NamedTuple):
     """The content: Markdown of guidelines, JSON of everything else."""
 
 
-SHOWN_CONTENT_TABLE = define_table("shown_content", [column("sha256", str, key=True), column("body", str)])
+SHOWN_CONTENT_TABLE = models.define_table(
+    "shown_content", [models.column("sha256", str, key=True), models.column("body", str)]
+)
 """Each content once, by the SHA-256 of its UTF-8 bytes. Triggers refuse every change."""
-SHOWN_VERSION_TABLE = define_table(
+SHOWN_VERSION_TABLE = models.define_table(
     "shown_version",
-    columns_of(ShownVersion, key=["part", "subject", "since"], without=["body"]),
-    to(sha256="shown_content.sha256"),
-    check("part", "part IN ('scale', 'facet', 'guidelines', 'screen', 'topic', 'text')"),
-    check("why", "why IS NULL OR why <> ''"),
+    models.columns_of(ShownVersion, key=["part", "subject", "since"], without=["body"]),
+    models.to(sha256="shown_content.sha256"),
+    models.check("part", "part IN ('scale', 'facet', 'guidelines', 'screen', 'topic', 'text')"),
+    models.check("why", "why IS NULL OR why <> ''"),
 )
 """Moments from which contents were in force. Triggers refuse every change."""
 OF_SETTINGS: tuple[Part, ...] = ("scale", "facet", "guidelines", "screen")
@@ -104,17 +93,17 @@ def version(
 def keep_contents(session: Session, bodies: Iterable[str]) -> None:
     """Keep these contents, each of them once."""
     body_of = {hash_of_text(body): body for body in bodies}
-    for chunk in in_chunks(body_of):
+    for chunk in models.in_chunks(body_of):
         on_record = set(session.connection().execute(_sha256_in(chunk)).scalars())
         new = [{"sha256": sha256, "body": body_of[sha256]} for sha256 in chunk if sha256 not in on_record]
-        insert_rows(session, SHOWN_CONTENT_TABLE, new)
+        models.insert_rows(session, SHOWN_CONTENT_TABLE, new)
 
 
 def record_versions(session: Session, versions: Iterable[ShownVersion]) -> None:
     """Record that these are in force from their moments on; earlier ones stay on record."""
     new = list(versions)
     keep_contents(session, (version.body for version in new))
-    insert_records(session, SHOWN_VERSION_TABLE, new)
+    models.insert_records(session, SHOWN_VERSION_TABLE, new)
 
 
 def read_versions(session: Session, *parts: Part) -> dict[tuple[Part, str], tuple[ShownVersion, ...]]:
@@ -163,7 +152,7 @@ def moved_names(recorded: Sequence[str], names: Sequence[str]) -> list[str]:
 
 def facets_that_count(session: Session) -> dict[str, tuple[str, ...]]:
     """The labels of each facet that was sent; if a facet was removed since, its last labels while it has queries."""
-    facets_of_queries = set(session.connection().execute(select(QUERY_TABLE.c.facet).distinct()).scalars())
+    facets_of_queries = set(session.connection().execute(select(models.QUERY_TABLE.c.facet).distinct()).scalars())
     labels_of = {}
     for (_, facet), versions in read_versions(session, "facet").items():
         bodies = [json.loads(version.body) for version in versions]
@@ -176,7 +165,7 @@ def facets_that_count(session: Session) -> dict[str, tuple[str, ...]]:
 def content(session: Session, sha256s: Iterable[str]) -> dict[str, str]:
     """The contents with these hashes, by hash; those that are not on record are left out."""
     bodies: dict[str, str] = {}
-    for chunk in in_chunks(dict.fromkeys(sha256s)):
+    for chunk in models.in_chunks(dict.fromkeys(sha256s)):
         rows = session.connection().execute(_sha256_in(chunk).add_columns(SHOWN_CONTENT_TABLE.c.body))
         bodies |= {row.sha256: row.body for row in rows}
     return bodies
@@ -274,8 +263,10 @@ NOTHING_SHOWN = ShownTasks({}, _Sources({}, {}, frozenset()), "judge")
 
 def read_sources(session: Session) -> _Sources:
     """Sources of the displays of any project; read once for several projects."""
-    queries = session.connection().execute(select(QUERY_TABLE.c.query_id, QUERY_TABLE.c.topic_id, QUERY_TABLE.c.facet))
-    topics = session.connection().execute(select(TOPIC_TABLE.c.topic_id)).scalars()
+    queries = session.connection().execute(
+        select(models.QUERY_TABLE.c.query_id, models.QUERY_TABLE.c.topic_id, models.QUERY_TABLE.c.facet)
+    )
+    topics = session.connection().execute(select(models.TOPIC_TABLE.c.topic_id)).scalars()
     return _Sources(
         read_histories(session), {query_id: (topic, facet) for query_id, topic, facet in queries}, frozenset(topics)
     )
@@ -283,11 +274,11 @@ def read_sources(session: Session) -> _Sources:
 
 def read_shown(session: Session, project: int, sources: _Sources | None = None) -> ShownTasks:
     """Displays of each task of a project. sources: as read before, for another project."""
-    tasks, connection = TASK_TABLE, session.connection()
+    tasks, connection = models.TASK_TABLE, session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.shown
     rows = connection.execute(select(*columns).where(tasks.c.project_id == project))
     by_task = {PairKey(*key): tuple(map(tuple, history)) for *key, history in rows}
-    of_project = select(PROJECT_TABLE.c.round).where(PROJECT_TABLE.c.id == project)
+    of_project = select(models.PROJECT_TABLE.c.round).where(models.PROJECT_TABLE.c.id == project)
     stored = connection.execute(of_project).scalar_one_or_none() or "judge"
     return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"))
 
@@ -315,10 +306,10 @@ def note_shown(
             new[remote_ids[key]] = history
             bodies.update(shown.bodies(sha256 for _, sha256 in history))
     keep_contents(session, bodies)
-    of_task = (TASK_TABLE.c.project_id == project) & (TASK_TABLE.c.remote_id == bindparam("task"))
+    of_task = (models.TASK_TABLE.c.project_id == project) & (models.TASK_TABLE.c.remote_id == bindparam("task"))
     rows = [{"task": task, "history": history} for task, history in new.items()]
     if rows:
-        session.connection().execute(TASK_TABLE.update().where(of_task).values(shown=bindparam("history")), rows)
+        session.connection().execute(models.TASK_TABLE.update().where(of_task).values(shown=bindparam("history")), rows)
 
 
 def keep_composed(session: Session, shown: ShownTasks, sha256s: Iterable[str | None]) -> None:
@@ -341,7 +332,7 @@ def _continued(
 
 
 def _remote_ids(session: Session, project: int) -> dict[PairKey, int]:
-    rows = TASK_TABLE.c
+    rows = models.TASK_TABLE.c
     statement = select(rows.query_id, rows.doc_id, rows.occasion, rows.remote_id).where(rows.project_id == project)
     return {PairKey(*key): remote_id for *key, remote_id in session.connection().execute(statement)}
 

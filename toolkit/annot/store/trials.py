@@ -15,19 +15,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Assignment, Judgement
-from annot.store.models import (
-    ASSESSOR_TABLE,
-    GOLD_TABLE,
-    QUERY_TABLE,
-    TRIAL_ASSIGNMENT_TABLE,
-    TRIAL_JUDGEMENT_TABLE,
-    TRIAL_TABLE,
-    check_distinct,
-    check_known,
-    insert_records,
-    insert_rows,
-    read_in_order,
-)
+from annot.store import models
 from annot.store.models import Gold as Gold
 from annot.store.projects import StoredRound, read_asked
 from annot.store.revisions import AnnotationHistory, Revisions, SourcedAnswer
@@ -36,7 +24,7 @@ SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 """Rounds that show the pairs of another round again."""
 
 
-TRIALS = Revisions(TRIAL_JUDGEMENT_TABLE, Judgement)
+TRIALS = Revisions(models.TRIAL_JUDGEMENT_TABLE, Judgement)
 """Revisions of the answers."""
 record_answers = TRIALS.record
 """Each answer's `source` is its round."""
@@ -55,7 +43,7 @@ def read_given(session: Session, assessor: str) -> tuple[SourcedAnswer[Judgement
 
 def read_pairs(session: Session) -> set[tuple[str, str]]:
     """Pairs that an assessor has in any of these rounds, as (query_id, doc_id)."""
-    rows = TRIAL_ASSIGNMENT_TABLE
+    rows = models.TRIAL_ASSIGNMENT_TABLE
     return {(row[0], row[1]) for row in session.connection().execute(select(rows.c.query_id, rows.c.doc_id))}
 
 
@@ -66,9 +54,9 @@ def read_answers(session: Session, source: str) -> tuple[SourcedAnswer[Judgement
 
 def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:
     """Record the facts of a trial; earlier facts of that name are removed."""
-    rows = TRIAL_TABLE
+    rows = models.TRIAL_TABLE
     session.connection().execute(rows.delete().where(rows.c.name == name))
-    insert_rows(session, TRIAL_TABLE, [{"name": name, "facts": dict(facts)}])
+    models.insert_rows(session, models.TRIAL_TABLE, [{"name": name, "facts": dict(facts)}])
 
 
 def read_trial(session: Session, name: str) -> dict[str, Any] | None:
@@ -78,13 +66,13 @@ def read_trial(session: Session, name: str) -> dict[str, Any] | None:
 
 def read_trials(session: Session) -> dict[str, dict[str, Any]]:
     """The facts of every trial, by name."""
-    rows = TRIAL_TABLE
+    rows = models.TRIAL_TABLE
     return dict(sorted(tuple(row) for row in session.connection().execute(select(rows.c.name, rows.c.facts))))
 
 
 def replace_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
     """Make these the pairs of the round, of all its assessors. Raises InputError for an unknown query or assessor."""
-    rows = TRIAL_ASSIGNMENT_TABLE
+    rows = models.TRIAL_ASSIGNMENT_TABLE
     session.connection().execute(rows.delete().where(rows.c.round == round))
     add_assignments(session, round, assignments)
 
@@ -93,15 +81,17 @@ def add_assignments(session: Session, round: StoredRound, assignments: Iterable[
     """Add pairs to the round. Raises InputError for an unknown query or assessor, and for a pair given twice."""
     new = list(assignments)
     what = f"{round} round"
-    check_distinct(((assignment.query_id, assignment.doc_id, assignment.assessor) for assignment in new), what=what)
-    check_known(session, QUERY_TABLE, {assignment.query_id for assignment in new}, what=what)
-    check_known(session, ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=what)
-    insert_records(session, TRIAL_ASSIGNMENT_TABLE, new, round=round)
+    models.check_distinct(
+        ((assignment.query_id, assignment.doc_id, assignment.assessor) for assignment in new), what=what
+    )
+    models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what=what)
+    models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=what)
+    models.insert_records(session, models.TRIAL_ASSIGNMENT_TABLE, new, round=round)
 
 
 def read_assignments(session: Session, round: StoredRound, assessor: str | None = None) -> tuple[Assignment, ...]:
     """The pairs of a round, of one assessor or of all, by assessor and position."""
-    rows = TRIAL_ASSIGNMENT_TABLE
+    rows = models.TRIAL_ASSIGNMENT_TABLE
     columns = rows.c.query_id, rows.c.doc_id, rows.c.assessor, rows.c.position
     of_round = rows.c.round == SAME_PAIRS.get(round, round)
     rows_found = (Assignment(*row) for row in session.connection().execute(select(*columns).where(of_round)))
@@ -115,8 +105,8 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     A pair that was sent keeps its grade: an assessor may have answered it, and have been shown that grade.
     """
     new = list(gold)
-    check_distinct((pair.pair for pair in new), what="gold")
-    check_known(session, QUERY_TABLE, {pair.query_id for pair in new}, what="gold")
+    models.check_distinct((pair.pair for pair in new), what="gold")
+    models.check_known(session, models.QUERY_TABLE, {pair.query_id for pair in new}, what="gold")
     grades = {pair.pair: pair.grade for pair in new}
     sent = {key.pair for _, key in read_asked(session, round="train")}
     changed = [pair for pair in read_gold(session) if pair.pair in sent and grades.get(pair.pair) != pair.grade]
@@ -130,10 +120,10 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
             ],
             hint="keep what was sent, and add new pairs to it; a reason may be reworded",
         )
-    session.connection().execute(GOLD_TABLE.delete())
-    insert_records(session, GOLD_TABLE, new)
+    session.connection().execute(models.GOLD_TABLE.delete())
+    models.insert_records(session, models.GOLD_TABLE, new)
 
 
 def read_gold(session: Session) -> tuple[Gold, ...]:
     """The gold pairs in their order."""
-    return read_in_order(session, GOLD_TABLE, Gold, ["position"])
+    return models.read_in_order(session, models.GOLD_TABLE, Gold, ["position"])

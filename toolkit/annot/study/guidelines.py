@@ -173,10 +173,12 @@ def without_examples(text: str) -> str:
 
 
 def _packaged(ws: Workspace, name: str) -> str | None:
+    from annot.labelstudio.studio_records import CANNOT_JUDGE_LABEL
+
     for folder in PAGES_OF[ws.settings.kind]:
         packaged = files("annot.study.guideline_pages") / folder / f"{name}.md"
         if packaged.is_file():
-            return packaged.read_text(encoding="utf-8")
+            return packaged.read_text(encoding="utf-8").replace("{cannot_judge}", CANNOT_JUDGE_LABEL)
     return None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import StudyVocabulary, counted, sha256_of, without_ids
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of, without_ids
 from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
 from annot.formats.input_files import json_lines
 from annot.formats.judgements_file import decided, judgement_record
@@ -120,9 +120,9 @@ class Snapshot:
         return faceted(self.ws, self.queries)
 
     @property
-    def called(self) -> StudyVocabulary:
-        """Names of its topics and documents in texts."""
-        return _called(self.ws, self.queries, self.texts)
+    def words(self) -> StudyVocabulary:
+        """Vocabulary of the study in texts."""
+        return _vocabulary(self.ws, self.queries, self.texts)
 
     @property
     def pooled(self) -> frozenset[str]:
@@ -154,14 +154,14 @@ def faceted(ws: Workspace, queries: Sequence[Query]) -> bool:
     return any(query.facet != WHOLE for query in queries) if queries else ws.settings.faceted
 
 
-def called_in(ws: Workspace) -> StudyVocabulary:
-    """Names of the topics and documents of this study in texts."""
+def vocabulary_of(ws: Workspace) -> StudyVocabulary:
+    """Vocabulary of this study in texts."""
     with ws.reading() as session:
-        return _called(ws, read_queries(session), read_topics(session))
+        return _vocabulary(ws, read_queries(session), read_topics(session))
 
 
-def _called(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> StudyVocabulary:
-    words = StudyVocabulary("topic", "document") if texts else StudyVocabulary()
+def _vocabulary(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> StudyVocabulary:
+    words = OF_TEXTS if texts else OF_PAPERS
     return words._replace(faceted=faceted(ws, queries), binary=len(ws.settings.scale.names) == 2)
 
 

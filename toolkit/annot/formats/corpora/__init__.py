@@ -47,12 +47,14 @@ def format_of(name: str, form: str | None) -> str:
     head = head_of(name)
     if not head.start.strip():
         return ANNOT.name
+    by_record = next(known_form.name for known_form in FORMATS.values() if known_form.fits(head.record))
+    if by_record != ANNOT.name:
+        return by_record
     refuse_unread(head)
     if by_content := next((known_form for known_form in FORMATS.values() if known_form.told(head)), None):
         return by_content.name
     if head.record or head.start.lstrip().startswith((b"{", b"[")):
-        form = next(known_form.name for known_form in FORMATS.values() if known_form.fits(head.record))
-        return JSON.name if form == ANNOT.name and has_json_texts(Path(name)) else form
+        return JSON.name if has_json_texts(Path(name)) else ANNOT.name
     plain_name = name.removesuffix(".gz")
     if ending := next((form for form in FORMATS.values() if plain_name.endswith(form.endings or ("\0",))), None):
         return ending.name

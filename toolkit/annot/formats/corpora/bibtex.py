@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from annot.base.errors import InputError
 from annot.formats.cleaning import lowered, raised
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
-from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, text_of
+from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, packaged_table, text_of
 from annot.formats.paper_records import year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -28,75 +28,28 @@ from annot.formats.paper_records import year_in
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-_ACCENTS = {
-    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306", ".": "\u0307",
-    '"': "\u0308", "h": "\u0309", "r": "\u030a", "H": "\u030b", "v": "\u030c", "G": "\u030f", "d": "\u0323",
-    "textcommabelow": "\u0326", "c": "\u0327", "k": "\u0328", "b": "\u0331", "t": "\u0361",
-}  # fmt: skip
+_TEX = packaged_table("tex.toml")
+_ACCENTS: Mapping[str, str] = _TEX["accents"]
 """The combining mark that each puts on the first letter of its argument."""
 _DOTLESS = {"ı": "i", "ȷ": "j"}
-_GREEK = _words(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
-    "psi omega"
-)
-_SIGNS = {
-    **dict.fromkeys("&%$#_{}", None),
+_SIGNS: dict[str, str | None] = {
+    **dict.fromkeys("&%$#_{}"),
     **dict.fromkeys((" ", ",", ";", ":", ">", "\\", "\n", "\t", "space", "quad", "qquad", "enspace", "thinspace"), " "),
     **dict.fromkeys(("newline", "linebreak", "enskip"), " "),
     **dict.fromkeys(("!", "/", "-", "@", "relax", "protect", "null"), ""),
-    "par": "\n\n",
-    "ss": "ß", "SS": "ẞ", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "o": "ø", "O": "Ø",
-    "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ",
-    "ng": "ŋ", "NG": "Ŋ",
-    "S": "§", "P": "¶", "dag": "†", "ddag": "‡", "copyright": "©", "pounds": "£", "euro": "€", "EUR": "€",
-    "ldots": "…", "dots": "…", "slash": "/", "lq": "‘", "rq": "’", "TeX": "TeX", "LaTeX": "LaTeX", "BibTeX": "BibTeX",
-    "LaTeXe": "LaTeX2e", "XeTeX": "XeTeX", "quotesinglbase": "‚", "quotedblbase": "„", "glqq": "„", "grqq": "“",
-    "guillemotleft": "«", "guillemotright": "»", "guillemetleft": "«", "guillemetright": "»", "guilsinglleft": "‹",
-    "guilsinglright": "›", "flqq": "«", "frqq": "»",
-    "lbrace": "{", "rbrace": "}", "textbraceleft": "{", "textbraceright": "}",
-    "textless": "<", "textgreater": ">", "textbar": "|", "textbackslash": "\\", "backslash": "\\",
-    "textasciitilde": "~", "textasciicircum": "^", "textasciigrave": "`", "textasteriskcentered": "*",
-    "textunderscore": "_", "textdollar": "$", "textquotesingle": "'", "textquotedbl": '"', "textquoteleft": "‘",
-    "textquoteright": "’", "textquotedblleft": "“", "textquotedblright": "”", "textendash": "–", "textemdash": "—",
-    "textellipsis": "…", "textbullet": "•", "textperiodcentered": "·", "textdagger": "†", "textdaggerdbl": "‡",
-    "textsection": "§", "textparagraph": "¶", "textexclamdown": "¡", "textquestiondown": "¿", "textdegree": "°",
-    "textcelsius": "℃", "textmu": "µ", "textohm": "Ω", "textpm": "±", "texttimes": "×", "textdiv": "÷",
-    "textminus": "−", "textsurd": "√", "textlnot": "¬", "textonehalf": "½", "textonequarter": "¼",
-    "textthreequarters": "¾", "textonesuperior": "¹",
-    "texttwosuperior": "²", "textthreesuperior": "³", "textordfeminine": "ª",
-    "textordmasculine": "º", "textperthousand": "‰", "textpertenthousand": "‱", "textcopyright": "©",
-    "textregistered": "®", "texttrademark": "™", "textservicemark": "℠", "textnumero": "№", "textestimated": "℮",
-    "texteuro": "€", "textsterling": "£", "textyen": "¥", "textcent": "¢", "textcurrency": "¤", "textflorin": "ƒ",
-    "textbrokenbar": "¦", "textleftarrow": "←", "textrightarrow": "→", "textuparrow": "↑", "textdownarrow": "↓",
-    "textvisiblespace": "␣", "textschwa": "ə",
-    "pm": "±", "mp": "∓", "times": "×", "div": "÷", "cdot": "·", "le": "≤", "leq": "≤", "leqslant": "⩽", "ge": "≥",
-    "geq": "≥", "geqslant": "⩾", "ll": "≪", "gg": "≫", "ne": "≠", "neq": "≠", "approx": "≈", "sim": "∼", "simeq": "≃",
-    "cong": "≅", "equiv": "≡", "propto": "∝", "infty": "∞", "partial": "∂", "nabla": "∇", "sum": "∑", "prod": "∏",
-    "int": "∫", "in": "∈", "subset": "⊂", "cup": "∪", "cap": "∩", "forall": "∀", "exists": "∃", "to": "→",
-    "rightarrow": "→", "leftarrow": "←", "leftrightarrow": "↔", "uparrow": "↑", "downarrow": "↓", "Rightarrow": "⇒",
-    "prime": "′", "circ": "∘", "bullet": "∙", "hbar": "ħ", "ell": "ℓ", "varepsilon": "ε", "varphi": "φ",
-    "vartheta": "ϑ", "varsigma": "ς", "odot": "⊙", "otimes": "⊗", "oplus": "⊕", "langle": "⟨", "rangle": "⟩",
-    "mid": "|", "vert": "|", "emptyset": "∅", "lesssim": "≲", "gtrsim": "≳", "mapsto": "↦", "star": "⋆",
-    "cdots": "⋯", "perp": "⊥", "wedge": "∧", "vee": "∨", "neg": "¬", "lfloor": "⌊", "rfloor": "⌋",
-    "lceil": "⌈", "rceil": "⌉", "degree": "°",
-}  # fmt: skip
+    **{"par": "\n\n"},
+    **_TEX["signs"],
+}
 """The text of a command without an argument; None: the command itself."""
-for _name in _GREEK:
+for _name in _TEX["greek"].split():
     # Unicode has `LAMDA`.
     _letter = _name.upper().replace("LAMBDA", "LAMDA")
     for _command, _size in ((_name, "SMALL"), (_name.capitalize(), "CAPITAL")):
         _SIGNS[_command] = _SIGNS[f"text{_command}"] = unicodedata.lookup(f"GREEK {_size} LETTER {_letter}")
-_SHAPES = _words(
-    "textit textbf textsc textsl texttt textrm textsf textup textmd textnormal text emph em it bf sc sl tt rm sf "
-    "itshape bfseries scshape slshape upshape ttfamily sffamily rmfamily mdseries normalfont mbox hbox underline uline "
-    "ensuremath mathrm url path nolinkurl mkbibemph mkbibitalic mkbibbold textsuperscript textsubscript "
-    "MakeUppercase MakeLowercase NoCaseChange nocase small"
-)
+_SHAPES = {*_TEX["shapes"].split()}
 """Commands for the look or the link of the following text: only they and the braces are removed."""
+_SILENT = _SHAPES | {*_TEX["sizes"].split()}
+"""The same in formulas, with those for the size of brackets."""
 _QUOTES = frozenset(("enquote", "mkbibquote"))
 _UNSEEN = frozenset(("href", "foreignlanguage", "textcolor", "noopsort", "hspace", "vspace", "label"))
 """Their first argument is not part of the text."""
@@ -240,10 +193,8 @@ _GROUP = re.compile(r"(\\[A-Za-z]+|[\^_])?\s*\{([^{}]*)\}")
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _BARE = re.compile(r"\\([A-Za-z]+)\*?(\s*)|\\(.)", re.DOTALL)
 _MARK = re.compile(r"([\^_])\s*(\S)")
-_ALPHABETS = {"cal": "SCRIPT", "scr": "SCRIPT", "bb": "DOUBLE-STRUCK", "frak": "FRAKTUR"}
-_OVER = {"hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303", "bar": "\u0304", "overline": "\u0304", 
-         "dot": "\u0307", "ddot": "\u0308", "vec": "\u20d7"}  # fmt: skip
-_SIZES = _words("left right big Big bigg Bigg bigl bigr displaystyle textstyle limits nolimits")
+_ALPHABETS: Mapping[str, str] = _TEX["alphabets"]
+_OVER: Mapping[str, str] = _TEX["over"]
 
 
 def with_signs(text: str) -> str:
@@ -307,7 +258,7 @@ def _plain(text: str) -> str:
 
     def sign(match: re.Match[str]) -> str:
         name = match[1] or match[3]
-        if name in _SIZES or name in _SHAPES or name.startswith("math"):
+        if name in _SILENT or name.startswith("math"):
             return ""
         known_sign = _SIGNS.get(name, name)
         return (name if known_sign is None else known_sign) + (" " if match[2] else "")

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 from pydantic_core import from_json
 
 from annot.base.errors import InputError, json_problem
-from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened, unicode_of_start
+from annot.formats.input_files import LONGEST_LINE, broken_bytes, is_gzip, opened, packaged_table, unicode_of_start
 
 # ----------------------------------------------------------------------------------------------------------------------
 # JSON texts of many records (RFC 8259), read record by record: memory holds one of them, however large the file.
@@ -477,12 +477,6 @@ def unknown(head: Head) -> InputError:
     )
 
 
-_BY_ZOTERO = "import it into Zotero (File > Import...), then choose File > Export Library... with the format RIS"
-_BY_ENDNOTE = "in EndNote, choose File > Export... with the output style RefMan (RIS) Export"
-_RECORDS = "export the records from the database or the reference manager instead, for example as RIS"
-_UNPACK = "unpack it, and add the files in it"
-
-
 class Unread(NamedTuple):
     """A known kind of file that is not read."""
 
@@ -492,49 +486,16 @@ class Unread(NamedTuple):
     remedy: str
 
 
-def _xml_of(names: bytes, also: bytes = b"") -> bytes:
-    """Beginning of XML with a root of one of these names, in any namespace; also: text that has to follow it."""
-    return PROLOG + rb"<(?:\w+:)?(?:" + names + rb")[\s>](?=.*" + also + rb")"
+def _unread(remedies: Mapping[str, str], kind: Mapping[str, str]) -> Unread:
+    """A kind of `unread.toml`; one of XML is known by its root, in any namespace, and the text after it."""
+    begins = kind.get("begins", "").encode()
+    if root := kind.get("root", "").encode():
+        begins = PROLOG + rb"<(?:\w+:)?(?:" + root + rb")[\s>](?=.*" + kind.get("contains", "").encode() + rb")"
+    return Unread(kind["name"], begins, remedies.get(kind["remedy"], kind["remedy"]))
 
 
-UNREAD = (
-    Unread("EndNote's XML", _xml_of(b"xml", b"<record>"), _BY_ENDNOTE),
-    Unread("MARCXML", _xml_of(b"collection|record", rb'\btag="\d\d\d"'), _BY_ZOTERO),
-    Unread("MODS", _xml_of(b"mods|modsCollection"), _BY_ZOTERO),
-    Unread("Zotero's RDF", _xml_of(b"RDF"), "in Zotero, choose File > Export Library... with the format RIS"),
-    Unread("the full text of an article (JATS)", _xml_of(b"article|pmc-articleset"), _RECORDS),
-    Unread("a feed", _xml_of(b"feed|rss"), _RECORDS),
-    Unread("DBLP's XML, which has no abstracts", _xml_of(b"dblp"), _RECORDS),
-    Unread("a web page", _xml_of(b"(?i:html|head|body|script)"), "open it in a browser: it may show an error"),
-    Unread(
-        "Crossref's JSON",
-        rb'\s*\{(?=.*"(?:message-type|reference-count)"\s*:)',
-        "look its DOIs up in OpenAlex or PubMed, and add what these export",
-    ),
-    Unread("CSL JSON", rb'\s*+\[?+\s*+\{(?=.*"(?:issued|accessed)"\s*:\s*\{\s*"date-parts"\s*:)', _BY_ZOTERO),
-    Unread(
-        "PubMed's CSV, which has no abstracts",
-        rb'"?PMID"?,"?Title"?,"?Authors"?,"?Citation"?,',
-        "in PubMed, choose Save with the format PubMed",
-    ),
-    Unread("EndNote's tagged text", rb"\s*%0 [A-Z](?=.*\n%[A-Z] )", _BY_ENDNOTE),
-    Unread("MARC 21", rb"\d{5}[acdnp][a-z][a-z ].[a ]22\d{5}", _BY_ZOTERO),
-    Unread("a PDF", rb"%PDF-", _RECORDS),
-    Unread("a Word document", rb"PK\x03\x04(?=.*\bword/)|\{\\rtf", _RECORDS),
-    Unread(
-        "a spreadsheet of LibreOffice",
-        rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet",
-        "in LibreOffice, choose File > Save As... with the type Excel 2007-365 (.xlsx)",
-    ),
-    Unread(
-        "a file of Office before 2007",
-        rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        "if it is a spreadsheet, choose File > Save As in Excel, with the type Excel Workbook (.xlsx)",
-    ),
-    Unread("a zip archive", rb"PK(?:\x03\x04(?!.*(?:\bxl/|\[Content_Types\]|docProps/))|\x05\x06)", _UNPACK),
-    Unread("an archive", rb"7z\xbc\xaf\x27\x1c|Rar!\x1a|BZh\d1AY|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|.{257}ustar", _UNPACK),
-    Unread("a database, perhaps Zotero's own", rb"SQLite format 3\x00", _RECORDS),
-)
+_KINDS = packaged_table("unread.toml")
+UNREAD = tuple(_unread(_KINDS["remedies"], kind) for kind in _KINDS["kinds"])
 
 
 class UnreadError(InputError):

@@ -26,35 +26,11 @@ from annot.base.names import plain_heading
 from annot.base.records import Paper
 from annot.formats.cleaning import CleanedPaper, Way, clean, cleaned, without_notices
 from annot.formats.corpora.bibtex import with_signs
+from annot.formats.input_files import packaged_table
 from annot.formats.paper_records import PARAGRAPH, without_heading
 
-USUAL: Mapping[str, tuple[str, ...]] = {
-    "background": ("Background", "Introduction", "Context", "Rationale", "Importance"),
-    "objective": (
-        *("Objective", "Objectives", "Aim", "Aims", "Purpose", "Goal", "Hypothesis", "Research question"),
-        *("Background and objective", "Background and objectives", "Background and aims", "Background and purpose"),
-    ),
-    "method": (
-        *("Methods", "Method", "Methodology", "Materials and methods", "Material and methods", "Patients and methods"),
-        *("Subjects and methods", "Design", "Study design", "Research design and methods", "Approach"),
-        *(
-            "Setting",
-            "Settings",
-            "Participants",
-            "Patients",
-            "Subjects",
-            "Interventions",
-            "Intervention",
-            "Measurements",
-        ),
-        *("Main outcome measures", "Main outcomes and measures", "Data sources", "Data extraction", "Study selection"),
-    ),
-    "result": (
-        *("Results", "Result", "Findings", "Main results", "Conclusions", "Conclusion", "Interpretation"),
-        *("Results and conclusions", "Conclusions and relevance"),
-    ),
-    "other": ("Funding", "Trial registration", "Registration", "Keywords"),
-}
+_HEADINGS = packaged_table("headings.toml")
+USUAL: Mapping[str, Sequence[str]] = _HEADINGS["usual"]
 """The headings of each label of a study that has these five."""
 MOST_HEADINGS = 1_000
 """The most headings that are counted by name; all others are counted together."""
@@ -183,29 +159,13 @@ class HeadingCount:
         )
 
 
-_WORDS = {
-    "BACKGROUND": "BACKGROUND CONTEXT IMPORTANCE INTRODUCTION KNOWN RATIONALE",
-    "OBJECTIVE": "AIM AIMS GOAL GOALS HYPOTHESES HYPOTHESIS OBJECTIVE OBJECTIVES PURPOSE PURPOSES QUESTION QUESTIONS",
-    "METHODS": "ANALYSES ANALYSIS ANIMAL ANIMALS APPROACH CASE CASES CRITERIA DESIGN ELIGIBILITY EXPOSURE EXPOSURES "
-    "EXTRACTION INTERVENTION INTERVENTIONS MATERIAL MATERIALS MEASURE MEASUREMENT MEASUREMENTS MEASURES METHOD "
-    "METHODOLOGY METHODS OUTCOME OUTCOMES PARTICIPANT PARTICIPANTS PATIENT PATIENTS POPULATION PROCEDURE PROCEDURES "
-    "PROTOCOL SAMPLE SEARCH SELECTION SETTING SETTINGS SOURCE SOURCES SUBJECT SUBJECTS SYNTHESIS",
-    "RESULTS": "FINDING FINDINGS OBSERVATION OBSERVATIONS RESULT RESULTS",
-    "CONCLUSIONS": "COMMENT CONCLUSION CONCLUSIONS DISCUSSION IMPLICATION IMPLICATIONS INTERPRETATION LIMITATION "
-    "LIMITATIONS MESSAGE MESSAGES RECOMMENDATION RECOMMENDATIONS RELEVANCE SIGNIFICANCE SUMMARY",
-    "": "DISSEMINATION ETHICS EVIDENCE FUNDING KEYWORDS REGISTRATION",
-}
-_CATEGORY = {word: category for category, words in _WORDS.items() for word in words.split()}
+_CATEGORY = {word: category for category, words in _HEADINGS["words"].items() for word in words.split()}
+_OTHER_WORDS = {*_HEADINGS["others"].split()}
 _COLON = re.compile(r":\s+(?=\S)")
 _COLON_OR_STOP = re.compile(r"[:.]\s+(?=\S)")
 _STOPPED = ("ethods. ", "ETHODS. ", "esults. ", "ESULTS. ")
 _BEFORE_COLON = re.compile(r"[A-Z][A-Za-z &/,()'’-]*\Z")
 _CAPITALS = re.compile("[A-Z]+")
-_BESIDE = re.compile(
-    "A|AND|AT|CLINICAL|DATA|FOR|FUTURE|IN|KEY|MAIN|MAJOR|OF|ON|OR|OUR|OVERALL|POTENTIAL|PRACTICE|PRIMARY|PRINCIPAL"
-    "|RECENT|RESEARCH|REVIEW|REVIEWERS|SECONDARY|STATISTICAL|STUDY|SYSTEMATIC|THE|THIS|TO|TRIAL"
-)
-"""Words of headings in addition to those of a category."""
 _SENTENCE_END = re.compile(r"[.!?][)\]\"'”’]{0,2},?\s*\Z|\n\s*\Z")
 """Ovid has a comma after each part but the last."""
 _LONGEST = 80
@@ -253,7 +213,7 @@ def _category_of(heading: str, earlier: str) -> str | None:
     categories = [_CATEGORY[word] for word in words if word in _CATEGORY]
     if not categories or (earlier.strip() and not _SENTENCE_END.search(earlier)):
         return None
-    if not heading.isupper() and not all(word in _CATEGORY or _BESIDE.fullmatch(word) for word in words):
+    if not heading.isupper() and not all(word in _CATEGORY or word in _OTHER_WORDS for word in words):
         return None
     return "RESULTS" if "RESULTS" in categories else categories[-1]
 

@@ -1,12 +1,14 @@
-"""Answers collected from the server, and put on record."""
+"""Rounds of exchange with people, and their answers collected from the server and put on record."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,15 +17,12 @@ from sqlmodel import Session
 from annot.base.errors import FindingError, MissingInput
 from annot.base.names import counted, moment_now, without_ids
 from annot.base.records import OLDER, SUPERSEDED, Advance, Judgement, PairKey
+from annot.judging.exchange import servers
 from annot.judging.exchange.displayed_content import with_texts_on_server
-from annot.judging.exchange.round_parts import ANSWERS, PARTS, RoundPart, own_tasks
-from annot.judging.exchange.sending import counting
-from annot.judging.exchange.servers import (
-    Unreachable,
-    locate,
-    marker_of,
-    unreachable_finding,
-)
+from annot.judging.exchange.outgoing import OutgoingProject
+from annot.judging.exchange.round_parts import ANSWERS, PARTS, RoundName, RoundPart, own_tasks
+from annot.judging.exchange.sending import SentProject, counting
+from annot.judging.exchange.servers import Unreachable
 from annot.judging.trial_answers import current_answers
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import (
@@ -39,7 +38,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects, trials
 from annot.store.projects import Project
 from annot.store.revisions import GONE, AnnotationHistory, R, SourcedAnswer
-from annot.store.shown import NOTHING_SHOWN, ShownTasks, keep_composed, read_shown, read_sources
+from annot.store.shown import NOTHING_SHOWN, ShownTasks, ShownVersion, keep_composed, read_shown, read_sources
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -135,8 +134,8 @@ def collect(
         others = {account for name, account in present.items() if name != project.assessor}
         accounts = accounts_of(lines, present[project.assessor], others)
         questions = record.questions(question for question, _ in lines)
-        marker = marker_of(ws.settings.collection.name, project.round, project.assessor)
-        current = locate(gateway, project, marker=marker, own=questions)
+        marker = servers.marker_of(ws.settings.collection.name, project.round, project.assessor)
+        current = servers.locate(gateway, project, marker=marker, own=questions)
         pulled, cursor = _pulled(gateway, current, (seen or {}).get(project.project), counter)
         if cursor is not None and not pulled:
             continue
@@ -416,7 +415,7 @@ class PullResult:
 
     def finding(self, command: str) -> FindingError | None:
         """A finding that needs the lead, or None. command: `annot pull`, or that of a round."""
-        unreachable = unreachable_finding(self.unreachable, command)
+        unreachable = servers.unreachable_finding(self.unreachable, command)
         if not self.lost or self.withdrawn:
             return unreachable
         pushes = sorted({answer.push for answer in self.lost})
@@ -572,3 +571,117 @@ def _faults(lost: Iterable[Lost]) -> Iterable[str]:
         pairs = ", ".join(f"{answer.query_id} {answer.doc_id}" for answer in answers[:SHOWN_PAIRS])
         rest = ", ..." if len(answers) > SHOWN_PAIRS else ""
         yield f"{person}: {counted(len(answers), 'answer')}, {why}: {pairs}{rest}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A round: one exchange with people through Label Studio, out and back. The five rounds are in `judging.rounds`.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundOptions:
+    """Options of a push or a pull; each is for some rounds only."""
+
+    changed: str | None = None
+    """Reason for changed names of grades, facets, guidelines, templates or [screen]; without it, a push stops if they
+    have changed."""
+    new_screen: bool = False
+    """Send the screens of this version of the program, not those that were sent before."""
+    assessor: tuple[str, ...] = ()
+    """People to train, or people who correct labels."""
+    view: str | None = None
+    """Texts on which the pairs of the sub-study are judged."""
+    texts: Path | None = None
+    """Table of the addresses of full texts; None takes the one that the draw has written."""
+    accept_deletions: bool = False
+    """Withdraw the answers that the server no longer has."""
+    dry_run: bool = False
+    """Record nothing in a pull."""
+
+
+NO_OPTIONS = RoundOptions()
+
+
+class PreparedPush(NamedTuple):
+    """Everything that a push of a round is about to send, and the tasks already withdrawn for it."""
+
+    outgoing: Sequence[OutgoingProject]
+    notes: Sequence[str] = ()
+    unreachable: tuple[Unreachable, ...] = ()
+    checked: bool = False
+    """True if all of it has passed `check_outgoing`."""
+    new_versions: Sequence[ShownVersion] = ()
+    """Versions to put on record as in force from now on, before anything is sent."""
+    before: Sequence[SentProject] = ()
+    """A row for each project from which tasks were withdrawn already."""
+    is_made: bool = True
+    """True if this push, once it has succeeded, counts as one of the study as it is now."""
+
+
+class PullOutcome(NamedTuple):
+    """Notes and open answers after a pull."""
+
+    notes: Sequence[str] = ()
+    """Notes for the lead."""
+    open: int | None = None
+    """Number of answers still to come; None if the study does not wait for any."""
+
+
+class Round(ABC):
+    """One of the five exchanges with people: the tasks that it sends, and the records that answers become."""
+
+    name: RoundName
+    parts: tuple[RoundPart, ...]
+    person = "assessor"
+    """The word for one of its people."""
+    answer = "answer"
+    """The word for one of its answers."""
+    wishes: frozenset[str] = frozenset()
+    """Fields of `RoundOptions` that apply to it."""
+    hint: str
+    """Advice for a pull before any of its tasks were sent."""
+    makes_collection = False
+    """True if it sends what annot.toml says and puts each change on record; other rounds send what is on record."""
+    noted_as = ""
+    """Name under which a push is noted as made; empty if it is not noted."""
+
+    @abstractmethod
+    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+        """Make the tasks of everyone in the round."""
+
+    def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
+        """Put on record whatever must be there before these tasks can be seen. outgoing: projects of one part."""
+        return
+
+    @abstractmethod
+    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+        """Store the answers of one project as records."""
+
+    def after_pull(self, ws: Workspace) -> PullOutcome:
+        """Put on record whatever follows from the answers."""
+        return PullOutcome()
+
+
+def pull_round(
+    ws: Workspace, round: Round, wishes: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
+) -> PullResult:
+    """Fetch and record each project of the round, server by server. seen: as `collect` takes it."""
+    stored = {part.stored for part in round.parts}
+    with ws.reading() as session:
+        sent = [project for project in projects.read_projects(session) if project.round in stored]
+    names = sorted({project.assessor for project in sent if project.remote_id is not None})
+    if not names and servers.isolated(ws):
+        raise MissingInput("nothing was sent", hint=round.hint)
+    recorded: list[RecordedProject] = []
+    keep = not wishes.dry_run
+
+    def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
+        for collected in collect(ws, gateway, round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep):
+            project = round.record(ws, collected, wishes)
+            if PARTS[collected.project.round].graded:
+                recorded.append(project)
+
+    unreachable = servers.on_servers(ws, names, record_each)
+    notes = (*(note for project in recorded for note in project.notes), *servers.unreachable_notes(unreachable))
+    lost = tuple(answer for project in recorded for answer in project.lost)
+    return PullResult(tuple(project.row for project in recorded), notes, lost, wishes.accept_deletions, unreachable)

@@ -163,8 +163,7 @@ def _send(
             questions_by_key = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
             noted = projects.read_tasks(session, project.project)
-        brought = bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
-        remote_id = brought.project_id
+        remote_id, project_notes = bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)
@@ -203,7 +202,7 @@ def _send(
         if stored == "labels":
             notes += _labelled_before(person, listed, outgoing)
         address = gateway.labelling_url(remote_id)
-        yield SentProject(person, *counts, address, updated, part.title), [*notes, *brought.notes(person)]
+        yield SentProject(person, *counts, address, updated, part.title), [*notes, *project_notes]
 
 
 GRADE_CHANGED = "an assessor has changed a grade or a comment"

@@ -345,56 +345,28 @@ def changed_by_hand(current: StudioProject, recorded: Project) -> dict[str, Any]
     return {name: current.settings.get(name) for name, value in expected.items() if current.settings.get(name) != value}
 
 
-class Duplicates(NamedTuple):
-    """Further projects with a person's marker."""
-
-    removed: int
-    """Number of empty ones, which were deleted."""
-    left: tuple[StudioProject, ...]
-    """Projects with tasks; nothing in them is read."""
-
-    def notes(self, assessor: str) -> list[str]:
-        """Notes on them for the lead."""
-        removed = [f"{assessor}: removed {counted(self.removed, 'empty project')} that the server had created twice"]
-        return (removed if self.removed else []) + [
-            f"{assessor}: project {project.project_id} is a duplicate with {counted(project.tasks, 'task')} and "
-            "is never read: look at it, then delete it"
-            for project in self.left
-        ]
-
-
-def remove_duplicates(gateway: Gateway, project_id: int, *, marker: str) -> Duplicates:
-    """Delete the other empty projects with the marker.
+def remove_duplicates(gateway: Gateway, project_id: int, *, marker: str, person: str) -> list[str]:
+    """Delete the other empty projects with the marker; notes on them, and on those with tasks, of which none is read.
 
     A server that found its database locked repeats a creation, and the duplicate stays, for an assessor to open.
     """
     duplicates = gateway.marked_projects(marker, beside=project_id)
-    left = tuple(duplicate for duplicate in duplicates if duplicate.tasks or duplicate.annotations)
-    for duplicate in duplicates:
-        if duplicate not in left:
-            gateway.delete_project(duplicate.project_id)
-    return Duplicates(len(duplicates) - len(left), left)
-
-
-class BroughtProject(NamedTuple):
-    """A person's project after it was brought up to date or made."""
-
-    project_id: int
-    duplicates: Duplicates
-    changed: Mapping[str, Any]
-    """Values that had been changed on the server by hand and are set back."""
-
-    def notes(self, assessor: str) -> list[str]:
-        """Notes on it for the lead."""
-        changes = ", ".join(IN_WORDS.get(name, name) for name in self.changed)
-        note = f"changed on the server by hand, and changed back now: {changes}; see `annot check server`"
-        return [*([f"{assessor}: {note}"] if changes else []), *self.duplicates.notes(assessor)]
+    empty = [duplicate for duplicate in duplicates if not (duplicate.tasks or duplicate.annotations)]
+    for duplicate in empty:
+        gateway.delete_project(duplicate.project_id)
+    removed = f"{person}: removed {counted(len(empty), 'empty project')} that the server had created twice"
+    return ([removed] if empty else []) + [
+        f"{person}: project {duplicate.project_id} is a duplicate with {counted(duplicate.tasks, 'task')} and "
+        "is never read: look at it, then delete it"
+        for duplicate in duplicates
+        if duplicate not in empty
+    ]
 
 
 def bring_project(
     ws: Workspace, gateway: Gateway, spec: ProjectSpec, recorded: Project, own: Collection[str]
-) -> BroughtProject:
-    """The project as specified, made or brought up to date, with its duplicates and the changes that are set back."""
+) -> tuple[int, list[str]]:
+    """The id of the project as specified, made or brought up to date, and notes on changes by hand and duplicates."""
     current = locate(gateway, recorded, marker=spec.marker, own=own)
     by_hand = {} if current is None else changed_by_hand(current, recorded)
     if current is None:
@@ -413,7 +385,12 @@ def bring_project(
         projects.set_remote_project(session, recorded.project, project_id, created=now.created)
         moment = moment_now()
         projects.note_shows(session, recorded.project, now.settings, changed=changed, now=moment)
-    return BroughtProject(project_id, remove_duplicates(gateway, project_id, marker=spec.marker), changed)
+    notes = remove_duplicates(gateway, project_id, marker=spec.marker, person=recorded.assessor)
+    if changed:
+        changes = ", ".join(IN_WORDS.get(name, name) for name in changed)
+        by_hand_note = f"changed on the server by hand, and changed back now: {changes}; see `annot check server`"
+        notes.insert(0, f"{recorded.assessor}: {by_hand_note}")
+    return project_id, notes
 
 
 def _is_the_same(gateway: Gateway, current: StudioProject, recorded: Project, own: Collection[str]) -> bool:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import re
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -24,13 +21,13 @@ from annot.judging.opinions.prompts import (
     UnreadableAnswer,
     completion_of,
     read_answer,
-    sha256_of,
     unreadable_answer,
     why_no_completion,
 )
-from annot.labelstudio.http_client import asked_to_wait
+from annot.labelstudio.http_client import TOO_MANY, asked_to_wait, is_loopback
 from annot.store import opinions
 from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER, ModelCall
+from annot.store.shown import hash_of_text
 from annot.study.outcome import Pair
 from annot.study.workspace import Workspace
 
@@ -51,7 +48,6 @@ KEY_VARIABLE = "ANNOT_OPINION_KEY"
 LONGEST_BODY = 1_000_000
 """Bytes of one answer; no grade with a reason needs more."""
 BLOTTED = "[the key]"
-TOO_MANY = 429
 TO_COME_AGAIN = (408, 409, 425, TOO_MANY)
 """Refusals that are temporary, as are those of 500 and above."""
 DEEPEST = 8
@@ -102,7 +98,7 @@ class ModelServer:
             timeout=settings.timeout,
             transport=transport,
             # A proxy from the environment must not get requests to this machine.
-            trust_env=not is_this_machine(settings.url),
+            trust_env=not is_loopback(settings.url),
             limits=httpx.Limits(max_connections=settings.requests_at_once),
         )
 
@@ -169,18 +165,6 @@ def _in_any_escape(key: str) -> re.Pattern[str]:
 def address_of(settings: OpinionSettings) -> str:
     """Address for questions."""
     return f"{settings.url.rstrip('/')}/chat/completions"
-
-
-def is_this_machine(url: str) -> bool:
-    """True if the address can only be this machine.
-
-    >>> is_this_machine("http://localhost:11434/v1"), is_this_machine("http://10.0.0.7/v1")
-    (True, False)
-    """
-    host = urlsplit(url).hostname or ""
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -485,7 +469,7 @@ class OpinionRequester:
         sent_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         key = (self.name, *question.pair, question.repeat, question.attempts)
         shown = self.shown_sha256[question.pair]
-        call = ModelCall(*key, "sent", sha256_of(prompt), sent_at, most, shown_sha256=shown)
+        call = ModelCall(*key, "sent", hash_of_text(prompt), sent_at, most, shown_sha256=shown)
         with self.ws.writing() as session:
             opinions.note_sent(session, call)
         self.spent += most

@@ -12,12 +12,12 @@ from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput, numbered
 from annot.base.names import counted, known_query, moment_now
-from annot.judging.opinions.asking import is_this_machine, served_models
-from annot.judging.opinions.prompts import sha256_of
+from annot.judging.opinions.asking import served_models
+from annot.labelstudio.http_client import is_loopback
 from annot.store import judgements, opinions, people, pools, projects
 from annot.store.opinions import ANSWERED, READ, REFUSED, AskedModel, ModelCall, Opinion
 from annot.store.pools import read_queries
-from annot.store.shown import Display, display_parts
+from annot.store.shown import Display, display_parts, hash_of_text
 from annot.study import workspace
 from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair, outcome_of
@@ -83,7 +83,7 @@ def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str],
     may_leave: asks the lead; None if there is no terminal. Raises InputError if the texts may not leave, and if the
     owner of this machine has not allowed the study to name the address.
     """
-    if is_this_machine(url):
+    if is_loopback(url):
         return
     asked_by = f"{SETTINGS_FILE}, [opinions.{name}] url"
     allowed = ws.settings.corpus.may_leave_this_machine
@@ -241,7 +241,7 @@ def standing_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequ
         estimated=sum(call.estimated for call in answered),
         cost=sum(call.cost for call in calls),
         served=tuple(" ".join(filter(None, key)) for key in served_models(calls)),
-        prompt_sha256=sha256_of("\n".join(text for _, text in sorted(record.prompts.items()))),
+        prompt_sha256=hash_of_text("\n".join(text for _, text in sorted(record.prompts.items()))),
         since=record.since,
         early=tuple(f"{use}: {why}" for _, use, why in record.early),
         set_aside=len(other_pairs - current_pairs),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from annot.judging.exchange.outgoing import (
     shown_of_pair,
     tasks_of,
 )
-from annot.labelstudio.studio_records import CANNOT_JUDGE
+from annot.labelstudio.studio_records import CANNOT_JUDGE, CANNOT_JUDGE_LABEL
 from annot.labelstudio.tasks import cleaned
 from annot.store.shown import Display, as_json
 from annot.store.trials import Gold
@@ -131,7 +130,7 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
         "guidelines": shown.text.strip(),
         "grades": [{"grade": grade, "name": name} for grade, name in enumerate(names)],
         "highest": len(names) - 1,
-        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE in shown.text.lower() else "",
+        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE_LABEL.lower() in shown.text.lower() else "",
         "marks": bool(ws.settings.facets.get(facet)),
         "quote": QUOTE.strip(),
         "marked": MARKED.strip(),
@@ -153,11 +152,6 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
 
 def _example(number: int) -> str:
     return f"[the pair of example {number}]"
-
-
-def sha256_of(prompt: str) -> str:
-    """The hash by which a prompt is on record."""
-    return hashlib.sha256(prompt.encode()).hexdigest()
 
 
 def as_seen(pair_html: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
-from annot.judging.exchange.rounds import Round, RoundOptions
+from annot.judging.exchange.collecting import Round, RoundOptions
 from annot.judging.rounds.judging import AdjudicationRound, JudgingRound
 from annot.judging.rounds.labels import LabelsRound
 from annot.judging.rounds.trials import SubstudyRound, TrainingRound

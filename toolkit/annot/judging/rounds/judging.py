@@ -16,7 +16,11 @@ from annot.base.names import counted, moment_now
 from annot.base.records import Adjudication, Judgement, PairKey, PairReturn, Source, grouped
 from annot.judging.exchange.collecting import (
     CollectedProject,
+    PreparedPush,
+    PullOutcome,
     RecordedProject,
+    Round,
+    RoundOptions,
     record_counting,
     sourced,
     sourced_judgement,
@@ -40,7 +44,6 @@ from annot.judging.exchange.outgoing import (
     with_sent_screens,
 )
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.rounds import PreparedPush, PullOutcome, Round, RoundOptions
 from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED, SentProject
 from annot.judging.exchange.servers import on_servers
 from annot.judging.plan_on_record import record_plan, write_plan

@@ -13,10 +13,16 @@ from annot.base.names import check_name, counted
 from annot.base.records import PairKey, Paper, Query, Source, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.query_sentences import facet_sentences
-from annot.judging.exchange.collecting import CollectedProject, PulledProject, RecordedProject
+from annot.judging.exchange.collecting import (
+    CollectedProject,
+    PreparedPush,
+    PulledProject,
+    RecordedProject,
+    Round,
+    RoundOptions,
+)
 from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, form_of
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.rounds import PreparedPush, Round, RoundOptions
 from annot.judging.exchange.sending import accounts_on
 from annot.judging.exchange.servers import (
     isolated,

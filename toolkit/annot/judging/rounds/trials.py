@@ -12,10 +12,17 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import WHOLE, Assessor, Judgement, PairKey
 from annot.formats.input_files import read_full_texts
-from annot.judging.exchange.collecting import CollectedProject, RecordedProject, record_beside
+from annot.judging.exchange.collecting import (
+    CollectedProject,
+    PreparedPush,
+    PullOutcome,
+    RecordedProject,
+    Round,
+    RoundOptions,
+    record_beside,
+)
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, material_of, scale_version, tasks_of
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.rounds import PreparedPush, PullOutcome, Round, RoundOptions
 from annot.judging.trial_answers import (
     FEEDBACK,
     HIDDEN,

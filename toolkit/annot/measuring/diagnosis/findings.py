@@ -15,7 +15,16 @@ import numpy.typing as npt
 
 from annot.base.names import counted, verb
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.inference import clusters_of, fences, generator, holm, median_of_clusters, share, winsorised
+from annot.base.stats.inference import (
+    clusters_of,
+    fences,
+    generator,
+    holm,
+    median_of_clusters,
+    plural,
+    share,
+    winsorised,
+)
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
 from annot.measuring.diagnosis.panel import (
     ALPHA,
@@ -119,7 +128,10 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
         _, clearest = min(clear)
         settled[clearest] = [result for result in tested if result.drift.assessor == clearest]
     n_tests = sum(result.test is not None for result in tested)
-    return tuple(replace(result.drift, detectable=_detectable(result, n_tests, panel.widest)) for result in tested)
+    unit = "query" if len(np.unique(panel.paper)) == len(np.unique(panel.query)) else "query paper"
+    return tuple(
+        replace(result.drift, detectable=_detectable(result, n_tests, panel.widest, unit)) for result in tested
+    )
 
 
 def _speed(panel: Panel, fence: float) -> Array:
@@ -178,13 +190,12 @@ def papers_needed_for_drift(n_tests: int) -> int:
     return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
 
 
-def _detectable(result: _Tested, n_tests: int, widest: float) -> Value:
+def _detectable(result: _Tested, n_tests: int, widest: float, unit: str) -> Value:
     if result.test is None:
         return result.drift.detectable
     if result.test.least * n_tests > ALPHA:
-        return Undefined(
-            f"too few queries to tell a change from chance; {papers_needed_for_drift(n_tests)} query papers are needed"
-        )
+        needed = f"{papers_needed_for_drift(n_tests)} {plural(unit)} are needed"
+        return Undefined(f"too few queries to tell a change from chance; {needed}")
     size = float(detectable(result.test.error, result.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[result.drift.measure]:
         return Undefined("even the largest possible change could not be detected")

@@ -56,7 +56,13 @@ EXACT_UP_TO = 20
 """
 PERMUTATIONS = 100_000
 TUKEY_PERMUTATIONS = 10_000
-ALIKE = Undefined("the difference is the same on every query paper")
+
+
+def alike(unit: str) -> Undefined:
+    """Reason why two runs that always differ by as much have no effect size."""
+    return Undefined(f"the difference is the same on every {unit}")
+
+
 _HALVINGS = 20
 _FIGURES = 12
 """Digits after the point at which two means tie; a smaller difference is rounding."""
@@ -168,7 +174,7 @@ def compare_runs(
             seed=seed,
         )
         difference = mean[order[a]] - mean[order[b]]
-        effect = ALIKE if np.isnan(p_t[row]) else float(difference / spread[row])
+        effect = alike(unit) if np.isnan(p_t[row]) else float(difference / spread[row])
         comparisons.append(
             RunComparison(
                 facet=facet,
@@ -181,7 +187,7 @@ def compare_runs(
                 p_value=float(p_value),
                 p_corrected=float(deciding.p_values[row]),
                 p_holm=p_holm,
-                p_t=ALIKE if np.isnan(p_t[row]) else float(p_t[row]),
+                p_t=alike(unit) if np.isnan(p_t[row]) else float(p_t[row]),
                 p_tukey=float(p_tukey[row]),
                 effect=effect,
                 effect_interval=_effect_interval(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted, verb
+from annot.base.names import OF_PAPERS, StudyVocabulary, counted, verb
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import Reach, interval_of_mean
@@ -60,11 +60,13 @@ class Average(NamedTuple):
     kind: str
     topics: Mapping[str, str] | None
     """Topic of each query; None if queries are independent."""
+    topic: str
+    """Noun for a topic."""
 
     @property
     def unit(self) -> str:
         """Name of the units of chance."""
-        return "query" if self.topics is None else "query paper"
+        return "query" if self.topics is None else self.topic
 
     @property
     def members(self) -> list[str]:
@@ -106,15 +108,20 @@ def in_test_folds(members: set[str], folds: Mapping[str, tuple[str, ...]]) -> se
 
 
 def average_of(
-    members: set[str], facet: str, splits: Mapping[str, tuple[str, ...]], topics: Mapping[str, str] | None, average: str
+    members: set[str],
+    facet: str,
+    splits: Mapping[str, tuple[str, ...]],
+    topics: Mapping[str, str] | None,
+    average: str,
+    words: StudyVocabulary = OF_PAPERS,
 ) -> Average:
     """Average over the test folds (`fold1_test`, `fold2_test`, ...) if they contain exactly these queries, else
     plainly.
     """
     folds, query_ids = test_folds(splits), tuple(sorted(members))
     if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(query_ids):
-        return Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics)
-    return Average(facet, (query_ids,), DEV if average == "dev" else PLAIN, topics)
+        return Average(facet, folds, TEST if len(folds) > 1 else TEST_FOLD, topics, words.topic)
+    return Average(facet, (query_ids,), DEV if average == "dev" else PLAIN, topics, words.topic)
 
 
 def folds_of(splits: Mapping[str, Mapping[str, tuple[str, ...]]], facet: str) -> Mapping[str, tuple[str, ...]]:
@@ -127,6 +134,7 @@ def averages_of_facets(
     topics: Mapping[str, str] | None,
     splits: Mapping[str, Mapping[str, tuple[str, ...]]],
     average: str,
+    words: StudyVocabulary,
 ) -> tuple[list[Average], list[str]]:
     """Averages over each facet, then together, and a note for each that leaves queries out.
 
@@ -135,23 +143,19 @@ def averages_of_facets(
     averages, notes = [], []
     names = sorted({*facets.values()})
     for facet in [*names, *([TOGETHER] if len(names) > 1 else [])]:
-        folds = folds_of(splits, facet)
+        folds, label = folds_of(splits, facet), f"{facet}: " if words.faceted else ""
         members = {query_id for query_id in facets if facet in (facets[query_id], TOGETHER)}
         if average == "dev":
             members &= set(folds.get(DEV_FOLD, ()))
             if not members:
                 hint = "use `--average plain`" if splits else "draw folds with `annot query folds`"
-                raise InputError(f"{_on(facet)}no query is in a development fold on record", hint=hint)
+                raise InputError(f"{label}no query is in a development fold on record", hint=hint)
         if average == "test" and (untested := members - in_test_folds(members, folds)):
             members -= untested
             left = counted(len(untested), "query")
-            notes.append(f"{_on(facet)}leaves out {left} outside the test folds; `--average plain` takes all")
-        averages.append(average_of(members, facet, folds, topics, average))
+            notes.append(f"{label}leaves out {left} outside the test folds; `--average plain` takes all")
+        averages.append(average_of(members, facet, folds, topics, average, words))
     return averages, notes
-
-
-def _on(facet: str) -> str:
-    return f"{facet}: " if called().faceted else ""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -306,6 +310,8 @@ class EvaluatedRuns:
     """Warning that comes before any figure: no grade counts as relevant."""
     sampled: SampleCost | None = None
     """Cost of judging a sample of the pools, if that was done. All figures are then estimates for the whole pools."""
+    words: StudyVocabulary = OF_PAPERS
+    """Vocabulary of the study."""
     restated: RunsBeforeTopups | None = None
     """Scores before each time that the pools were topped up, and now."""
 
@@ -332,6 +338,7 @@ def evaluate_runs(
     relevant_from: int,
     level: float,
     seed: int,
+    words: StudyVocabulary = OF_PAPERS,
 ) -> EvaluatedRuns:
     """Evaluate runs by facet and together. A run that covers only some facets is measured and compared on those.
 
@@ -341,7 +348,7 @@ def evaluate_runs(
     cannot rank for; it is not measured on their facets, nor together.
     measures: shown besides the conventions' own; runs are compared on the first of them, in the first of `conventions`
     (without one, on that of `PRIMARY`). ties: one of `annot.measuring.evaluation.measures.TIES`. average: one of
-    AVERAGES. seed: of the tests between runs.
+    AVERAGES. seed: of the tests between runs. words: names of topics in texts.
     """
     evaluations: dict[str, dict[str, Evaluation]] = {}
     for tag, rankings in runs.items():
@@ -365,7 +372,7 @@ def evaluate_runs(
     if any(len({len(run[name]) for run in runs.values() if run.get(name)}) > 1 for name in graded.query_ids):
         notes.append(f"{CHANCE}: as long as the longest run; each run is compared with one of its own length")
     averages, left_out_of_folds = averages_of_facets(
-        {name: facets[name] for name in graded.query_ids}, topics, splits, average
+        {name: facets[name] for name in graded.query_ids}, topics, splits, average, words
     )
     notes += left_out_of_folds
     primary = measures[0] if measures else PRIMARY[conventions[0]]
@@ -394,7 +401,7 @@ def evaluate_runs(
             lines += figures.lines(averaged, beyond_chance)
             judged = one_assessor.keys() & set(averaged.members)
             if judged:
-                of_judged = average_of(judged, averaged.facet, folds_of(splits, averaged.facet), topics, average)
+                of_judged = average_of(judged, averaged.facet, folds_of(splits, averaged.facet), topics, average, words)
                 ceiling.append(figures.line(ONE_ASSESSOR, [one_assessor], of_judged))
             if convention == conventions[0] and len(figures.tags_on(averaged)) > 1:
                 pairs, verdict = figures.comparisons(averaged, primary)
@@ -412,6 +419,7 @@ def evaluate_runs(
         evaluations=evaluations,
         notes=tuple(notes),
         warning=nothing_relevant(graded.highest, relevant_from),
+        words=words,
     )
 
 

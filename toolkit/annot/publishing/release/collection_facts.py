@@ -28,10 +28,9 @@ from annot.pools.drawn_pools import PoolOrigins
 from annot.pools.frozen_rankings import ranked_corpus
 from annot.pools.pooling import as_of, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
-from annot.publishing.report.cells import Number, coefficient
-from annot.publishing.report.notices import by_place
-from annot.publishing.report.sections.agreement import summaries_of
-from annot.publishing.report.sections.opinions import OpinionInWords, in_words
+from annot.publishing.report.notices import notices_by_place
+from annot.publishing.report.sections import opinions
+from annot.publishing.report.sections.agreement import figure_of, summaries_of
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import sentence, sentences, without
 from annot.publishing.terms import Terms, citation_of
@@ -273,8 +272,8 @@ class CollectionFacts:
     """True if facets are judged."""
     sampled: SampleInWords | None = None
     """Facts that users of the grades must know if a sample of the pools was judged."""
-    opinions: tuple[OpinionInWords, ...] = ()
-    """Opinions of models, if any were asked."""
+    opinions: tuple[tuple[OpinionStatus, str], ...] = ()
+    """Opinions of models, if any were asked, each with its paragraph."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Sentences by the place of a page, one for each of its foundations that does not hold."""
     early_trials: tuple[OpinionStatus, ...] = ()
@@ -316,13 +315,13 @@ class CollectionFacts:
 
 def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFacts:
     """The facts, counted."""
-    study, agreement = measured.snapshot, measured.agreement
+    study, agreement, reported = measured.snapshot, measured.agreement, measured.reported_opinions
     settings = study.ws.settings
     protocol = protocol_of(study)
     ranked = ranked_corpus(study.ws).ranked if measured.added else None
     imports = tuple(_counted_imports(study, set(measured.added)))
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
-    with calling(lambda: study.called):
+    with calling(lambda: study.words):
         return CollectionFacts(
             collection=settings.collection,
             terms=terms,
@@ -355,8 +354,10 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
-            untrue=by_place(measured.findings),
-            opinions=in_words(measured.reported_opinions),
+            untrue=notices_by_place(measured.findings),
+            opinions=tuple(
+                (opinion.standing, text) for opinion, text in zip(reported, opinions.told(reported), strict=True)
+            ),
             early_trials=tuple(
                 opinion.standing
                 for opinion in measured.opinions_on_record
@@ -487,11 +488,7 @@ def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterato
                 "facet": group.name,
                 "stage": stage,
                 "coefficient": table.titles[name],
-                "value": Number(
-                    summary.pooled if pooled else summary.median,
-                    coefficient(name),
-                    (summary.intervals or {}).get(table.best),
-                ),
+                "value": figure_of(name, summaries, table.best),
                 "n_queries": group.n_queries if pooled else summary.n_queries,
                 "n_pairs": summary.n_pairs_pooled if pooled else summary.n_pairs,
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from annot.judging.states import SHOWN, THINGS, StateFinding, remembered_findings
 from annot.publishing.report.tables import sentence
@@ -64,14 +64,13 @@ def notices(
     )
 
 
-def by_place(findings: Iterable[StateFinding]) -> dict[str, tuple[str, ...]]:
+def notices_by_place(findings: Sequence[StateFinding]) -> dict[str, tuple[str, ...]]:
     """The sentences of every place that has any; the datasheet's count of papers names all that are left out."""
-    all_findings = tuple(findings)
-    shown = {place: None if place == "composition.count" else SHOWN for place in RESTS_ON}
-    notices_by_place = {
-        place: notices(all_findings, rests_on, shown=shown[place]) for place, rests_on in RESTS_ON.items()
+    sentences_at = {
+        place: notices(findings, rests_on, shown=None if place == "composition.count" else SHOWN)
+        for place, rests_on in RESTS_ON.items()
     }
-    return {place: sentences for place, sentences in notices_by_place.items() if sentences}
+    return {place: sentences for place, sentences in sentences_at.items() if sentences}
 
 
 def tell_untrue(ws: Workspace, states: States, place: str, *, tell: Callable[[str], None]) -> None:

@@ -284,7 +284,7 @@ def report_files(study: Study) -> dict[str, str]:
     Nothing is written: a template that does not hold leaves everything as it was.
     """
     ws = study.snapshot.ws
-    with calling(lambda: study.snapshot.called):
+    with calling(lambda: study.snapshot.words):
         files = dict(_measured(study))
         report = document(study, chain=tuple(_chain(ws, files)))
         pages = {"report.md": markdown(report), "report.tex": latex(report)}

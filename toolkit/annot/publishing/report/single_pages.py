@@ -9,11 +9,11 @@ from typing import Literal
 from annot.base.names import called
 from annot.base.records import WHOLE, Addition, Draw, PairReturn, Paper, Topic
 from annot.base.stats.values import Estimate
-from annot.judging.comments import DifferingPair, Meeting, Remark
+from annot.judging.comments import DifferingPair, Meeting
 from annot.measuring.agreement.estimates import GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate, SampledCertificate
-from annot.publishing.report.cells import ESTIMATED, LOSS, MEASURE, NONE, SHARE, TAU, Number, coefficient
-from annot.publishing.report.sections.agreement import shown_of
+from annot.publishing.report import cells
+from annot.publishing.report.sections.agreement import figure_of, shown_of
 from annot.publishing.report.side_by_side import Screens, side_by_side
 from annot.publishing.report.tables import (
     Chapter,
@@ -69,9 +69,9 @@ def _sections(certificate: Certificate) -> Iterator[Chapter]:
         certificate.runs,
         [Column("Run", lambda row: row.run), Column("Also a pool method", lambda row: row.pooled)],
         [
-            Column(judged, lambda row: Number(row.judged_at_20, SHARE)),
-            Column("As it is", lambda row: Number(row.as_it_is, MEASURE)),
-            Column("Condensed", lambda row: Number(row.condensed, MEASURE)),
+            Column(judged, lambda row: cells.Number(row.judged_at_20, cells.SHARE)),
+            Column("As it is", lambda row: cells.Number(row.as_it_is, cells.MEASURE)),
+            Column("Condensed", lambda row: cells.Number(row.condensed, cells.MEASURE)),
         ],
         caption="reusability.unjudged_table",
         command=CERTIFICATE_COMMAND,
@@ -87,12 +87,12 @@ def _losses(certificate: Certificate) -> Table:
         [
             Column("Pairs from it alone", lambda row: row.alone),
             Column("Relevant ones", lambda row: _relevant(row.alone_relevant)),
-            Column("Loss, points", lambda row: Number(row.loss, LOSS, row.interval)),
-            Column("Score", lambda row: Number(row.score, MEASURE)),
-            Column("Score without it", lambda row: Number(row.without, MEASURE)),
-            Column("Rank", lambda row: row.rank or NONE),
-            Column("Rank without it", lambda row: row.rank_without or NONE),
-            Column("Tau", lambda row: Number(row.tau, TAU) if row.ranked else NONE),
+            Column("Loss, points", lambda row: cells.Number(row.loss, cells.LOSS, row.interval)),
+            Column("Score", lambda row: cells.Number(row.score, cells.MEASURE)),
+            Column("Score without it", lambda row: cells.Number(row.without, cells.MEASURE)),
+            Column("Rank", lambda row: row.rank or cells.NONE),
+            Column("Rank without it", lambda row: row.rank_without or cells.NONE),
+            Column("Tau", lambda row: cells.Number(row.tau, cells.TAU) if row.ranked else cells.NONE),
         ],
         caption="reusability.losses_table",
         command=CERTIFICATE_COMMAND,
@@ -100,11 +100,11 @@ def _losses(certificate: Certificate) -> Table:
     )
 
 
-def _relevant(count: int | Estimate) -> int | Number:
-    return count if isinstance(count, int) else Number(count.value, ESTIMATED, count.interval)
-
-
 CERTIFICATE_COMMAND = "annot reusability"
+
+
+def _relevant(count: int | Estimate) -> int | cells.Number:
+    return count if isinstance(count, int) else cells.measured(count, cells.ESTIMATED)
 
 
 def _values(certificate: Certificate) -> dict[str, object]:
@@ -139,22 +139,15 @@ def meeting_page(
     each query."""
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
 
-    def query(row: DifferingPair | Remark) -> str:
-        return _title(topics, query_papers[row.query_id], row.query_id)
-
-    def candidate(row: DifferingPair | Remark) -> str:
-        return _title(titles, row.doc_id, row.doc_id)
-
+    candidate = "Candidate" if called().unit == "paper" else "Document"
     tables = {
         "widest": table(
             "widest-gaps",
             meeting.widest,
             [
                 of_facet(lambda row: row.facet),
-                Column("Query", lambda row: query(row)),
-                Column(
-                    "Candidate" if called().unit == "paper" else "Document", lambda row: candidate(row), "candidate"
-                ),
+                Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
+                Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grades", lambda row: " and ".join(map(str, row.grades))),
                 Column("Comments", lambda row: "; ".join(": ".join(comment) for comment in row.comments)),
             ],
@@ -174,10 +167,8 @@ def meeting_page(
             meeting.remarks,
             [
                 of_facet(lambda row: row.facet),
-                Column("Query", lambda row: query(row)),
-                Column(
-                    "Candidate" if called().unit == "paper" else "Document", lambda row: candidate(row), "candidate"
-                ),
+                Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
+                Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grade", lambda row: row.said),
                 Column("Comment", lambda row: row.comment),
             ],
@@ -235,11 +226,8 @@ def _agreement(meeting: Meeting) -> Table:
         for when, table in periods.items()
     ]
 
-    def figure(name: str, group: GroupAgreement | None) -> Number | None:
-        if group is None:
-            return None
-        summary = group.before[name]
-        return Number(summary.pooled, coefficient(name), (summary.intervals or {}).get("pooled"))
+    def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
+        return None if group is None else figure_of(name, group.before, "pooled")
 
     return table(
         "agreement-of-the-period",

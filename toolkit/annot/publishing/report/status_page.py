@@ -121,7 +121,7 @@ def page(
         "coefficient": lambda figure: Number(figure.value, coefficient(figure.coefficient), figure.interval),
         **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
     }
-    with calling(lambda: snapshot.called):
+    with calling(lambda: snapshot.words):
         return render(TEMPLATE, values, overrides=overrides)
 
 

@@ -8,15 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from annot.base.names import called, counted
-from annot.base.stats.values import Undefined, Value
-from annot.measuring.agreement.estimates import (
-    AgreementTable,
-    GroupAgreement,
-    QueryAgreement,
-    ShareSummary,
-    Summary,
-    in_words,
-)
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement import estimates
 from annot.publishing.report import figures
 from annot.publishing.report.cells import COEFFICIENT, MEAN_SHARE, SHARE, Number, coefficient
 from annot.publishing.report.tables import (
@@ -39,20 +32,6 @@ if TYPE_CHECKING:
     from annot.publishing.report.study import Study
 
 
-class _Coefficient(NamedTuple):
-    group: GroupAgreement
-    stage: str
-    of: Mapping[str, Summary]
-    name: str
-    summary: Summary
-
-
-class _OfQuery(NamedTuple):
-    query: QueryAgreement
-    stage: str
-    values: Mapping[str, Value]
-
-
 def body(study: Study) -> Chapter:
     """Before and after adjudication, query by query, in one drawing."""
     agreement = study.agreement
@@ -60,7 +39,7 @@ def body(study: Study) -> Chapter:
     return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), blocks)
 
 
-def drawing(agreement: AgreementTable) -> Iterator[Figure]:
+def drawing(agreement: estimates.AgreementTable) -> Iterator[Figure]:
     """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for row in sorted(agreement.queries, key=lambda row: (row.facet, row.query_id)):
@@ -80,7 +59,9 @@ def appendix(study: Study) -> Iterator[Chapter]:
     """Tables of every coefficient, of the scale in two, of every query, and of adjudication."""
     agreement = study.agreement
     method = sentences(
-        "agreement.method", policy=in_words(agreement.missing, binary=agreement.binary), missing=agreement.missing
+        "agreement.method",
+        policy=estimates.in_words(agreement.missing, binary=agreement.binary),
+        missing=agreement.missing,
     )
     yield Chapter(
         "coefficients", "Agreement: every coefficient", (), tuple(tables(agreement, all_statistics=True)), method
@@ -113,7 +94,7 @@ def differences(study: Study) -> Iterator[Table]:
         )
 
 
-def tables(agreement: AgreementTable, *, all_statistics: bool) -> Iterator[Table]:
+def tables(agreement: estimates.AgreementTable, *, all_statistics: bool) -> Iterator[Table]:
     """The tables of one scale: the headline coefficients, or all."""
     if agreement.binarised_at is None or not all_statistics:
         yield headline(agreement)
@@ -121,7 +102,7 @@ def tables(agreement: AgreementTable, *, all_statistics: bool) -> Iterator[Table
         yield all_coefficients(agreement)
 
 
-def _with_care(agreement: AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
+def _with_care(agreement: estimates.AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
     """Coefficients and queries that need care, and why."""
     cautions: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for query in agreement.queries:
@@ -136,23 +117,23 @@ def _with_care(agreement: AgreementTable, names: Iterable[str]) -> tuple[str, ..
 class CoefficientSummary(NamedTuple):
     """The coefficients of a group at one stage of adjudication, by name."""
 
-    group: GroupAgreement
+    group: estimates.GroupAgreement
     stage: str
-    of: Mapping[str, Summary]
+    of: Mapping[str, estimates.Summary]
 
 
-def summaries_of(groups: Iterable[GroupAgreement]) -> Iterator[CoefficientSummary]:
+def summaries_of(groups: Iterable[estimates.GroupAgreement]) -> Iterator[CoefficientSummary]:
     """The summaries of each group, before and after."""
     for group in groups:
         yield CoefficientSummary(group, "before", group.before)
         yield CoefficientSummary(group, "after", group.after)
 
 
-def glance(agreement: AgreementTable) -> Table:
+def glance(agreement: estimates.AgreementTable) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
 
-    def figure(name: str, stage: str) -> Callable[[GroupAgreement], Number]:
-        return lambda group: _figure(name, getattr(group, stage), agreement.best, group=group)
+    def figure(name: str, stage: str) -> Callable[[estimates.GroupAgreement], Number]:
+        return lambda group: figure_of(name, getattr(group, stage), agreement.best, group=group)
 
     return _table(
         "agreement",
@@ -172,7 +153,7 @@ def glance(agreement: AgreementTable) -> Table:
     )
 
 
-def headline(agreement: AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
+def headline(agreement: estimates.AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
     return _table(
         "coefficients",
@@ -184,7 +165,7 @@ def headline(agreement: AgreementTable, *, stages: Sequence[str] = ("before", "a
             Column("Pairs", lambda row: row.group.n_pairs),
             *each(
                 agreement.headline,
-                lambda row, name: _figure(name, row.of, agreement.best, group=row.group),
+                lambda row, name: figure_of(name, row.of, agreement.best, group=row.group),
                 agreement.titles.__getitem__,
             ),
         ],
@@ -193,29 +174,27 @@ def headline(agreement: AgreementTable, *, stages: Sequence[str] = ("before", "a
     )
 
 
-def all_coefficients(agreement: AgreementTable, groups: Sequence[GroupAgreement] | None = None) -> Table:
+def all_coefficients(
+    agreement: estimates.AgreementTable, groups: Sequence[estimates.GroupAgreement] | None = None
+) -> Table:
     """Every statistic of the groups that are shown and the coefficients that differ; or of these groups, and of all."""
     shown, names = (shown_of(agreement), agreement.distinct) if groups is None else (groups, agreement.titles)
-    rows = [_Coefficient(*summary, name, summary.of[name]) for summary in summaries_of(shown) for name in names]
     return _table(
         "all-coefficients",
         agreement,
-        rows,
+        [(summaries, name) for summaries in summaries_of(shown) for name in names],
         [
-            of_facet(lambda row: row.group.name),
-            Column("Adjudication", lambda row: row.stage),
-            Column("Coefficient", lambda row: agreement.titles[row.name], ""),
-            Column("", lambda row: row.name, "coefficient"),
+            of_facet(lambda row: row[0].group.name),
+            Column("Adjudication", lambda row: row[0].stage),
+            Column("Coefficient", lambda row: agreement.titles[row[1]], ""),
+            Column("", lambda row: row[1], "coefficient"),
         ],
         [
-            Column("Median", lambda row: _statistic(row, "median")),
-            Column("Mean", lambda row: _statistic(row, "mean")),
-            Column("Q1", lambda row: _statistic(row, "q1")),
-            Column("Q3", lambda row: _statistic(row, "q3")),
-            Column("Queries", lambda row: _of_all(row.summary), ""),
-            Column("Pairs", lambda row: row.summary.n_pairs, ""),
+            *each(("median", "mean", "q1", "q3"), lambda row, name: _statistic(row, name), str.capitalize),
+            Column("Queries", lambda row: _of_all(row[0].of[row[1]]), ""),
+            Column("Pairs", lambda row: row[0].of[row[1]].n_pairs, ""),
             Column("Pooled", lambda row: _statistic(row, "pooled")),
-            Column("Pooled pairs", lambda row: row.summary.n_pairs_pooled, ""),
+            Column("Pooled pairs", lambda row: row[0].of[row[1]].n_pairs_pooled, ""),
         ],
         caption="agreement.every",
         options=" --all",
@@ -223,46 +202,46 @@ def all_coefficients(agreement: AgreementTable, groups: Sequence[GroupAgreement]
     )
 
 
-def _statistic(row: _Coefficient, statistic: str) -> Number:
-    pooled = statistic == "pooled"
-    queries = row.group.n_queries if pooled else row.summary.n_queries
-    pairs = row.summary.n_pairs_pooled if pooled else row.summary.n_pairs
-    return replace(_figure(row.name, row.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
+def _statistic(row: tuple[CoefficientSummary, str], statistic: str) -> Number:
+    summaries, name = row
+    summary, pooled = summaries.of[name], statistic == "pooled"
+    queries = summaries.group.n_queries if pooled else summary.n_queries
+    pairs = summary.n_pairs_pooled if pooled else summary.n_pairs
+    return replace(figure_of(name, summaries.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
 
 
-def _of_all(summary: Summary) -> str:
+def _of_all(summary: estimates.Summary) -> str:
     return f"{summary.n_queries}/{summary.n_queries + summary.n_undefined}"
 
 
-def by_query(agreement: AgreementTable) -> Table:
+def by_query(agreement: estimates.AgreementTable) -> Table:
     """The headline coefficients of each query, before and after."""
-    stages = ("before", "after")
-    rows = [_OfQuery(query, stage, getattr(query, stage)) for query in agreement.queries for stage in stages]
+    rows = [(query, stage) for query in agreement.queries for stage in ("before", "after")]
     return _table(
         "queries-agreement",
         agreement,
         rows,
         [
-            Column("", lambda row: row.query.facet, "facet"),
-            Column("Query", lambda row: row.query.query_id, "query_id"),
-            Column("Adjudication", lambda row: row.stage),
+            Column("", lambda row: row[0].facet, "facet"),
+            Column("Query", lambda row: row[0].query_id, "query_id"),
+            Column("Adjudication", lambda row: row[1]),
         ],
         [
             *each(
                 agreement.queries[0].before if agreement.queries else (),
-                lambda row, name: Number(row.values[name], coefficient(name)),
+                lambda row, name: Number(getattr(row[0], row[1])[name], coefficient(name)),
                 lambda name: agreement.titles[name] if name in agreement.headline else "",
             ),
-            Column("Pairs", lambda row: row.query.n_pairs),
+            Column("Pairs", lambda row: row[0].n_pairs),
         ],
         caption="agreement.by_query",
         options=" --per-query",
     )
 
 
-def shares(agreement: AgreementTable) -> Table:
+def shares(agreement: estimates.AgreementTable) -> Table:
     """Shares of pairs adjudicated, as data next to those of `all_coefficients`: a row for each facet and share."""
-    columns = Columns[tuple[GroupAgreement, str, ShareSummary]](
+    columns = Columns[tuple[estimates.GroupAgreement, str, estimates.ShareSummary]](
         [
             Column("facet", lambda row: row[0].name),
             Column("adjudication", lambda row: ""),
@@ -278,7 +257,7 @@ def shares(agreement: AgreementTable) -> Table:
     return columns.of(rows)
 
 
-def adjudicated(agreement: AgreementTable) -> Table:
+def adjudicated(agreement: estimates.AgreementTable) -> Table:
     """Work of adjudication, a row for each facet."""
     together = agreement.groups[-1].agreed_by_policy if agreement.groups else 0
     return _table(
@@ -307,7 +286,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     def figure(name: str, row: ByGuidelines) -> Number:
         if row.table is None:
             return Number(None, coefficient(name))
-        return _figure(name, row.table.groups[-1].before, row.table.best)
+        return figure_of(name, row.table.groups[-1].before, row.table.best)
 
     return table(
         "guidelines",
@@ -331,20 +310,20 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
     )
 
 
-def alpha(agreement: AgreementTable, *, after: bool = False) -> Number:
+def alpha(agreement: estimates.AgreementTable, *, after: bool = False) -> Number:
     """The alpha that the verdict rests on: ordinal, the median over all queries; before adjudication, or after it."""
     together = agreement.groups[-1]
-    return _figure("alpha_ordinal", together.after if after else together.before, agreement.best)
+    return figure_of("alpha_ordinal", together.after if after else together.before, agreement.best)
 
 
-def disputed(agreement: AgreementTable) -> Number:
+def disputed(agreement: estimates.AgreementTable) -> Number:
     """The share of all pairs on which the assessors differed."""
     return _share(agreement.groups[-1].disputed)
 
 
 def _table(
     name: str,
-    agreement: AgreementTable,
+    agreement: estimates.AgreementTable,
     rows: Iterable[Row],
     names: Sequence[Column[Row]],
     numbers: Sequence[Column[Row]] = (),
@@ -367,8 +346,12 @@ def _table(
     )
 
 
-def _figure(
-    name: str, summaries: Mapping[str, Summary], statistic: str = "median", *, group: GroupAgreement | None = None
+def figure_of(
+    name: str,
+    summaries: Mapping[str, estimates.Summary],
+    statistic: str = "median",
+    *,
+    group: estimates.GroupAgreement | None = None,
 ) -> Number:
     """A statistic with its interval; for a group with its basis, if that is not the whole group."""
     summary = summaries[name]
@@ -380,7 +363,7 @@ def _figure(
     return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
-def shown_of(agreement: AgreementTable) -> tuple[GroupAgreement, ...]:
+def shown_of(agreement: estimates.AgreementTable) -> tuple[estimates.GroupAgreement, ...]:
     """The facets and all together; a single facet is all there is."""
     return agreement.groups if len(agreement.groups) > 2 else agreement.groups[-1:]
 
@@ -389,7 +372,7 @@ _Statistic = Literal["pooled", "mean"]
 _STATISTICS: tuple[_Statistic, ...] = ("pooled", "mean")
 
 
-def _share(summary: ShareSummary, statistic: _Statistic = "pooled") -> Number:
+def _share(summary: estimates.ShareSummary, statistic: _Statistic = "pooled") -> Number:
     value, kind = (summary.pooled.value, SHARE) if statistic == "pooled" else (summary.mean, MEAN_SHARE)
     number = Number(value, kind, (summary.intervals or {}).get(statistic))
     return replace(number, rests_on=(("queries", summary.n_queries), ("pairs", summary.pooled.of)))
@@ -410,7 +393,7 @@ def _counts(study: Study) -> dict[str, object]:
     }
 
 
-def terminal(agreement: AgreementTable, *, per_query: bool, all_statistics: bool) -> Sequence[Table]:
+def terminal(agreement: estimates.AgreementTable, *, per_query: bool, all_statistics: bool) -> Sequence[Table]:
     """Tables that `annot agreement` prints."""
     last = [by_query(agreement)] if per_query else []
     return [glance(agreement), *tables(agreement, all_statistics=all_statistics), adjudicated(agreement), *last]

@@ -11,23 +11,7 @@ from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect import FINAL, AssessorEffect
 from annot.measuring.diagnosis.findings import Drift, order_of_hard, papers_needed_for_drift
 from annot.measuring.diagnosis.matrices import AssessorAnalysis, AssessorComparison
-from annot.publishing.report import figures
-from annot.publishing.report.cells import (
-    COEFFICIENT,
-    DISTANCE,
-    GRADES,
-    MEAN,
-    MEASURE,
-    NONE,
-    PERCENT,
-    SECONDS,
-    SHARE,
-    TAU,
-    Number,
-    P,
-    Quantity,
-    measured,
-)
+from annot.publishing.report import cells, figures
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import (
     Chapter,
@@ -52,7 +36,7 @@ COMMAND = "annot agreement --by assessor"
 MOST_PAIRS, MOST_HARD, MOST_ROWS = 10, 20, 200
 """So many pairs of assessors with their matrices, candidates, and rows of any other table are shown; JSON has all."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds per pair"}
-CHANGE = {"agreement": Quantity(0, 0, scale=100), "severity": Quantity(2, 2), "speed": Quantity(2, 2)}
+CHANGE = {"agreement": cells.Quantity(0, 0, scale=100), "severity": cells.Quantity(2, 2), "speed": cells.Quantity(2, 2)}
 """Printed form of a detectable change."""
 
 
@@ -119,9 +103,9 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
         [Column("Assessor", lambda row: row.first), Column("Compared with", lambda row: row.second)],
         [
             Column("Pairs", lambda row: row.same.of),
-            Column("Equal grades", lambda row: measured(row.same, SHARE)),
-            Column("Kappa", lambda row: Number(row.coefficient, COEFFICIENT, row.coefficient_interval)),
-            Column("Difference", lambda row: measured(row.difference, GRADES)),
+            Column("Equal grades", lambda row: cells.measured(row.same, cells.SHARE)),
+            Column("Kappa", lambda row: cells.Number(row.coefficient, cells.COEFFICIENT, row.coefficient_interval)),
+            Column("Difference", lambda row: cells.measured(row.difference, cells.GRADES)),
         ],
     )
     yield _table(
@@ -141,11 +125,11 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
         [Column("Assessor", lambda row: row.assessor)],
         [
             Column("Pairs", lambda row: row.same.of),
-            Column("Equal to final grade", lambda row: measured(row.same, SHARE)),
-            Column("Bias", lambda row: measured(row.bias, GRADES)),
-            Column("Severity", lambda row: measured(severity[row.assessor], GRADES)),
+            Column("Equal to final grade", lambda row: cells.measured(row.same, cells.SHARE)),
+            Column("Bias", lambda row: cells.measured(row.bias, cells.GRADES)),
+            Column("Severity", lambda row: cells.measured(severity[row.assessor], cells.GRADES)),
             Column("Adjudicated", lambda row: row.upheld.of),
-            Column("Upheld", lambda row: measured(row.upheld, SHARE)),
+            Column("Upheld", lambda row: cells.measured(row.upheld, cells.SHARE)),
         ],
     )
     yield _table(
@@ -165,7 +149,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
                 lambda row, grade: row[2][comparison.scale.index(grade)],
                 lambda grade: f"Gave {grade}",
             ),
-            Column("Equal", lambda row: measured(row[0].by_grade[row[1]], SHARE)),
+            Column("Equal", lambda row: cells.measured(row[0].by_grade[row[1]], cells.SHARE)),
         ],
     )
     yield _table(
@@ -174,9 +158,9 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
         [Column("Assessor", lambda row: "together" if row.assessor is None else row.assessor)],
         [
             Column("Repeats", lambda row: row.same.of),
-            Column("Same grade again", lambda row: measured(row.same, SHARE)),
-            Column("Within one grade", lambda row: measured(row.within_one, SHARE)),
-            Column("Change", lambda row: measured(row.change, GRADES)),
+            Column("Same grade again", lambda row: cells.measured(row.same, cells.SHARE)),
+            Column("Within one grade", lambda row: cells.measured(row.within_one, cells.SHARE)),
+            Column("Change", lambda row: cells.measured(row.change, cells.GRADES)),
         ],
     )
 
@@ -191,9 +175,11 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
         [
             Column("Pairs", lambda row: row.same.of),
             Column("Different grades", lambda row: row.same.of - row.same.count),
-            Column("Distance", lambda row: Number(row.distance, DISTANCE)),
+            Column("Distance", lambda row: cells.Number(row.distance, cells.DISTANCE)),
             *each(
-                ("severity", "threshold", "noise"), lambda row, part: Number(row.parts[part], DISTANCE), str.capitalize
+                ("severity", "threshold", "noise"),
+                lambda row, part: cells.Number(row.parts[part], cells.DISTANCE),
+                str.capitalize,
             ),
         ],
         notes=notes,
@@ -215,7 +201,7 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
         ],
         [
             Column("Distance", lambda row: row.spread),
-            Column("Share", lambda row: Number(row.share, PERCENT)),
+            Column("Share", lambda row: cells.Number(row.share, cells.PERCENT)),
         ],
         notes=cut,
     )
@@ -231,10 +217,10 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
             [Column("Assessor", lambda row: row.assessor)],
             [
                 Column("Timed", lambda row: row.n),
-                Column("Median", lambda row: Number(row.median, SECONDS, row.median_interval)),
-                Column("Q1", lambda row: Number(row.q1, SECONDS)),
-                Column("Q3", lambda row: Number(row.q3, SECONDS)),
-                Column("Mean", lambda row: Number(row.winsorised, SECONDS)),
+                Column("Median", lambda row: cells.Number(row.median, cells.SECONDS, row.median_interval)),
+                Column("Q1", lambda row: cells.Number(row.q1, cells.SECONDS)),
+                Column("Q3", lambda row: cells.Number(row.q3, cells.SECONDS)),
+                Column("Mean", lambda row: cells.Number(row.winsorised, cells.SECONDS)),
                 Column("Idle", lambda row: row.n_slow),
                 Column("Too fast", lambda row: len(row.too_fast)),
             ],
@@ -250,8 +236,8 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
             Column("Longest run", lambda row: row.longest and row.longest.length),
             Column("Grade", lambda row: row.longest and row.longest.grade),
             Column("First judgement", lambda row: row.longest and row.longest.start),
-            Column("Expected", lambda row: Number(row.expected, MEAN)),
-            Column("p", lambda row: Number(row.p_value, P)),
+            Column("Expected", lambda row: cells.Number(row.expected, cells.MEAN)),
+            Column("p", lambda row: cells.Number(row.p_value, cells.P)),
         ],
         order=looked.order,
     )
@@ -265,9 +251,9 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
         ],
         [
             Column("Queries", lambda row: row.queries),
-            Column("First half", lambda row: Number(row.levels[0].mean, _kind(row))),
-            Column("Second half", lambda row: Number(row.levels[1].mean, _kind(row))),
-            Column("p", lambda row: Number(row.p_value, P)),
+            Column("First half", lambda row: cells.Number(row.levels[0].mean, _kind(row))),
+            Column("Second half", lambda row: cells.Number(row.levels[1].mean, _kind(row))),
+            Column("p", lambda row: cells.Number(row.p_value, cells.P)),
             Column("Detectable change", _detectable),
         ],
         order=looked.order,
@@ -309,13 +295,13 @@ def _beyond(drift: Drift) -> bool:
 
 def _detectable(drift: Drift) -> str:
     if isinstance(drift.detectable, Undefined):
-        return NONE
+        return cells.NONE
     unit = {"speed": "times as long", "agreement": "points", "severity": "grades"}[drift.measure]
-    return f"{Number(drift.detectable, CHANGE[drift.measure])} {unit}"
+    return f"{cells.Number(drift.detectable, CHANGE[drift.measure])} {unit}"
 
 
-def _kind(drift: Drift) -> Quantity:
-    return SECONDS if drift.measure == "speed" else Quantity(2, 2)
+def _kind(drift: Drift) -> cells.Quantity:
+    return cells.SECONDS if drift.measure == "speed" else cells.Quantity(2, 2)
 
 
 def _cut(most: int, total: int, noun: str, *options: str) -> tuple[str, ...]:
@@ -334,7 +320,7 @@ def body(study: Study) -> Chapter:
     blocks: list[Table | Figure] = []
     diagnosed = study.diagnosed.diagnosed
     severity = {assessor_severity.assessor: assessor_severity.severity for assessor_severity in diagnosed.severities}
-    drawn = {name: measured(assessor_severity, GRADES) for name, assessor_severity in severity.items()}
+    drawn = {name: cells.measured(assessor_severity, cells.GRADES) for name, assessor_severity in severity.items()}
     several = len(study.queries) > 1
     if several and sum(bar.value is not None for bar in drawn.values()) > 1:
         blocks.append(
@@ -410,8 +396,8 @@ def ranges(effect: AssessorEffect) -> Table:
         complete[FINAL],
         [Column[str]("Run", str)],
         [
-            *each(complete, lambda tag, name: Number(complete[name][tag], MEASURE), grading),
-            Column("random assessor", lambda tag: span(tag) or NONE, ""),
+            *each(complete, lambda tag, name: cells.Number(complete[name][tag], cells.MEASURE), grading),
+            Column("random assessor", lambda tag: span(tag) or cells.NONE, ""),
             Column("", lambda tag: spans[tag][0] if tag in spans else None, "random_low"),
             Column("", lambda tag: spans[tag][1] if tag in spans else None, "random_high"),
         ],
@@ -447,7 +433,7 @@ def orders(effect: AssessorEffect) -> Iterator[Table]:
         effect.comparisons,
         [Column("Grades of", lambda row: row.first), Column("Compared with", lambda row: row.second)],
         [
-            Column("Tau", lambda row: Number(row.tau, TAU)),
+            Column("Tau", lambda row: cells.Number(row.tau, cells.TAU)),
             Column("Reversed pairs", lambda row: f"{row.reversed_pairs} of {row.n_run_pairs}", ""),
             Column("", lambda row: row.reversed_pairs, "reversed_pairs"),
             Column("", lambda row: row.n_run_pairs, "pairs_of_runs"),

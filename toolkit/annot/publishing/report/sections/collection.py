@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.names import called
-from annot.base.records import CITED, WHOLE, Paper, Pool, Topic, grouped, nested
+from annot.base.records import CITED, WHOLE, Paper, Pool, Query, Topic, grouped, nested
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import mean_interval, share_of_counts
 from annot.base.stats.values import Estimate, Undefined
@@ -49,12 +49,6 @@ from annot.study.shown_versions import NumberedVersion, by_part, changed_version
 NOT_JUDGED = Undefined("no pair is judged")
 
 
-class _Topic(NamedTuple):
-    query_id: str
-    topic_id: str
-    title: str
-
-
 def appendix(study: Study) -> Iterator[Chapter]:
     """Chapter on the judged pairs; a study that was judged in another tool may have no corpus and no pools here."""
     blocks = (_queries(study),) if study.snapshot.faceted else ()
@@ -86,27 +80,26 @@ def _topics(study: Study) -> Iterator[Table]:
     graded = Counter(decision.query_id for decision in study.decisions)
     relevant = Counter(decision.query_id for decision in study.decisions if decision.grade >= relevant_from)
     numbers = [
-        Column[_Topic]("Pairs", lambda topic: graded[topic.query_id]),
-        Column[_Topic]("Relevant", lambda topic: relevant[topic.query_id]),
+        Column[Query]("Pairs", lambda query: graded[query.query_id]),
+        Column[Query]("Relevant", lambda query: relevant[query.query_id]),
     ]
     if (pools := study.grade_counts) is not None:
         estimates = {query_id: pool.number(relevant_from, level=study.level) for query_id, pool in pools.items()}
         none = Estimate(NOT_JUDGED, NOT_JUDGED)
         numbers = [
-            Column("Pairs", lambda topic: len(study.pools[topic.topic_id].entries)),
-            Column("Judged pairs", lambda topic: graded[topic.query_id]),
-            Column("Relevant", lambda topic: measured(estimates.get(topic.query_id, none), ESTIMATED)),
+            Column("Pairs", lambda query: len(study.pools[query.topic_id].entries)),
+            Column("Judged pairs", lambda query: graded[query.query_id]),
+            Column("Relevant", lambda query: measured(estimates.get(query.query_id, none), ESTIMATED)),
         ]
-    shown_numbers = [
-        _Topic(query.query_id, query.topic_id, study.snapshot.texts[query.topic_id].title)
-        for query in study.queries
-        if query.topic_id in study.snapshot.texts
-    ]
-    if shown_numbers:
+    texts = study.snapshot.texts
+    if queries := [query for query in study.queries if query.topic_id in texts]:
         yield table(
             "topics",
-            shown_numbers,
-            [Column("Topic", lambda topic: topic.query_id, "query_id"), Column("Title", lambda topic: topic.title)],
+            queries,
+            [
+                Column("Topic", lambda row: row.query_id, "query_id"),
+                Column("Title", lambda row: texts[row.topic_id].title),
+            ],
             numbers,
             caption="collection.topics",
             relevant_from=relevant_from,
@@ -213,14 +206,6 @@ _Graded = tuple[str, ByQuery]
 """A facet or an assessor, with its grades."""
 
 
-class _Relevant(NamedTuple):
-    """A facet's pairs that have a grade or a higher one."""
-
-    facet: str
-    least: int
-    graded: ByQuery
-
-
 def grades_body(study: Study) -> Chapter:
     """The final grades of each facet."""
     final = _final(study)
@@ -234,7 +219,11 @@ def grades_body(study: Study) -> Chapter:
     drawing = Figure(
         caption,
         figures.grouped_bars(
-            {_group(facet): row for facet, row in shares.items() if facet != TOGETHER or len(shares) == 1},
+            {
+                facet if called().faceted else "": row
+                for facet, row in shares.items()
+                if facet != TOGETHER or len(shares) == 1
+            },
             names=[f"{grade} {name}" for grade, name in enumerate(names)],
             unit="% of pairs",
         ),
@@ -339,31 +328,27 @@ def _graded(
 
 def _per_query(study: Study) -> Table:
     """The documents of a query that have at least a grade."""
-    rows = [
-        _Relevant(facet, least, graded)
-        for facet, graded in _final(study).items()
-        for least in study.settings.scale.grades[1:]
-    ]
-    counts = {row[:2]: _at_least(row.graded, row.least) for row in rows}
+    final, grades = _final(study), study.settings.scale.grades
+    counts = {(facet, least): _at_least(graded, least) for facet, graded in final.items() for least in grades[1:]}
 
-    def at_least(row: _Relevant) -> str:
-        return _named(study, row.least) if called().binary else f"{row.least} or higher"
+    def at_least(row: tuple[str, int]) -> str:
+        return _named(study, row[1]) if called().binary else f"{row[1]} or higher"
 
     # The extremes of estimates are those of their errors.
-    ends: list[Column[_Relevant]] = [
-        Column("Fewest", lambda row: int(counts[row[:2]].min())),
-        Column("Most", lambda row: int(counts[row[:2]].max())),
+    ends: list[Column[tuple[str, int]]] = [
+        Column("Fewest", lambda row: int(counts[row].min())),
+        Column("Most", lambda row: int(counts[row].max())),
     ]
     return table(
         "relevant",
-        rows,
-        [of_facet(lambda row: row.facet), Column("Grade", at_least)],
+        counts,
+        [of_facet(lambda row: row[0]), Column("Grade", at_least)],
         [
             *(ends if study.grade_counts is None else ()),
-            Column("Mean", lambda row: _mean(counts[row[:2]], row.graded, study)),
-            Column("Share of pairs", lambda row: _share_of(row.graded, range(row.least, _n_grades(study)), study)),
-            Column("Queries", lambda row: len(row.graded)),
-            Column("Pairs", lambda row: sum(map(_size, row.graded.values()))),
+            Column("Mean", lambda row: _mean(counts[row], final[row[0]], study)),
+            Column("Share of pairs", lambda row: _share_of(final[row[0]], grades[row[1] :], study)),
+            Column("Queries", lambda row: len(final[row[0]])),
+            Column("Pairs", lambda row: sum(map(_size, final[row[0]].values()))),
         ],
         caption="grades.per_query",
         sampled=study.grade_counts is not None,
@@ -429,17 +414,8 @@ def _cited(study: Study) -> Iterator[Table]:
         yield _graded("cited", counts, study, more_columns=() if called().binary else together, caption="grades.cited")
 
 
-def _group(facet: str) -> str:
-    """Name of a group of bars; empty if there is one for all."""
-    return facet if called().faceted else ""
-
-
 def _named(study: Study, grade: int) -> str:
     return grade_text(grade, study.settings.scale.names)
-
-
-def _n_grades(study: Study) -> int:
-    return len(study.settings.scale.grades)
 
 
 def _size(counts: Counter[int | None] | GradeCounts) -> int:

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.stats.values import Estimate, Undefined
-from annot.judging.opinions.on_record import OpinionStatus
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
-from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, AgainstOne, OpinionAgreement
+from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, OpinionAgreement
 from annot.measuring.opinions.label_quality import Worth
 from annot.measuring.opinions.self_preference import RunUnderOpinion
-from annot.publishing.report.cells import (
-    COEFFICIENT,
-    MEASURE,
-    NONE,
-    PERCENTAGE,
-    POINTS,
-    SECONDS,
-    SHARE,
-    Number,
-    P,
-    coefficient,
-    measured,
-)
+from annot.publishing.report import cells
 from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Chapter, Column, Table, each, of_facet, sentences, table
 
@@ -60,18 +47,6 @@ def told(opinions: Sequence[MeasuredOpinion]) -> Iterator[str]:
     """A paragraph for each opinion: its first sentence, and notes on it."""
     for opinion in opinions:
         yield " ".join(sentences("opinions.told", worth=opinion.worth, standing=opinion.standing))
-
-
-class OpinionInWords(NamedTuple):
-    """Words of datasheet and card on an opinion."""
-
-    standing: OpinionStatus
-    told: str
-
-
-def in_words(opinions: Sequence[MeasuredOpinion]) -> tuple[OpinionInWords, ...]:
-    """Each with its paragraph."""
-    return tuple(OpinionInWords(opinion.standing, text) for opinion, text in zip(opinions, told(opinions), strict=True))
 
 
 def method(opinions: Sequence[MeasuredOpinion]) -> tuple[str, ...]:
@@ -128,33 +103,26 @@ def _with_same_versions(opinion: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
         yield replace(opinion, worth=replace(other_versions.within, name=f"{opinion.worth.name}, same versions"))
 
 
-class _Row(NamedTuple):
-    worth: Worth
-    row: OpinionAgreement
-
-
 def agreement(worths: Sequence[Worth]) -> Table:
     """Agreement with each assessor, with the final grades, and of people with each other."""
 
-    def figure(row: _Row, name: str) -> Number | str:
-        between = row.row.between
+    def figure(row: tuple[Worth, OpinionAgreement], name: str) -> cells.Number | str:
+        between = row[1].between
         if name not in between.figures:
-            return NONE
-        return measured(between.figures[name], coefficient(name))
+            return cells.NONE
+        return cells.measured(between.figures[name], cells.coefficient(name))
 
     return table(
         "opinion-agreement",
-        [_Row(worth, row) for worth in worths for row in worth.agreement if row.between.n_pairs],
+        [(worth, row) for worth in worths for row in worth.agreement if row.between.n_pairs],
         [
-            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
-            of_facet(lambda row: row.row.facet),
-            Column(
-                "Grades", lambda row: "all" if row.row.binarised_at is None else f"{row.row.binarised_at} or higher"
-            ),
-            Column("With", lambda row: row.row.whom),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
+            of_facet(lambda row: row[1].facet),
+            Column("Grades", lambda row: "all" if row[1].binarised_at is None else f"{row[1].binarised_at} or higher"),
+            Column("With", lambda row: row[1].whom),
         ],
         [
-            Column("Pairs", lambda row: row.row.between.n_pairs),
+            Column("Pairs", lambda row: row[1].between.n_pairs),
             *each(FIGURES, figure, FIGURES.__getitem__),
         ],
         caption="opinions.agreement",
@@ -178,25 +146,20 @@ def _confusion(worth: Worth) -> Table:
     )
 
 
-class _Person(NamedTuple):
-    worth: Worth
-    one: AgainstOne
-
-
 def _against(worths: Sequence[Worth]) -> Table:
     return table(
         "opinion-in-place-of",
-        [_Person(worth, person) for worth in worths for person in worth.standing_in.against],
+        [(worth, person) for worth in worths for person in worth.standing_in.against],
         [
-            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
-            Column("In place of", lambda row: row.one.assessor, "assessor"),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
+            Column("In place of", lambda row: row[1].assessor, "assessor"),
         ],
         [
-            Column("Pairs", lambda row: row.one.n_pairs),
-            Column("At least as near", lambda row: Number(row.one.model_as_near, SHARE), "model_as_near"),
-            Column("Person nearer, net", lambda row: Number(row.one.behind, SHARE), "behind"),
-            Column("p", lambda row: Number(row.one.p, P)),
-            Column("Wins", lambda row: row.one.wins),
+            Column("Pairs", lambda row: row[1].n_pairs),
+            Column("At least as near", lambda row: cells.Number(row[1].model_as_near, cells.SHARE), "model_as_near"),
+            Column("Person nearer, net", lambda row: cells.Number(row[1].behind, cells.SHARE), "behind"),
+            Column("p", lambda row: cells.Number(row[1].p, cells.P)),
+            Column("Wins", lambda row: row[1].wins),
         ],
         caption="opinions.against",
         command=COMMAND,
@@ -204,30 +167,29 @@ def _against(worths: Sequence[Worth]) -> Table:
     )
 
 
-class _Run(NamedTuple):
-    worth: Worth
-    one: RunUnderOpinion
-
-
 def _runs(worths: Sequence[Worth]) -> Table:
     favours = [worth.favour for worth in worths if not isinstance(worth.favour, Undefined)]
-    of_family = Column[_Run]("Of its family", lambda row: "yes" if row.one.run in row.worth.related else "", "related")
+    of_family = Column[tuple[Worth, RunUnderOpinion]](
+        "Of its family", lambda row: "yes" if row[1].run in row[0].related else "", "related"
+    )
     return table(
         "opinion-runs",
-        [_Run(worth, run) for worth in worths if not isinstance(worth.favour, Undefined) for run in worth.favour.runs],
+        [(worth, run) for worth in worths if not isinstance(worth.favour, Undefined) for run in worth.favour.runs],
         [
-            Column("Opinion" if len(worths) > 1 else "", lambda row: row.worth.name, "opinion"),
-            Column("Run", lambda row: row.one.run),
+            Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
+            Column("Run", lambda row: row[1].run),
             *([of_family] if any(favour.related for favour in worths) else []),
         ],
         [
-            Column("By people", lambda row: Number(row.one.by_people, MEASURE), "by_people"),
-            Column("By the model", lambda row: Number(row.one.by_model, MEASURE), "by_model"),
-            Column("Gain", lambda row: Number(row.one.gain, POINTS), "gain"),
-            Column("Explained by errors", lambda row: Number(row.one.explained, POINTS), "explained"),
-            Column("Beyond", lambda row: measured(Estimate(row.one.beyond, row.one.interval), POINTS), "beyond"),
-            Column("p", lambda row: Number(min(row.one.p_gains, row.one.p_loses), P)),
-            Column("Verdict", lambda row: _of_run(row.one), "verdict"),
+            Column("By people", lambda row: cells.Number(row[1].by_people, cells.MEASURE), "by_people"),
+            Column("By the model", lambda row: cells.Number(row[1].by_model, cells.MEASURE), "by_model"),
+            Column("Gain", lambda row: cells.Number(row[1].gain, cells.POINTS), "gain"),
+            Column("Explained by errors", lambda row: cells.Number(row[1].explained, cells.POINTS), "explained"),
+            Column(
+                "Beyond", lambda row: cells.measured(Estimate(row[1].beyond, row[1].interval), cells.POINTS), "beyond"
+            ),
+            Column("p", lambda row: cells.Number(min(row[1].p_gains, row[1].p_loses), cells.P)),
+            Column("Verdict", lambda row: _of_run(row[1]), "verdict"),
         ],
         caption="opinions.runs",
         command=COMMAND,
@@ -235,14 +197,16 @@ def _runs(worths: Sequence[Worth]) -> Table:
     )
 
 
-def _alpha(worth: Worth, compared_with: str) -> Number | str:
+def _alpha(worth: Worth, compared_with: str) -> cells.Number | str:
     of_all = [row for row in worth.agreement if row.binarised_at is None and row.facet == worth.agreement[-1].facet]
     figures = [row.between.figures["alpha_ordinal"] for row in of_all if row.whom == compared_with]
-    return measured(figures[0], COEFFICIENT) if figures else NONE
+    return cells.measured(figures[0], cells.COEFFICIENT) if figures else cells.NONE
 
 
-def _with_itself(worth: Worth) -> Number | str:
-    return NONE if worth.itself is None else measured(worth.itself.figures["alpha_ordinal"], COEFFICIENT)
+def _with_itself(worth: Worth) -> cells.Number | str:
+    return (
+        cells.NONE if worth.itself is None else cells.measured(worth.itself.figures["alpha_ordinal"], cells.COEFFICIENT)
+    )
 
 
 def _may(worth: Worth) -> str:
@@ -250,7 +214,7 @@ def _may(worth: Worth) -> str:
 
 
 def _of_run(run: RunUnderOpinion) -> str:
-    return "gains" if run.gains else "may gain" if run.suspected else "loses" if run.loses else NONE
+    return "gains" if run.gains else "may gain" if run.suspected else "loses" if run.loses else cells.NONE
 
 
 def _favours(worth: Worth) -> str:
@@ -297,7 +261,7 @@ def _against_gold(name: str, heading: str, gold: str, rows: Sequence[_OnRecord],
             Column(heading, lambda row: row[gold]),
             Column("Answered", lambda row: row["answered"]),
             Column("Compared", lambda row: row["pairs"]),
-            Column("Kappa (quadratic)", lambda row: measured(row["kappa"], COEFFICIENT)),
+            Column("Kappa (quadratic)", lambda row: cells.measured(row["kappa"], cells.COEFFICIENT)),
             *([Column[_OnRecord]("Verdict", lambda row: row["verdict"])] if verdict else []),
         ],
         caption=f"trials.{name.replace('-', '_')}",
@@ -314,8 +278,10 @@ def _substudy(substudy: _OnRecord) -> Iterator[Table]:
         [Column[_OnRecord]("First", lambda row: row["first"]), Column("Second", lambda row: row["second"])],
         [
             Column("Pairs", lambda row: row["pairs"]),
-            *each(titles, lambda row, name: measured(row["figures"][name], COEFFICIENT), titles.__getitem__),
-            Column("Equal grades, %", lambda row: measured(row["figures"]["percent"], PERCENTAGE)),
+            *each(
+                titles, lambda row, name: cells.measured(row["figures"][name], cells.COEFFICIENT), titles.__getitem__
+            ),
+            Column("Equal grades, %", lambda row: cells.measured(row["figures"]["percent"], cells.PERCENTAGE)),
         ],
         caption="trials.substudy",
         command=command,
@@ -326,7 +292,7 @@ def _substudy(substudy: _OnRecord) -> Iterator[Table]:
         [Column[_OnRecord]("View", lambda row: row["view"])],
         [
             Column("Timed pairs", lambda row: row["timed"]),
-            Column("Seconds per pair", lambda row: measured(row["seconds"], SECONDS)),
+            Column("Seconds per pair", lambda row: cells.measured(row["seconds"], cells.SECONDS)),
         ],
         caption="trials.substudy_times",
         command=command,

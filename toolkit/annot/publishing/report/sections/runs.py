@@ -11,17 +11,7 @@ from annot.base.names import called
 from annot.base.records import WHOLE
 from annot.base.stats.inference import POWER, share_of_counts
 from annot.base.stats.values import Share, Undefined
-from annot.measuring.evaluation.comparisons import (
-    ALPHA,
-    FAR_DOWN,
-    FEWEST_PAPERS,
-    NEAR_TOP,
-    ONE_IN,
-    Error,
-    RunComparison,
-    error_cases,
-    on_facets,
-)
+from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
@@ -130,7 +120,11 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
         evaluated=evaluated,
         best=leader,
         power=POWER,
-        silent=list(dict.fromkeys(line.facet for line in lines if line.run in ranked and line.topics < FEWEST_PAPERS)),
+        silent=list(
+            dict.fromkeys(
+                line.facet for line in lines if line.run in ranked and line.topics < comparisons.FEWEST_PAPERS
+            )
+        ),
         like_chance=any(run in ranked and not line.above_chance for (run, _), line in line_of.items()),
     )
 
@@ -149,7 +143,9 @@ def restated(evaluated: EvaluatedRuns) -> Iterator[Table]:
     restated_runs = evaluated.restated
     if restated_runs is not None:
         like_chance = {
-            (line.facet, line.run) for line in evaluated.lines if line.topics >= FEWEST_PAPERS and not line.above_chance
+            (line.facet, line.run)
+            for line in evaluated.lines
+            if line.topics >= comparisons.FEWEST_PAPERS and not line.above_chance
         }
         yield table(
             "restated",
@@ -204,7 +200,7 @@ def significant(evaluated: EvaluatedRuns) -> Iterator[Table]:
         )
 
 
-def effect(comparison: RunComparison) -> Number:
+def effect(comparison: comparisons.RunComparison) -> Number:
     """Cohen's d for pairs, with its interval."""
     return Number(comparison.effect, EFFECT, comparison.effect_interval)
 
@@ -235,7 +231,7 @@ def pairs(evaluated: EvaluatedRuns) -> Iterator[Table]:
             ],
             caption="runs.comparisons",
             evaluated=evaluated,
-            alpha=ALPHA,
+            alpha=comparisons.ALPHA,
         )
 
 
@@ -352,7 +348,7 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
     leader = best(evaluated)
     assert leader is not None
     measured = evaluated.evaluations[leader.verdict.best][evaluated.convention].queries
-    papers = on_facets(
+    papers = comparisons.on_facets(
         {query.query_id: query.values[leader.measure] for query in measured},
         facets=study.snapshot.facets,
         topics=study.snapshot.topics,
@@ -389,7 +385,7 @@ def _errors(study: Study) -> Table:
     facets, relevant_from = study.snapshot.facets, study.settings.evaluation.relevant_from
     cases = Counter(
         (case.run, case.query_id, case.error)
-        for case in error_cases(study.runs, study.outcome.qrels, relevant_from=relevant_from)
+        for case in comparisons.error_cases(study.runs, study.outcome.qrels, relevant_from=relevant_from)
     )
     relevant = Counter(qrel.query_id for qrel in study.outcome.qrels if qrel.relevance >= relevant_from)
     judged = sorted({qrel.query_id for qrel in study.outcome.qrels}, key=lambda query_id: (facets[query_id], query_id))
@@ -399,8 +395,11 @@ def _errors(study: Study) -> Table:
         for run, rankings in study.runs.items():
             ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
             if ranked:
-                first_fifth = {query_id: len(rankings[query_id]) // ONE_IN for query_id in ranked}
-                possible: dict[Error, Mapping[str, int]] = {NEAR_TOP: first_fifth, FAR_DOWN: relevant}
+                first_fifth = {query_id: len(rankings[query_id]) // comparisons.ONE_IN for query_id in ranked}
+                possible: dict[comparisons.Error, Mapping[str, int]] = {
+                    comparisons.NEAR_TOP: first_fifth,
+                    comparisons.FAR_DOWN: relevant,
+                }
                 shares = [
                     share_of_counts(
                         [cases[run, query_id, error] for query_id in ranked],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from annot import __version__
@@ -31,13 +31,14 @@ VERDICTS = ("trust", "best")
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
-    report = Document(
+    return Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
         about=about(study),
         notice=study.notice,
         answers=answers(study),
-        body=(
+        body=_with_notes(
+            study,
             agreement.body(study),
             collection.grades_body(study),
             *collection.examples_body(study),
@@ -45,7 +46,8 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             assessors.body(study),
             *opinions.body(study),
         ),
-        appendix=(
+        appendix=_with_notes(
+            study,
             *collection.appendix(study),
             *collection.grades_appendix(study),
             *collection.examples_appendix(study),
@@ -60,18 +62,6 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         ),
         chain=chain,
     )
-    report = replace(report, body=_noticed(report.body, study), appendix=_noticed(report.appendix, study))
-    if study.snapshot.sample is None:
-        return report
-    return replace(report, body=_of_a_sample(report.body, study), appendix=_of_a_sample(report.appendix, study))
-
-
-def _noticed(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
-    """Chapters, each with its untrue foundations before anything else."""
-    return tuple(
-        replace(chapter, paragraphs=(*notices(study.findings, RESTS_ON[chapter.anchor]), *chapter.paragraphs))
-        for chapter in chapters
-    )
 
 
 COUNTING = ("judgements", "analyses", "assessors")
@@ -80,13 +70,24 @@ ESTIMATING = ("grades", "final-grades")
 """Chapters that estimate how many documents of the pools have a grade."""
 
 
-def _of_a_sample(chapters: Iterable[Chapter], study: Study) -> tuple[Chapter, ...]:
-    """Chapters, each with the notes that a reader needs if a sample of the pools was judged."""
-    additions = {"pools": sentences("collection.drawn_pairs", sample=study.snapshot.sample)}
-    additions |= dict.fromkeys(COUNTING, sentences("grades.drawn_pairs_counted"))
-    additions |= dict.fromkeys(ESTIMATING, sentences("grades.pools_estimated"))
+def _with_notes(study: Study, *chapters: Chapter) -> tuple[Chapter, ...]:
+    """Chapters, each with its untrue foundations before anything else, and at the end of its text the notes that a
+    reader needs if a sample of the pools was judged."""
+    additions: dict[str, tuple[str, ...]] = {}
+    if study.snapshot.sample is not None:
+        additions["pools"] = sentences("collection.drawn_pairs", sample=study.snapshot.sample)
+        additions |= dict.fromkeys(COUNTING, sentences("grades.drawn_pairs_counted"))
+        additions |= dict.fromkeys(ESTIMATING, sentences("grades.pools_estimated"))
     return tuple(
-        replace(chapter, paragraphs=(*chapter.paragraphs, *additions.get(chapter.anchor, ()))) for chapter in chapters
+        replace(
+            chapter,
+            paragraphs=(
+                *notices(study.findings, RESTS_ON[chapter.anchor]),
+                *chapter.paragraphs,
+                *additions.get(chapter.anchor, ()),
+            ),
+        )
+        for chapter in chapters
     )
 
 

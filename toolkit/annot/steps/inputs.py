@@ -16,16 +16,7 @@ import pandas as pd
 from annot.base.errors import Faults, InputError
 from annot.base.names import StudyVocabulary, counted
 from annot.base.records import Judgement, Qrel, Ranking, in_order
-from annot.formats.input_files import plain
-from annot.formats.judgements_file import NAMES
-from annot.formats.trec import (
-    QUERY_PAPERS_FILE,
-    QUERY_TOPICS_FILE,
-    TOPIC_COLUMNS,
-    read_qrels,
-    read_query_topics,
-    read_run,
-)
+from annot.formats import input_files, judgements_file, trec
 from annot.study.workspace import given_text
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -33,10 +24,10 @@ from annot.study.workspace import given_text
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-PAPER_COLUMN, TOPIC_COLUMN = TOPIC_COLUMNS[QUERY_PAPERS_FILE], TOPIC_COLUMNS[QUERY_TOPICS_FILE]
+PAPER_COLUMN, TOPIC_COLUMN = trec.TOPIC_COLUMNS[trec.QUERY_PAPERS_FILE], trec.TOPIC_COLUMNS[trec.QUERY_TOPICS_FILE]
 COLUMNS = {
-    **{field: NAMES[field] for field in ("document", "assessor", "grade", "occasion")},
-    "query": tuple(name for name in NAMES["query"] if name != TOPIC_COLUMN),
+    **{field: judgements_file.NAMES[field] for field in ("document", "assessor", "grade", "occasion")},
+    "query": tuple(name for name in judgements_file.NAMES["query"] if name != TOPIC_COLUMN),
     "facet": ("facet",),
     "query paper": (PAPER_COLUMN,),
     "topic": (),
@@ -91,7 +82,7 @@ def rows_of(
     """Each row's label, and its cells by the fields that there are. papers: the column of the query paper, if named."""
     names: dict[str, tuple[str, ...]] = COLUMNS
     if papers is not None:
-        names, required = {**COLUMNS, "query paper": (plain(papers),)}, (*required, "query paper")
+        names, required = {**COLUMNS, "query paper": (input_files.plain(papers),)}, (*required, "query paper")
         optional = [field for field in optional if field not in TOPIC_FIELDS]
     columns: dict[str, list[Any]] = {}
     used = set[Any]()
@@ -118,7 +109,7 @@ def topic_in(row: Mapping[str, Any]) -> str | None:
 
 
 def called(frame: pd.DataFrame, names: Sequence[str]) -> list[Any]:
-    return [column for column in frame.columns if plain(str(column)) in names]
+    return [column for column in frame.columns if input_files.plain(str(column)) in names]
 
 
 def id_in(value: Any, field: str, label: str, faults: Faults) -> str:
@@ -168,7 +159,7 @@ class GivenTopics(NamedTuple):
 
 INDEPENDENT = (
     "queries are taken as independent, because their papers are not known: if several are on facets of one paper, "
-    f"intervals are too narrow; name the column of the paper with `clusters`, or put {QUERY_PAPERS_FILE} "
+    f"intervals are too narrow; name the column of the paper with `clusters`, or put {trec.QUERY_PAPERS_FILE} "
     "next to the qrels"
 )
 
@@ -196,12 +187,12 @@ def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
 
     Raises InputError if it does not have all of these queries.
     """
-    file = next((file for file in TOPIC_COLUMNS if (path.parent / file).is_file()), None)
+    file = next((file for file in trec.TOPIC_COLUMNS if (path.parent / file).is_file()), None)
     if file is None:
         return None
-    beside, noun = path.parent / file, "paper" if file == QUERY_PAPERS_FILE else "topic"
+    beside, noun = path.parent / file, "paper" if file == trec.QUERY_PAPERS_FILE else "topic"
     lines = given_text(beside, expected=f"the {noun} of each query").splitlines()
-    topics = read_query_topics(lines, file=file, name=str(beside))
+    topics = trec.read_query_topics(lines, file=file, name=str(beside))
     unknown = sorted(set(queries) - topics.keys())
     if unknown:
         raise InputError(
@@ -209,7 +200,7 @@ def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
             faults=[f"{query}: no line, expected its {noun}" for query in unknown],
             hint="add them, or move the file away if it belongs to another collection",
         )
-    return GivenTopics(topics, str(beside), TOPIC_COLUMNS[file])
+    return GivenTopics(topics, str(beside), trec.TOPIC_COLUMNS[file])
 
 
 def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenTopics | None:
@@ -308,12 +299,12 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenQrels:
     if clusters is not None and isinstance(table, str | os.PathLike | Mapping):
         raise InputError(
             f"clusters={clusters!r}: expected {name} in a table with this column, found {type(table).__name__}",
-            hint=f"read a file with `annot.read_qrels` and add the column, or put {QUERY_PAPERS_FILE} next to it",
+            hint=f"read a file with `annot.read_qrels` and add the column, or put {trec.QUERY_PAPERS_FILE} next to it",
         )
     if isinstance(table, str | os.PathLike):
         path = Path(table)
         table = pd.DataFrame(
-            read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
+            trec.read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
             columns=["query", "document", "grade"],
         )
         beside = topics_beside(path, table["query"].unique())
@@ -353,7 +344,7 @@ def runs_in(source: Any, *, name: str) -> RunsByTag:
     `{query: [documents, best first]}`; a list of these; or `{tag: any of these}`. Raises InputError with every fault.
     """
     if isinstance(source, str | os.PathLike):
-        run = read_run(given_text(Path(source), expected=TREC).splitlines(), name=str(source))
+        run = trec.read_run(given_text(Path(source), expected=TREC).splitlines(), name=str(source))
         return {run.tag: run.rankings}
     if isinstance(source, pd.DataFrame):
         return _runs_of_frame(source, name)
