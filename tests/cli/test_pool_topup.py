@@ -275,7 +275,7 @@ def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     call = ("pool", "add", "--run", "engine.run", "--method", "engine", "--depth", 4, "--by", "ada", "--json")
     place = {
         "write_rankings": "annot.pools.frozen_rankings.write_rankings",
-        "write_admissions": "annot.steps.pool.write_admissions",
+        "write_admissions": "annot.pools.admission.write_admissions",
         "replace_pools": "annot.store.pools.replace_pools",
         "write_pools": "annot.pools.drawn_pools.write_pools",
     }[broken]

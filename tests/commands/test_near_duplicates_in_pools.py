@@ -44,7 +44,7 @@ def test_a_pool_that_was_drawn_with_both_keeps_both(
     made(ws, annot, lines)
     alike = near_duplicates(ws, keep=False, advance=lambda done, total: None)
     with monkeypatch.context() as patched:
-        patched.setattr("annot.steps.pool.near_duplicates", lambda ws, keep, advance: alike._replace(texts=()))
+        patched.setattr("annot.pools.admission.near_duplicates", lambda ws, keep, advance: alike._replace(texts=()))
         assert annot("pool", "--per-method", "60").exit_code == 0
     before = drawn(ws)
     assert {"p15", "twice15"} <= before["p5"]

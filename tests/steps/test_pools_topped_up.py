@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import ScoredDoc
 from annot.formats.trec import write_run
-from annot.pools import frozen_rankings
+from annot.pools import admission, frozen_rankings
 from annot.pools.drawn_pools import PoolGrowth
 from annot.pools.frozen_rankings import lines_of, write_rankings
 from annot.pools.pool_design import Topics
@@ -122,7 +122,7 @@ def refused(
 ) -> list[str]:
     """What speaks against adding these to the pool of p1."""
     found = SimpleNamespace(texts=(alike,), of_same_title=lambda ids: dict.fromkeys(ids, same_title))
-    monkeypatch.setattr(pool, "near_duplicates", lambda ws, *, keep, advance: found)
+    monkeypatch.setattr(admission, "near_duplicates", lambda ws, *, keep, advance: found)
     monkeypatch.setattr(
         pool.papers, "find_papers", lambda corpus, ids: {name: None for name in ids if name != "nowhere"}
     )

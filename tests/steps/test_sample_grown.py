@@ -16,6 +16,7 @@ from annot.judging.pool_samples import sample_of
 from annot.judging.stage import Stage
 from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.measuring.sampled.estimates import estimates, pools_of
+from annot.pools import admission, frozen_rankings
 from annot.pools.pooling import LEAST, extended
 from annot.publishing.release.parts import sample_files
 from annot.steps import evaluate, plan, pool, publish
@@ -190,8 +191,8 @@ def test_what_is_made_of_a_study_after_a_top_up_has_its_estimates(ws: Workspace,
 def test_topping_up_says_what_the_plan_will_draw(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     make(ws, 0.5)
     apart = SimpleNamespace(texts=(), of_same_title=lambda ids: dict.fromkeys(ids, ()))
-    monkeypatch.setattr(pool, "near_duplicates", lambda ws, *, keep, advance: apart)
-    monkeypatch.setattr(pool, "read_rankings", lambda ws, wanted: {})
+    monkeypatch.setattr(admission, "near_duplicates", lambda ws, *, keep, advance: apart)
+    monkeypatch.setattr(frozen_rankings, "read_rankings", lambda ws, wanted: {})
     added = pool.add(ws, "p1", ("d99",), reason="found by hand", by="me", grow=False, dry_run=False, advance=quietly)
     assert "a sample of the pools is judged: `annot plan` draws from the new pairs as before, with a share of 0.5" in (
         added.notes
