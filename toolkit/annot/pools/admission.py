@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from annot.base.errors import InputError
 from annot.base.names import sha256_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking
-from annot.corpus.corpus_facts import current_sha256, with_citations
+from annot.corpus import corpus_facts
 from annot.corpus.corpus_filters import (
     BANDS,
     SETTINGS,
@@ -28,8 +28,7 @@ from annot.corpus.corpus_filters import (
     together,
 )
 from annot.formats.input_files import json_lines
-from annot.pools.frozen_rankings import MANIFEST
-from annot.pools.pooling import as_of, shares
+from annot.pools import frozen_rankings, pooling
 from annot.ranking.index import each_on
 from annot.store import papers
 from annot.store.citations import MANIFEST as CITATIONS
@@ -61,7 +60,7 @@ class NearDuplicates(NamedTuple):
 
 def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDuplicates:
     """Papers that are alike: from the cache, or else computed, and with `keep` cached."""
-    digest = current_sha256(ws, keep=False)
+    digest = corpus_facts.current_sha256(ws, keep=False)
     path = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -206,7 +205,7 @@ def _documents_by_version(pool: Pool | None, coming: int | None) -> Iterator[tup
     entries = {entry.doc_id for entry in pool.entries} if pool else set[str]()
     versions = [1, *(addition.version for addition in additions if addition.method != MANUAL)]
     for version in versions if coming is None else (*versions, coming):
-        had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
+        had = {entry.doc_id for entry in pooling.as_of(pool, version).entries} if pool else set[str]()
         yield version, had, entries - had
 
 
@@ -215,7 +214,7 @@ def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Adm
 
     proved: raise InputError if the file is not the one that the manifest of the pools names.
     """
-    path, manifest = ws.pools / FILE, ws.pools / MANIFEST
+    path, manifest = ws.pools / FILE, ws.pools / frozen_rankings.MANIFEST
     hint = "if a command was killed, run it again; otherwise restore the file from a backup"
     if proved and manifest.is_file():
         expected = read_manifest(manifest, hint=hint).get("files", {}).get(FILE)
@@ -257,7 +256,7 @@ def drawn_citations(ws: Workspace, papers: Mapping[str, Paper]) -> dict[str, tup
     corpus."""
     on_record = recorded_admissions(ws)
     citations = {}
-    for paper_id, paper in with_citations(ws, papers).items():
+    for paper_id, paper in corpus_facts.with_citations(ws, papers).items():
         admission = on_record.get(paper_id)
         cited = dict.fromkeys(paper.citations if admission is None else (*admission.cited, *admission.cited_outside))
         # In the order of the corpus, as far as it has them.
@@ -275,7 +274,7 @@ def passed_over_in(
         barred = {doc_id for version in versions for doc_id, duplicate in version.items() if duplicate}
         barred -= {entry.doc_id for entry in pool.entries}
         met: set[str] = set()
-        for share in shares(pool):
+        for share in pooling.shares(pool):
             ranking = rankings.get(share.method, {}).get(pool.topic_id, ())[: share.deepest or 0]
             met |= {doc.doc_id for doc in ranking} & barred
         count += len(met)

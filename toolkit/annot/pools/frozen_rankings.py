@@ -19,7 +19,7 @@ from annot.ranking.corpus import Field
 from annot.ranking.index import open_index
 from annot.ranking.methods import method_named, rank_all
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
-from annot.store.paper_writing import table_of
+from annot.store import paper_writing
 from annot.store.papers import beginnings, paper_ids
 from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
 
@@ -222,11 +222,8 @@ def rank_corpus(
     texts: the text of a topic to compare with each field of the papers; a method that cannot rank for a text leaves it
     out. Raises MissingInput for a method that is neither ours nor imported.
     """
-    brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
-    for name, by_topic in given.items():
-        brought[name] = hashlib.sha256(write_run(by_topic, tag=name).encode()).hexdigest()
-    computed = [name for name in methods if name not in brought]
-    imported = {name: given[name] if name in given else read_imported(ws, name) for name in brought}
+    imported, sha256_by_method = _imported(ws, methods, given)
+    computed = [name for name in methods if name not in imported]
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
     if computed:
@@ -246,14 +243,16 @@ def rank_corpus(
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
-    for method, sha256 in brought.items():
+    for method, sha256 in sha256_by_method.items():
         facts[method] = {"imported": sha256}
         rankings[method] = {
             topic_id: tuple(doc for doc in imported[method].get(topic_id, ()) if doc.doc_id not in ids)[:ranking_depth]
             for topic_id, ids in barred.items()
         }
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
-    files = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
+    files = {
+        ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in sha256_by_method.items()
+    }
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
@@ -262,6 +261,16 @@ def rank_corpus(
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": files} if files else {}),
     }
+
+
+def _imported(
+    ws: Workspace, methods: Sequence[str], given: Mapping[str, Mapping[str, Ranking]]
+) -> tuple[Rankings, dict[str, str]]:
+    """Rankings of the methods that were imported, or are being imported, and the SHA-256 of their files."""
+    hashes = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
+    for name, by_topic in given.items():
+        hashes[name] = hashlib.sha256(write_run(by_topic, tag=name).encode()).hexdigest()
+    return {name: dict(given[name]) if name in given else read_imported(ws, name) for name in hashes}, hashes
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -328,7 +337,7 @@ def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
         originals: dict[str, Paper] = {}
         for correction in past[number:]:
             originals = {paper.paper_id: paper for paper in correction.before} | originals
-        rows = table_of(list(originals.values()), passages=True)
+        rows = paper_writing.table_of(list(originals.values()), passages=True)
         states.append((dict(beginnings(ws.corpus, rows)), {*originals}))
     return states
 

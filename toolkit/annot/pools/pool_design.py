@@ -13,11 +13,8 @@ from annot.base.records import CITED, Paper, Pool, Topic
 from annot.base.settings import DrawMode, Settings
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.pooling import as_of
-from annot.ranking import vectors
-from annot.ranking.corpus import Field
-from annot.ranking.given_vectors import vectors_of
+from annot.ranking import corpus, given_vectors, submission, vectors
 from annot.ranking.methods import METHODS
-from annot.ranking.submission import imported_methods
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -154,7 +151,7 @@ def topics_of(ws: Workspace, topic_ids: Iterable[str], texts: Mapping[str, Topic
     return Topics(papers_of(ws, names - texts.keys()), {name: topic for name, topic in texts.items() if name in names})
 
 
-def searched(topic: Topic) -> dict[Field, str]:
+def searched(topic: Topic) -> dict[corpus.Field, str]:
     """Text of a topic for each field of the papers: its title, and its title with its description."""
     return {"title": topic.title, "abstract": " ".join(part for part in (topic.title, topic.description) if part)}
 
@@ -176,7 +173,7 @@ def left_out_of(
 
     frozen: these topics on record, for rankings that are drawn from as they are, whichever sets of vectors exist now.
     """
-    without_sets = {*METHODS, *imported_methods(ws)}
+    without_sets = {*METHODS, *submission.imported_methods(ws)}
 
     def lacking(name: str) -> set[str]:
         if name == CITED:
@@ -185,7 +182,7 @@ def left_out_of(
             return topics.keys() & set(frozen.get(name, ()))
         # Where there is no set of this name, ranking says so and what to do.
         is_set = name not in without_sets and (ws.vectors / name).is_dir()
-        return vectors.topics_without(vectors_of(ws, name), read_of(topics)) if is_set else set()
+        return vectors.topics_without(given_vectors.vectors_of(ws, name), read_of(topics)) if is_set else set()
 
     return {name: missing for name in methods if topics and (missing := lacking(name))}
 

@@ -19,13 +19,10 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, sha256_of
 from annot.base.records import CITED, Advance
 from annot.base.settings import FileName, PoolSettings
-from annot.formats.input_files import check_unpacked, opened
+from annot.formats import input_files
 from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
-from annot.ranking import vectors, word_vectors
+from annot.ranking import methods, submission, systems, vectors, word_vectors
 from annot.ranking.corpus import FIELDS, RULES, Corpus
-from annot.ranking.methods import METHODS
-from annot.ranking.submission import imported_methods
-from annot.ranking.systems import SYSTEMS
 from annot.ranking.vectors import Precision, Vectors
 from annot.study.workspace import Workspace, given_text
 
@@ -46,7 +43,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     """Vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with how to add them."""
     folder = ws.vectors / name
     if not folder.is_dir():
-        near = difflib.get_close_matches(name, METHODS)
+        near = difflib.get_close_matches(name, methods.METHODS)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
@@ -64,7 +61,7 @@ def check_set_name(name: str) -> None:
         _FILE_NAME.validate_python(name)
     except ValidationError:
         raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
-    if (name in SYSTEMS and SYSTEMS[name].family != "abstracts") or name in (*METHODS, CITED):
+    if (name in systems.SYSTEMS and systems.SYSTEMS[name].family != "abstracts") or name in (*methods.METHODS, CITED):
         raise InputError(
             f"{name}: the name of a method that has no vectors", hint="give the vectors a name of their own"
         )
@@ -76,7 +73,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
 
     encoded: True if an encoder makes the new ones, False if they are imported.
     """
-    if name in imported_methods(ws):
+    if name in submission.imported_methods(ws):
         raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
     folder = ws.vectors / name
     about = _about(folder)
@@ -99,7 +96,7 @@ def only_space(ws: Workspace, name: str) -> str | None:
     None if it does not: an encoder of several versions has this name, or the set holds vectors of another space.
     """
     recorded = _about(ws.vectors / name).get("space", name)
-    return name if recorded == name and name not in SYSTEMS else None
+    return name if recorded == name and name not in systems.SYSTEMS else None
 
 
 def _about(folder: Path) -> dict[str, Any]:
@@ -110,8 +107,8 @@ def _about(folder: Path) -> dict[str, Any]:
 
 def absent_by_default(ws: Workspace) -> tuple[str, ...]:
     """Methods that a new study lists by default and whose vectors are missing."""
-    listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
-    brought = imported_methods(ws)
+    listed = [name for name in PoolSettings().methods if name not in (*methods.METHODS, CITED)]
+    brought = submission.imported_methods(ws)
     return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)
 
 
@@ -266,7 +263,7 @@ def read_word_vectors(path: Path) -> WordVectorFile:
     Raises InputError when it is in none of the formats, or broken off.
     """
     form = _form(path)
-    check_unpacked(path)
+    input_files.check_unpacked(path)
     try:
         keyed = _load(path, form)
     except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, struct.error, zlib.error) as error:
@@ -298,7 +295,7 @@ def _load(path: Path, form: WordsForm) -> Any:
 
 
 def _form(path: Path) -> WordsForm:
-    with opened(path) as file:
+    with input_files.opened(path) as file:
         head = file.read(HEAD)
     if head.startswith(FASTTEXT_MAGIC):
         return "fastText binary"

@@ -23,11 +23,9 @@ from annot.base.parallel import Each, Engine, in_threads, map_shards
 from annot.base.records import Advance, nested
 from annot.base.settings import MachineSettings
 from annot.corpus.corpus_facts import current_sha256
-from annot.ranking import word_vectors
+from annot.ranking import given_vectors, search, word_vectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
-from annot.ranking.given_vectors import vectors_of
 from annot.ranking.methods import LSA, RankingInputs, Variant, method_named
-from annot.ranking.search import Parts
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.store import papers
 from annot.study.workspace import Workspace
@@ -181,7 +179,7 @@ def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advan
 
 def averages(
     places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
-) -> dict[Variant, Parts]:
+) -> dict[Variant, search.Parts]:
     """Averages of every paper's words by variant; missing ones are made. words: the folder of the vectors."""
     if missing := missing_averages(places, words, variants):
         (vectors,) = folders_for([words], places.url)
@@ -196,7 +194,7 @@ def averages(
         [_average(places, words, variant, name) for variant in variants for name in shards], places.url
     )
     rows = iter(Rows(array_files.load(folder, kind=AVERAGES).arrays) for folder in folders)
-    return {variant: Parts(list(islice(rows, len(shards)))) for variant in variants}
+    return {variant: search.Parts(list(islice(rows, len(shards)))) for variant in variants}
 
 
 def averages_name(words: Path) -> str:
@@ -343,7 +341,7 @@ def open_index(
         return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
     named = [method.vectors for method in chosen if method.vectors is not None and method.vectors != LSA]
-    sets = {name: vectors_of(ws, name) for name in named}
+    sets = {name: given_vectors.vectors_of(ws, name) for name in named}
     places = places_of(ws, scratch, keep=scratch is None)
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)

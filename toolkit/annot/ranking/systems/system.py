@@ -18,9 +18,8 @@ from annot.base.records import Qrel, Query, Ranking
 from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Integers, Matrix
 from annot.formats.trec import Matches
-from annot.ranking.methods import RankingInputs
+from annot.ranking import methods, vectors
 from annot.ranking.systems.training_examples import RECIPES
-from annot.ranking.vectors import Vectors
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The weights of encoders: their names on the hub, and the folders that are searched. Nothing is fetched here.
@@ -182,7 +181,7 @@ class SystemInputs(Protocol):
     def settings(self) -> SystemSettings: ...
 
     @property
-    def ranking_inputs(self) -> RankingInputs:
+    def ranking_inputs(self) -> methods.RankingInputs:
         """The corpus with the vectors that the formulas of terms need."""
 
     @property
@@ -191,10 +190,10 @@ class SystemInputs(Protocol):
     def sentence_vectors(self, weights: EncoderWeights) -> SentenceVectors:
         """The vectors of the sentences of all papers. Raises MissingInput when the weights are not there."""
 
-    def own_vectors(self, name: str) -> Vectors | None:
+    def own_vectors(self, name: str) -> vectors.Vectors | None:
         """Vectors in `corpus/vectors/NAME`; None if there is no such folder."""
 
-    def paper_vectors(self, weights: EncoderWeights) -> Vectors:
+    def paper_vectors(self, weights: EncoderWeights) -> vectors.Vectors:
         """A vector for each paper's title and abstract, and for each text. Raises MissingInput when the weights are not
         there."""
 
