@@ -21,7 +21,7 @@ from annot.base.errors import InputError
 from annot.base.parallel import Engine
 from annot.pools import admission
 from annot.ranking import index
-from annot.ranking.index import folders_for, keep, open_index, take
+from annot.ranking.index import fetch_result, folders_for, keep, open_index
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
 from annot.store import papers
@@ -239,10 +239,10 @@ def test_a_folder_is_fetched_whole_or_not_at_all(tmp_path: Path) -> None:
     assert not folder.exists()
     (far / urls["two.npy"].rpartition("/")[2]).rename(tmp_path / "gone")
     with pytest.raises(InputError, match="No such file"):
-        take(folder, urls)
+        fetch_result(folder, urls)
     assert not list(folder.parent.iterdir())
     (tmp_path / "gone").rename(far / urls["two.npy"].rpartition("/")[2])
-    take(folder, urls)
+    fetch_result(folder, urls)
     keep(tmp_path / "here", "", kind="some", arrays=arrays, facts={"papers": 3})
     here, there = digests(tmp_path / "here", "."), digests(folder, ".")
     assert not differing(there, here)

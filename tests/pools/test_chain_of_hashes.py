@@ -19,7 +19,7 @@ from annot.pools.admission import (
 )
 from annot.pools.chain import broken_links
 from annot.pools.drawn_pools import origins_of, write_pools
-from annot.pools.frozen_rankings import joined, rank_corpus
+from annot.pools.frozen_rankings import join_rankings, rank_corpus
 from annot.ranking.word_vectors import WordVectors, save, sha256_of
 from annot.store.citations import FOLDER, MANIFEST
 from annot.store.paper_writing import PaperWriter
@@ -238,4 +238,4 @@ def test_only_the_methods_that_were_asked_for_are_ranked(stored: Workspace, tmp_
     assert counted[-1] == (1, 1)
     facts = {"corpus_sha256": "1", "ranking_depth": 1, "topics": ["p1"], "methods": {}}
     write_manifest(stored.rankings / "manifest.json", files=[], inputs={}, facts={"topics": []})
-    assert joined(stored, {}, facts=facts)[1]["ranking_depth"] == 1
+    assert join_rankings(stored, {}, facts=facts)[1]["ranking_depth"] == 1

@@ -26,7 +26,7 @@ from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, Topp
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, GradedPools, JudgedWhole, QueryMeasures
 from annot.measuring.sampled_study import drawn_pairs, with_cost
-from annot.pools.pooling import Version, came_in, refuse_zero, versions_of
+from annot.pools.pooling import Version, refuse_zero, versions_by_document, versions_of
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, refuse_unjudged
@@ -417,7 +417,7 @@ class TopUp(NamedTuple):
 def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
     """Top-ups, the oldest first; none if the pools were not topped up, or none of its pairs is judged."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
-    came = {paper_id: came_in(pool) for paper_id, pool in snapshot.pools.items()}
+    came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
     for version in versions_of(snapshot.pools.values()):
         if version.depth is None:

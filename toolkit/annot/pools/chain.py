@@ -47,10 +47,10 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
 
     Files that a study does not have yet are no difference.
     """
-    return tuple(fault for name in NAMES for fault in broken(ws, session, name))
+    return tuple(fault for name in NAMES for fault in link_faults(ws, session, name))
 
 
-def broken(ws: Workspace, session: Session, name: str) -> Iterator[str]:
+def link_faults(ws: Workspace, session: Session, name: str) -> Iterator[str]:
     """Differences of one link: a manifest, or one of those that are compared with the database."""
     return LINKED[name](ws, session) if name in LINKED else _files(ws, name, dict(LINKS)[name])
 
@@ -144,7 +144,7 @@ LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
     VECTORS: _vectors,
     SHOWN: lambda _ws, session: revisions.changed_contents(session),
     PLAN: _plan,
-    POOLS: lambda ws, session: (fault for _, fault in drawn_pools.unlike_record(ws, session)),
+    POOLS: lambda ws, session: (fault for _, fault in drawn_pools.unrecorded_differences(ws, session)),
     RUNS: _runs,
     GRADES: _grades,
     REVISIONS: lambda _ws, session: revisions.unsound_revisions(session.connection()),

@@ -34,12 +34,12 @@ from annot.pools.frozen_rankings import (
     lines_of,
     lines_on_disk,
     method_settings,
-    needed,
+    needed_topics,
     rankings_manifest,
     read_rankings,
 )
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
-from annot.pools.pooling import MethodShare, Version, as_of, draw, extended, shares, versions_of
+from annot.pools.pooling import MethodShare, Version, draw, extend, pool_in_version, shares, versions_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import judgements, papers, pools, projects
 from annot.store.citations import MANIFEST as CITATIONS
@@ -101,7 +101,7 @@ def with_additions(
         method: by_topic[pool.topic_id] for method, by_topic in rankings.items() if pool.topic_id in by_topic
     }
     for addition in additions:
-        pool = extended(pool, addition, of_topic, excluded=barred.get(addition.version, {}))
+        pool = extend(pool, addition, of_topic, excluded=barred.get(addition.version, {}))
     return pool
 
 
@@ -150,7 +150,7 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
     write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
 
 
-def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
+def unrecorded_differences(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
     """Topics whose pool files differ from the database, each with the difference.
 
     An imported pool has no file before something is added to it.
@@ -517,7 +517,7 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:
     """Rankings that the pools were drawn from; none for imported pools, or if they are not on disk."""
     designs = recorded_designs(pools.values())
-    return read_rankings(ws, needed(designs, pools)) if designs and rankings_manifest(ws).is_file() else {}
+    return read_rankings(ws, needed_topics(designs, pools)) if designs and rankings_manifest(ws).is_file() else {}
 
 
 def passed_over(ws: Workspace, pools: Mapping[str, Pool], rankings: Rankings, *, advance: Advance) -> int | None:
@@ -560,18 +560,20 @@ def replay(ws: Workspace, *, advance: Advance) -> PoolReplay:
     recorded = recorded_pools(ws)
     designs = recorded_designs(recorded.values())
     added_to = {topic_id: pool for topic_id, pool in recorded.items() if pool.additions}
-    topics_by_method = needed(designs, recorded)
+    topics_by_method = needed_topics(designs, recorded)
     rankings = read_rankings(ws, topics_by_method) if topics_by_method else {}
     admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
     redrawn = draw_pools(rankings, designs, admitted, current=recorded)
     redrawn += [
-        with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[topic_id].barred)
+        with_additions(pool_in_version(pool, 1), pool.additions, rankings, barred=admitted[topic_id].barred)
         for topic_id, pool in added_to.items()
         if topic_id not in designs
     ]
     compared = {pool.topic_id: first_difference(recorded[pool.topic_id], pool) for pool in redrawn}
     with ws.reading() as session:
-        differences = dict(unlike_record(ws, session)) | {name: text for name, text in compared.items() if text}
+        differences = dict(unrecorded_differences(ws, session)) | {
+            name: text for name, text in compared.items() if text
+        }
     with_citations = {name: admission for name, admission in admitted.items() if CITED in recorded[name].methods}
     cited_since, cited_gone = _citations_since(ws, with_citations)
     return PoolReplay(
@@ -608,7 +610,7 @@ def first_difference(recorded: Pool, redrawn: Pool) -> str | None:
     """First difference between two drawings of one pool, in the first version that has one; None if they are the
     same."""
     for version in (1, *(addition.version for addition in recorded.additions)):
-        difference = _difference_of_version(as_of(recorded, version), as_of(redrawn, version))
+        difference = _difference_of_version(pool_in_version(recorded, version), pool_in_version(redrawn, version))
         if difference:
             return difference if version == 1 and not recorded.additions else f"version {version}: {difference}"
     return None

@@ -47,7 +47,7 @@ def rankings_manifest(ws: Workspace) -> Path:
     return ws.rankings / MANIFEST
 
 
-def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
+def needed_topics(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
     """Topics whose pools follow from the ranking of each method.
 
     designs: of the pools that are drawn; pools: those on record, whose additions are kept.
@@ -116,7 +116,7 @@ def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> 
     write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=manifest_facts)
 
 
-def joined(
+def join_rankings(
     ws: Workspace, lines: Lines, *, facts: Mapping[str, Any], of_topics: bool = False
 ) -> tuple[Lines, dict[str, Any]]:
     """Rankings on disk with these in their place: the arguments of `write_rankings` under which the others stay.

@@ -221,7 +221,7 @@ class Version(NamedTuple):
     made_at: str | None
 
 
-def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
+def extend(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
     """Pool with the addition at its end.
 
     rankings: of the addition's method, and of the others as far as they are known: the others show which of them had
@@ -257,7 +257,7 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
     )
 
 
-def as_of(pool: Pool, version: int) -> Pool:
+def pool_in_version(pool: Pool, version: int) -> Pool:
     """The pool in this version, 1 being the draw; methods that ran dry later stay listed as dry."""
     earlier = tuple(addition for addition in pool.additions if addition.version <= version)
     later = [addition for addition in pool.additions if addition.version > version]
@@ -284,7 +284,7 @@ def as_of(pool: Pool, version: int) -> Pool:
     )
 
 
-def came_in(pool: Pool) -> dict[str, int]:
+def versions_by_document(pool: Pool) -> dict[str, int]:
     """The version with which each document came in that was added; one that came twice, with the first."""
     return {
         doc_id: addition.version

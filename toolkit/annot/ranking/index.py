@@ -82,7 +82,7 @@ def keep(
         return sent.urls
 
 
-def take(folder: Path, urls: Urls) -> None:
+def fetch_result(folder: Path, urls: Urls) -> None:
     """Fetch a worker's result from the URL to its folder."""
     if urls:
         with array_files.written_whole(folder) as building:
@@ -165,7 +165,7 @@ def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advan
         cut = _cut(papers.groups_for(folder, places.url))
         digests = []
         for digest, urls in each()(_MakeShard(places, places.made_before), cut):
-            take(places.shard(digest), urls)
+            fetch_result(places.shard(digest), urls)
             digests.append(digest)
             advance(len(digests), len(cut))
         if tuple(digests) != shards_of(places):
@@ -186,7 +186,7 @@ def averages(
         making = _MakeAverages(corpus, vectors, missing, places.url)
         for done, folders_made in enumerate(each(making, list(missing)), start=1):
             for folder, urls in folders_made.items():
-                take(folder, urls)
+                fetch_result(folder, urls)
             advance(done, len(missing))
         array_files.remove_unfinished(places.made)
     shards = shards_of(places) or ()

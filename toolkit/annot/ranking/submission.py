@@ -46,7 +46,7 @@ class SubmissionRules(NamedTuple):
     """`out`: left out, as in both conventions; `last`: ranked below all others, by id."""
 
 
-def look(
+def find_findings(
     documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]]
 ) -> tuple[SubmissionFinding, ...]:
     """Findings about the run. candidates: by query, the documents to rank.
@@ -118,13 +118,13 @@ def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, 
     )
 
 
-def refused(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
+def refused_findings(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
     """The findings for which the rules have no answer."""
     rule_of = {"foreign": rules.foreign, "duplicates": rules.duplicates}
     return tuple(finding for finding in findings if rule_of.get(finding.what.split()[0], "kept") is None)
 
 
-def settled(
+def settle(
     documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]], rules: SubmissionRules
 ) -> dict[str, Ranking]:
     """The rankings that the rules leave, of the queries that are known."""

@@ -141,7 +141,7 @@ class _Designs:
 
     def _changed(self, design: pool_design.PoolDesign, drew: Collection[str]) -> pool_design.PoolDesign:
         """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
-        changed = pool_design.overridden(design, self._overrides)
+        changed = pool_design.apply_overrides(design, self._overrides)
         return changed if self._overrides.methods else pool_design.without(changed, self._absent - {*drew})
 
     def _of_topic(self, topic_id: str) -> pool_design.PoolDesign:
@@ -153,9 +153,9 @@ class _Designs:
         designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
         methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
         on_disk = frozen_rankings.not_ranked(self._ws) if self._frozen else None
-        left_out = pool_design.left_out_of(self._ws, methods, topics.texts, frozen=on_disk)
+        left_out = pool_design.unranked_texts(self._ws, methods, topics.texts, frozen=on_disk)
         for topic_id in topics.texts:
-            designs[topic_id] = pool_design.for_text(designs[topic_id], topic_id, left_out)
+            designs[topic_id] = pool_design.design_for_text(designs[topic_id], topic_id, left_out)
         self.not_for_texts = {
             name: new for name, ids in left_out.items() if (new := sorted(ids - self._recorded.keys()))
         }
@@ -186,7 +186,7 @@ class _Designs:
         """Settings in which the pools on record differ from annot.toml, unless the command line names them."""
         if self._usual is None:
             return []
-        differing = pool_design.differences(self._usual, self._of_settings)
+        differing = pool_design.design_differences(self._usual, self._of_settings)
         return [difference for difference in differing if getattr(self._overrides, difference[0]) is None]
 
 
@@ -216,7 +216,7 @@ class _Ranker:
             self.ws,
             methods=methods,
             topics=self.topics.ids if topic_ids is None else topic_ids,
-            texts={name: pool_design.searched(topic) for name, topic in self.topics.texts.items()},
+            texts={name: pool_design.text_by_field(topic) for name, topic in self.topics.texts.items()},
             excluded=self.same_title,
             ranking_depth=ranking_depth,
             keep=self._keep,
@@ -308,7 +308,7 @@ def _draw(
 ) -> _Drawn:
     """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
     ws = ranker.ws
-    topics_by_method = frozen_rankings.needed(
+    topics_by_method = frozen_rankings.needed_topics(
         designs, {name: pool for name, pool in current.items() if name in designs}
     )
     facts = None
@@ -345,7 +345,7 @@ def _write_drawn(
         for topic_id, pool in drawn.pools.items()
     }
     if facts is not None and staying is not None:
-        lines, facts = frozen_rankings.joined(ws, lines, facts=facts, of_topics=True)
+        lines, facts = frozen_rankings.join_rankings(ws, lines, facts=facts, of_topics=True)
     with ws.writing() as session:
         drawn_pools.refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
         hashes = pools.read_rankings_sha256(session) | hashes
@@ -489,7 +489,7 @@ def top_up(
     drawn = None
     if missing:
         topics = pool_design.topics_of(ws, missing, records.texts)
-        if left_out := pool_design.left_out_of(ws, [] if run is not None else [method], topics.texts):
+        if left_out := pool_design.unranked_texts(ws, [] if run is not None else [method], topics.texts):
             raise InputError(
                 f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has "
                 "no citations, and no vector of it is in the set",
@@ -524,7 +524,7 @@ def _extend(
     earlier = {topic_id: current[topic_id] for topic_id in additions}
     addition = next(iter(additions.values()))
     method, version = addition.method, addition.version
-    topics_by_method = frozen_rankings.needed(pool_design.recorded_designs(earlier.values()), earlier)
+    topics_by_method = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
     on_disk = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
     rankings, admitted, facts = on_disk, dict[str, admission.Admission](), None
     new: frozen_rankings.Rankings = {}
@@ -535,7 +535,7 @@ def _extend(
             ranker.admissions(rankings, current, coming=version), admission.recorded_admissions(ws)
         )
     pools = {
-        topic_id: pooling.extended(
+        topic_id: pooling.extend(
             pool,
             additions[topic_id],
             {name: by_topic[topic_id] for name, by_topic in rankings.items() if topic_id in by_topic},
@@ -559,7 +559,7 @@ def _write_grown(
     before()
     if drawn.facts is not None:
         # Before the pools are on record that follow from it.
-        lines, facts = frozen_rankings.joined(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
+        lines, facts = frozen_rankings.join_rankings(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
         frozen_rankings.write_rankings(ws, lines, facts=facts)
     if drawn.admitted:
         admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
@@ -653,7 +653,7 @@ def _depths(records: _Records, method: str, depth: int | None, only: Sequence[st
     current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
     if not current:
         raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [topic_id for topic_id, pool in current.items() if method in pooling.as_of(pool, 1).methods]
+    drew = [topic_id for topic_id, pool in current.items() if method in pooling.pool_in_version(pool, 1).methods]
     if len(drew) == len(current):
         raise InputError(
             f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"

@@ -18,7 +18,7 @@ from annot.base.names import check_name, counted, near, sha256_of
 from annot.base.parallel import Engine
 from annot.base.records import Advance
 from annot.formats.vector_files import RowCounts
-from annot.pools.pool_design import design_of_settings, read_of
+from annot.pools.pool_design import design_of_settings, encoded_texts
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import given_vectors, search, vectors, word_vectors
 from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
@@ -269,7 +269,7 @@ def encode(
 def _topics(ws: Workspace) -> dict[str, str]:
     """Texts of topics that encoders read."""
     with ws.reading() as session:
-        return read_of(read_topics(session))
+        return encoded_texts(read_topics(session))
 
 
 def _metric(name: str) -> search.Metric:
