@@ -230,7 +230,7 @@ def test_a_worker_that_does_not_see_the_folders_makes_only_shards_that_were_not_
     opened(places, folder)
     name, _other = shards_of(places) or ()
     kept: list[Path] = []
-    monkeypatch.setattr(index, "keep", lambda folder, url, **_: kept.append(folder) or {"a": url})
+    monkeypatch.setattr(index, "save_result", lambda folder, url, **_: kept.append(folder) or {"a": url})
     at_url = Places(places.found, places.made, places.corpus_sha256, "memory://shards")
     (first, _second) = groups_of(folder)
     assert index._MakeShard(at_url, frozenset({name}))((first,)) == (name, {})

@@ -62,7 +62,7 @@ def design_of_settings(settings: Settings) -> PoolDesign:
     return PoolDesign(pool.mode, pool.per_method, pool.ranking_depth, settings.seed, taking_part, without)
 
 
-def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
+def leave_out(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
     """The design, but those of its methods that are named are left out, and on record so."""
     left_out = {*names} & {*design.methods}
     staying = tuple(name for name in design.methods if name not in left_out)
@@ -192,7 +192,7 @@ def design_for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Co
 
     left_out: by method, the texts that it cannot rank for. Raises InputError if no method stays.
     """
-    reduced = without(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
+    reduced = leave_out(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
     if not reduced.methods:
         raise InputError(
             f"{topic_id}: no method is left that can rank for a text",

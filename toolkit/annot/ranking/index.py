@@ -63,7 +63,7 @@ def folder_for(path: Path, url: str) -> array_files.Folder:
     )
 
 
-def keep(
+def save_result(
     folder: Path,
     url: str,
     *,
@@ -229,7 +229,7 @@ class _MakeShard:
         if digest in self.made_before if self.places.url else place.exists():
             return digest, {}
         facts = {"papers": sum(run.papers for run in groups)}
-        return digest, keep(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
+        return digest, save_result(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class _MakeAverages:
             source = self._inputs.averages_of(number, *variant)
             rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
             arrays = {"vectors": array_files.Blocks(source.shape, rows)}
-            urls_by_folder[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
+            urls_by_folder[folder] = save_result(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
         return urls_by_folder
 
     @cached_property

@@ -142,7 +142,7 @@ class _Designs:
     def _changed(self, design: pool_design.PoolDesign, drew: Collection[str]) -> pool_design.PoolDesign:
         """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
         changed = pool_design.apply_overrides(design, self._overrides)
-        return changed if self._overrides.methods else pool_design.without(changed, self._absent - {*drew})
+        return changed if self._overrides.methods else pool_design.leave_out(changed, self._absent - {*drew})
 
     def _of_topic(self, topic_id: str) -> pool_design.PoolDesign:
         design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
