@@ -229,7 +229,7 @@ def test_only_the_methods_that_were_asked_for_are_ranked(stored: Workspace, tmp_
     counted: list[tuple[int, int | None]] = []
     rankings, told = rank_corpus(
         stored, methods=["title_tfidf", "mine"], topics=["p1"], excluded=dict, ranking_depth=5, keep=False,
-        advance=lambda done, total: counted.append((done, total)), given=given,
+        advance=lambda done, total: counted.append((done, total)), imports=given,
     )  # fmt: skip
     assert list(rankings) == ["title_tfidf", "mine"]
     assert [doc.doc_id for doc in rankings["title_tfidf"]["p1"]] == ["p2"]

@@ -139,7 +139,7 @@ def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Wor
         ranking_depth=2,
         keep=False,
         advance=lambda done, total: None,
-        given=given,
+        imports=given,
     )
     assert [doc.doc_id for doc in rankings["other"]["p1"]] == ["a", "b"]
     assert rankings["other"]["p2"] == ()
@@ -160,7 +160,7 @@ def test_a_given_ranking_for_a_text_keeps_the_document_that_has_the_texts_id(ws:
         ranking_depth=2,
         keep=False,
         advance=lambda done, total: None,
-        given={"other": {"7": ranking("a", "7", "b")}},
+        imports={"other": {"7": ranking("a", "7", "b")}},
         texts={"7": {"title": "What?", "abstract": "What?"}},
     )
     assert [doc.doc_id for doc in rankings["other"]["7"]] == ["a", "7"]

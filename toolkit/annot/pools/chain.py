@@ -58,7 +58,7 @@ def link_faults(ws: Workspace, session: Session, name: str) -> Iterator[str]:
 def _corpus(ws: Workspace, session: Session) -> Iterator[str]:
     corpus = frozen_rankings.ranked_corpus(ws)
     for sha256 in corpus.unknown:
-        yield f"{MANIFEST_OF_RANKINGS}: made from another corpus ({sha256[:12]}, found {corpus.found[:12]})"
+        yield f"{MANIFEST_OF_RANKINGS}: made from another corpus ({sha256[:12]}, found {corpus.current[:12]})"
 
 
 def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:

@@ -212,17 +212,17 @@ def rank_corpus(
     ranking_depth: int,
     keep: bool,
     advance: Advance,
-    given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+    imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
     texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
 ) -> tuple[Rankings, dict[str, Any]]:
     """Best `ranking_depth` papers for each topic by every method, and the facts of `write_rankings`.
 
     excluded: by topic, the papers that must not rank for it, besides itself; called once the index is open. keep: make
-    and keep missing parts of the index. given: by method, rankings that are being imported and need not be kept yet.
+    and keep missing parts of the index. imports: by method, rankings that are being imported and need not be kept yet.
     texts: the text of a topic to compare with each field of the papers; a method that cannot rank for a text leaves it
     out. Raises MissingInput for a method that is neither ours nor imported.
     """
-    imported, sha256_by_method = _imported(ws, methods, given)
+    imported, sha256_by_method = _imported(ws, methods, imports)
     computed = [name for name in methods if name not in imported]
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
@@ -264,13 +264,13 @@ def rank_corpus(
 
 
 def _imported(
-    ws: Workspace, methods: Sequence[str], given: Mapping[str, Mapping[str, Ranking]]
+    ws: Workspace, methods: Sequence[str], imports: Mapping[str, Mapping[str, Ranking]]
 ) -> tuple[Rankings, dict[str, str]]:
     """Rankings of the methods that were imported, or are being imported, and the SHA-256 of their files."""
     hashes = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
-    for name, by_topic in given.items():
+    for name, by_topic in imports.items():
         hashes[name] = hashlib.sha256(write_run(by_topic, tag=name).encode()).hexdigest()
-    return {name: dict(given[name]) if name in given else read_imported(ws, name) for name in hashes}, hashes
+    return {name: dict(imports[name]) if name in imports else read_imported(ws, name) for name in hashes}, hashes
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ class RankedCorpus(NamedTuple):
     """The papers that were added after the last ranking, in the order of the corpus: no pool can have drawn them."""
     unknown: tuple[str, ...] = ()
     """Hashes of ranked corpora that are no beginning of the current corpus."""
-    found: str = "no corpus"
+    current: str = "no corpus"
     """Hash of the current corpus."""
     ranked: str | None = None
     """Hash of the last corpus that was ranked; None without rankings, or if it is no longer known."""
@@ -312,9 +312,9 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
         papers = {current: 0} if recorded == {current} else dict(beginnings(ws.corpus))
     except (AnnotError, OSError, ValueError):
         # pyarrow's errors on a damaged file are of the last two.
-        return RankedCorpus(unknown=tuple(sorted(recorded)), found="a damaged file")
+        return RankedCorpus(unknown=tuple(sorted(recorded)), current="a damaged file")
     if recorded == {current}:
-        return RankedCorpus(found=current, ranked=current)
+        return RankedCorpus(current=current, ranked=current)
     corrected: set[str] = set()
     if recorded - papers.keys():
         earlier = _before_corrections(ws)

@@ -34,7 +34,7 @@ from annot.study.workspace import Workspace
 # The parts of the index: shards of the corpus, their joint tables, and averages of word vectors, made once.
 #
 # Each is a folder named by the hash of its sources and written as a whole: a build that was killed continues with the
-# missing parts. A part is searched in `found` and made in `made`, which are one folder except in a dry run.
+# missing parts. A part is searched in `existing` and made in `new`, which are one folder except in a dry run.
 #
 # Workers that do not see the folders fetch them from a URL and put their results there, each file under its hash.
 # They report these to the command, which fetches them to the study: a worker that is killed half-way has reported
@@ -121,18 +121,18 @@ OF_A_PROCESS = 9 * GIGABYTE // 10
 class Places:
     """Folders where the parts of the index of one corpus are kept, or will be."""
 
-    found: Path
-    made: Path
+    existing: Path
+    new: Path
     corpus_sha256: str
     url: str
     """Address from which workers fetch the parts and where they put new ones; empty if they see the folders."""
 
     def part(self, name: str) -> Path:
         """The existing folder of a part, or the folder in which it is to be made."""
-        path = self.found / name
-        return path if path.exists() else self.made / name
+        path = self.existing / name
+        return path if path.exists() else self.new / name
 
-    def own(self, name: str) -> Path:
+    def corpus_part(self, name: str) -> Path:
         """The folder of a part that belongs to this corpus alone."""
         return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
 
@@ -143,7 +143,7 @@ class Places:
     @property
     def made_before(self) -> frozenset[str]:
         """The names of the shards that were made, of any corpus."""
-        return frozenset(path.name for root in (self.found, self.made) for path in root.glob("shards/*"))
+        return frozenset(path.name for root in (self.existing, self.new) for path in root.glob("shards/*"))
 
 
 def processes_within(memory: int) -> int:
@@ -170,10 +170,10 @@ def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advan
             advance(len(digests), len(cut))
         if tuple(digests) != shards_of(places):
             arrays = gather(list(map(_opened, map(places.shard, digests))))
-            array_files.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
-        array_files.remove_unfinished(places.made)
+            array_files.save(places.corpus_part(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
+        array_files.remove_unfinished(places.new)
     names = shards_of(places) or ()
-    joint, *shards = folders_for([places.own(WHOLE), *map(places.shard, names)], places.url)
+    joint, *shards = folders_for([places.corpus_part(WHOLE), *map(places.shard, names)], places.url)
     return Corpus(list(map(_opened, shards)), array_files.load(joint, kind=CORPUS).arrays)
 
 
@@ -188,7 +188,7 @@ def averages(
             for folder, urls in folders_made.items():
                 fetch_result(folder, urls)
             advance(done, len(missing))
-        array_files.remove_unfinished(places.made)
+        array_files.remove_unfinished(places.new)
     shards = shards_of(places) or ()
     folders = folders_for(
         [_average(places, words, variant, name) for variant in variants for name in shards], places.url
@@ -204,7 +204,7 @@ def averages_name(words: Path) -> str:
 
 def shards_of(places: Places) -> tuple[str, ...] | None:
     """The names of the corpus's shards; None if the index of the corpus was not made."""
-    joint = places.own(WHOLE)
+    joint = places.corpus_part(WHOLE)
     return array_files.load(joint, kind=CORPUS).texts["shards"] if joint.exists() else None
 
 
@@ -272,7 +272,7 @@ class Rows:
 
 def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
     """The folder of the averages of a shard."""
-    return places.own(f"{averages_name(words)}/{variant[0]}-{'weighted' if variant[1] else 'plain'}/{name}")
+    return places.corpus_part(f"{averages_name(words)}/{variant[0]}-{'weighted' if variant[1] else 'plain'}/{name}")
 
 
 def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
@@ -376,7 +376,7 @@ def words_place(ws: Workspace, places: Places) -> Path:
     """The folder of the word vectors that the methods rank by: the imported ones, or those of the study's settings."""
     settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
     trained = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
-    return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained)
+    return ws.word_vectors if ws.word_vectors.is_dir() else places.corpus_part(trained)
 
 
 def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
@@ -396,7 +396,7 @@ def _searched(vectors: V, folder: Path, machine: MachineSettings) -> V:
 
 def lsa_place(places: Places) -> Path:
     """The folder of the decomposition."""
-    return places.own(DECOMPOSITION.removeprefix("annot-"))
+    return places.corpus_part(DECOMPOSITION.removeprefix("annot-"))
 
 
 def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> word_vectors.Decomposition:
@@ -436,7 +436,7 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
     words = words_place(ws, places)
     used_names = {WHOLE, lsa_place(places).name, words.name}
     used_names.add(averages_name(words) if words.is_dir() else word_vectors.UNFINISHED)
-    corpus_folder = places.own("")
+    corpus_folder = places.corpus_part("")
 
     def is_used(path: Path) -> bool:
         if path.parent == corpus_folder:
@@ -446,7 +446,7 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
             path.parent.name == "shards" and not path.name.startswith(".") and (shards is None or path.name in shards)
         )
 
-    root = places.found
+    root = places.existing
     apart = (top for top in root.glob("*") if top.name not in ("shards", "corpora"))
     parts = []
     for path in (*root.glob("shards/*"), *root.glob("corpora/*/*"), *apart):

@@ -209,7 +209,7 @@ class _Ranker:
         *,
         ranking_depth: int,
         topic_ids: Sequence[str] | None = None,
-        given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+        imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
     ) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
         """Rankings and facts as `rank_corpus` returns them. topic_ids: None takes all topics."""
         return frozen_rankings.rank_corpus(
@@ -221,7 +221,7 @@ class _Ranker:
             ranking_depth=ranking_depth,
             keep=self._keep,
             advance=self._advance,
-            given=given,
+            imports=imports,
         )
 
     def admissions(
@@ -634,7 +634,7 @@ def _rank_by(
         [method],
         topic_ids=not_on_disk,
         ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in pools.values()),
-        given={} if run is None else {method: run},
+        imports={} if run is None else {method: run},
     )
 
 

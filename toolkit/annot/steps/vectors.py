@@ -461,7 +461,7 @@ def in_words(size: int) -> str:
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
     """Parts of the index to make, if the folders `without` are damaged."""
     places = places_of(ws, keep=False)
-    unreadable = places.own(WHOLE) in without
+    unreadable = places.corpus_part(WHOLE) in without
     if unreadable or lacks_shards(places):
         yield "tokens and counts"
     words = words_place(ws, places)
