@@ -183,7 +183,7 @@ class Simulated:
         with ws.writing() as session:
             known = {one.query_id: one for one in read_queries(session)}
             settled = []
-            for at, dispute in enumerate(outcome_of(session, ws.settings).settlement.disputed, start=self.first_id):
+            for at, dispute in enumerate(outcome_of(session, ws.settings).disputed, start=self.first_id):
                 pair, asked = (dispute.query_id, dispute.doc_id), known[dispute.query_id]
                 ruling = ADJUDICATOR.settle(
                     *pair,

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Adjudication, Judgement, Query
+from annot.base.records import Adjudication, Decision, Judgement, Query
 from annot.study.outcome import (
     Dispute,
     PlannedJudgements,
-    Settlement,
     assign_adjudicators,
     planned_judgements,
     queue,
@@ -33,14 +32,14 @@ def sorted_out(
     *,
     per_pair: int | None = 2,
     accepted: tuple[tuple[str, str], ...] = (),
-) -> tuple[PlannedJudgements, Settlement]:
+) -> tuple[PlannedJudgements, tuple[Decision, ...], tuple[Dispute, ...]]:
     answered = {(one.assessor, one.asked) for one in given if one.counts}
     progress = planned_judgements((), teams, (), answered, per_pair=per_pair, accepted=accepted)
-    return progress, settle(teams, given, unfinished=progress.unfinished)
+    return progress, *settle(teams, given, unfinished=progress.unfinished)
 
 
 def test_pairs_are_agreed_disputed_or_incomplete() -> None:
-    progress, settled = sorted_out(
+    progress, agreed, disputed = sorted_out(
         PLANNED,
         [
             judgement("same", "a1", 2),
@@ -54,23 +53,23 @@ def test_pairs_are_agreed_disputed_or_incomplete() -> None:
             judgement("flagged", "a2", 1, flags=("another account",)),
         ],
     )
-    assert [(one.doc_id, one.grade, one.origin) for one in settled.agreed] == [("same", 2, "agreed")]
-    assert [one.doc_id for one in settled.disputed] == ["apart", "unsure"]
+    assert [(one.doc_id, one.grade, one.origin) for one in agreed] == [("same", 2, "agreed")]
+    assert [one.doc_id for one in disputed] == ["apart", "unsure"]
     assert progress.unfinished == {("q", "flagged"), ("q", "half")}
 
 
 def test_two_who_could_not_judge_are_a_dispute_not_an_agreement() -> None:
     both = [judgement("same", name, None, cannot_judge="no abstract") for name in ("a1", "a2")]
-    _, settled = sorted_out({("q", "same"): ("a1", "a2")}, both)
-    assert not settled.agreed
-    assert len(settled.disputed) == 1
+    _, agreed, disputed = sorted_out({("q", "same"): ("a1", "a2")}, both)
+    assert not agreed
+    assert len(disputed) == 1
 
 
 def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
     given = [judgement("same", name, 1) for name in ("a1", "a3")]
-    progress, settled = sorted_out({("q", "same"): ("a1", "a2")}, given)
+    progress, agreed, _disputed = sorted_out({("q", "same"): ("a1", "a2")}, given)
     assert progress.unfinished == {("q", "same")}
-    assert not settled.agreed
+    assert not agreed
 
 
 @pytest.mark.parametrize(
@@ -81,10 +80,10 @@ def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
 def test_a_pair_needs_as_many_judgements_as_planned_whoever_left(
     team: tuple[str, ...], per_pair: int | None, accepted: tuple[tuple[str, str], ...], complete: bool
 ) -> None:
-    progress, settled = sorted_out(
+    progress, agreed, _disputed = sorted_out(
         {("q", "same"): team}, [judgement("same", "a1", 1)], per_pair=per_pair, accepted=accepted
     )
-    assert bool(settled.agreed) is complete
+    assert bool(agreed) is complete
     assert progress.unfinished == (set() if complete else {("q", "same")})
 
 
@@ -157,7 +156,7 @@ def ruling(person: str, grade: int | None, doc: str = "d", **more: object) -> Ad
 def test_what_adjudicators_said_settles_ends_or_passes_on(
     said: list[Adjudication], asked: int, standing: str | None
 ) -> None:
-    found = rulings_of(said, asked=asked)
+    found = rulings_of(said, asked=asked, agreed=())
     assert [name for name in ("graded", "unjudgeable", "passed_on") if getattr(found, name)] == (
         [] if standing is None else [standing]
     )
@@ -165,7 +164,7 @@ def test_what_adjudicators_said_settles_ends_or_passes_on(
 
 def test_of_two_grades_the_later_counts_whoever_gave_it() -> None:
     early, late = ruling("j2", 1, judged_at="2031-01-01T00:00:00Z"), ruling("j1", 2, judged_at="2031-01-02T00:00:00Z")
-    assert rulings_of([late, early], asked=2).graded == {("q", "d"): late}
+    assert rulings_of([late, early], asked=2, agreed=()).graded == {("q", "d"): late}
 
 
 def test_what_one_could_not_judge_goes_to_somebody_who_has_not_seen_it() -> None:

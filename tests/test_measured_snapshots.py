@@ -158,10 +158,9 @@ def test_days_decide_whether_the_clock_is_the_order(monkeypatch: pytest.MonkeyPa
 
     def keep(*_: object, **values: Any) -> Any:
         by_clock.append(values["by_clock"])
-        return SimpleNamespace(by_clock=np.array([False]))
+        raise InterruptedError
 
     monkeypatch.setattr(measured, "panel_of", keep)
-    monkeypatch.setattr(measured, "look", lambda *_, **__: None)
     for days, elsewhere in ((2, False), (3, False), (2, True)):
         answers = tuple(judged(f"d{at}", "a1", 1, judged_at=f"2031-01-0{at + 1}T10:00:00Z") for at in range(days))
         snapshot: Any = SimpleNamespace(
@@ -178,5 +177,6 @@ def test_days_decide_whether_the_clock_is_the_order(monkeypatch: pytest.MonkeyPa
             **{"judged_elsewhere": elsewhere, "facets": {}, "topics": {}, "assignments": (), "sample": None},
             rushed=NONE_RUSHED,
         )
-        measured.assessors_of(snapshot)
+        with pytest.raises(InterruptedError):
+            measured.assessors_of(snapshot)
     assert by_clock == [False, True, True]

@@ -10,7 +10,6 @@ from annot.measuring.agreement.coefficients import (
     OF_COUNTS,
     OF_TABLES,
     Counts,
-    alpha_of_units,
     count,
     kendall_tau_b,
     n_judged_twice,
@@ -18,7 +17,6 @@ from annot.measuring.agreement.coefficients import (
     spearman_rho,
     tables_between,
     tables_with,
-    units_of,
 )
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
@@ -40,8 +38,6 @@ def test_what_three_assessors_gave_is_counted() -> None:
     assert found.agreement == pytest.approx(np.array([[1 / 3, 1 / 3], [1 / 3, 1]]))
     assert found.shares == pytest.approx(np.array([2 / 3 + 0 + 1, 1 / 3 + 1 + 0]))
     assert found.margins.tolist() == [[1, 1], [1, 1], [0, 1]]
-    assert found.units is not None
-    assert found.units.tolist() == [[2, 1], [0, 2], [1, 0], [0, 0]]
     assert n_judged_twice(found) == 2
 
 
@@ -58,7 +54,6 @@ def test_counts_of_a_table_are_those_of_its_pairs() -> None:
 def test_counts_add_up_and_are_taken_away_by_unit_of_chance() -> None:
     three = [Counts.of_tables(np.array([[n, 0.0], [1.0, 2.0]])) for n in (1.0, 2.0, 4.0)]
     together = Counts.stack(three)
-    assert together.units is None
     assert together.whole().shares.tolist() == [7 + 1.5, 6 + 1.5]
     assert together.weighted(np.array([[1.0, 0.0, 3.0]])).shares.tolist() == [[1 + 12 + 4 * 0.5, 4 * 2.5]]
     left = together.left_out(clusters_of(range(3), ["p", "r", "p"]))
@@ -72,19 +67,6 @@ def test_fractions_that_cancel_out_leave_nothing() -> None:
     assert counts.left_out(clusters_of(range(2), ["p", "p"])).shares.tolist() == [[0.0]]
     small = Counts(*[np.array([[1e-8], [1.0]])] * 4)
     assert small.left_out(clusters_of(range(2), None)).shares.tolist() == [[1.0], [1e-8]]
-
-
-def test_single_pairs_are_kept_if_all_of_them_are_known() -> None:
-    one, other = count(RATINGS, (0, 1)), count(RATINGS[:, :1], (0, 1))
-    both = Counts.stack([one, other])
-    assert both.units is not None
-    assert len(both.units) == 5
-    assert both.whole().units is both.units
-    assert Counts.stack([one, Counts(*other.parts())]).units is None
-
-
-def test_pairs_behind_a_table() -> None:
-    assert units_of(np.array([[1.0, 2.0], [0.0, 1.0]])).tolist() == [[2, 0], [1, 1], [1, 1], [0, 2]]
 
 
 def test_two_assessors_who_met_have_a_table() -> None:
@@ -131,8 +113,6 @@ def test_alpha_of_counts_is_that_of_the_package(name: str) -> None:
     counts = count(FOUR_OBSERVERS, range(1, 6))
     expected = krippendorff.alpha(FOUR_OBSERVERS, level_of_measurement=name, value_domain=range(1, 6))
     assert float(OF_COUNTS[f"alpha_{name}"](counts, range(1, 6))) == pytest.approx(expected)
-    assert counts.units is not None
-    assert alpha_of_units(f"alpha_{name}", counts.units, range(1, 6)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("name", "published"), [("ac1", 0.77544), ("ac2", 0.91400), ("percent", 81.81818)])

@@ -256,21 +256,6 @@ def test_what_was_changed_last_counts_and_the_import_says_when(
     assert counted_grades(annot) == [2]
 
 
-def test_the_same_export_again_dates_answers_of_earlier_imports(
-    ws: Workspace, annot: Run, bring: Callable[..., Any]
-) -> None:
-    tasks = [task(1, annotation(1, 3, "2", updated_at=LATE), annotation(2, 3, "0", updated_at=EARLY))]
-    bring(tasks)
-    with closing(sqlite3.connect(ws.root / "annot.db")) as connection:
-        connection.execute("DROP TRIGGER IF EXISTS judgement_no_update")
-        connection.execute("UPDATE judgement SET changed_at = NULL")
-        connection.commit()
-    assert counted_grades(annot) == [0]
-    assert bring(tasks, "--json").data["revised"] == 2
-    assert counted_grades(annot) == [2]
-    assert bring(tasks, "--json").data["unchanged"] == 2
-
-
 def test_an_address_for_an_account_that_was_a_number_is_asked_about(ws: Workspace, bring: Callable[..., Any]) -> None:
     assert bring([task(1, annotation(1, 3, "2"))]).exit_code == 0
     further = [task(2, annotation(2, {"id": 3, "email": "ada@example.org"}, "1"))]

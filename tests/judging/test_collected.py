@@ -54,7 +54,7 @@ def compared(
     """Why the annotation on record is gone, why its answer is lost, and whether another has edited it."""
     tasks = {} if task is None else {ASKED: task}
     gone, lost, edited = collecting._compare(found, {(ASKED, "7"): known}, tasks, why_all)
-    return [one.why for one in gone], [one.why for one in lost], edited
+    return [why for _, why in gone], [why for _, why in lost], edited
 
 
 TASK = PulledTask("q/d", (), CHANGED)

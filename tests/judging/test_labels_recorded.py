@@ -125,9 +125,9 @@ class Servers:
             self.with_account = list(names)
             return {}, self.faults
 
-        patch.setattr(labels_round, "on_servers", on_servers)
+        patch.setattr(labels_round.servers, "on_servers", on_servers)
         patch.setattr(labels_round, "accounts_on", accounts_on)
-        patch.setattr(labels_round, "locate", lambda gateway, project, **_: SimpleNamespace(project_id=7))
+        patch.setattr(labels_round.servers, "locate", lambda gateway, project, **_: SimpleNamespace(project_id=7))
 
     url = "u"
 
@@ -175,7 +175,7 @@ def test_with_servers_of_their_own_those_are_asked_who_are_named_or_have_one(
 ) -> None:
     servers = Servers()
     servers.replace(monkeypatch)
-    monkeypatch.setattr(labels_round, "people_with_servers", lambda ws: ("j1",))
+    monkeypatch.setattr(labels_round.servers, "people_with_servers", lambda ws: ("j1",))
     prepared(ws.replaced("judging", isolation="server"), "a2")
     assert servers.asked == ["a2", "j1"]
 

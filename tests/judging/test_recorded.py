@@ -105,7 +105,7 @@ def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspac
         "a1: 1 answer changed by another account; the person's own answers count",
     ]
     (line,) = (line for at, line in lines_of(ws, of).items() if at == (D0, "1"))
-    gone = [MissingAnnotation(line, "its task was deleted")]
+    gone: list[MissingAnnotation] = [(line, "its task was deleted")]
     kept = recorded(ws, collected(of, gone=gone))
     assert counts(kept.row) == {"assigned": 40, "judged": 2, "new": 0, "changed": 1, "flagged": 0, "lost": 1}
     (lost,) = kept.lost
@@ -241,7 +241,7 @@ def test_an_answer_that_was_deleted_since_is_missed_where_its_task_has_changed(w
     pulled(ws, server, seen=seen)
     server.tasks = (server.tasks[0], task(D1, 2, changed=LATER))
     (found,) = pulled(ws, server, seen=seen)
-    assert [one.line.record.asked for one in found.lost] == [D1]
+    assert [line.record.asked for line, _ in found.lost] == [D1]
 
 
 def test_an_account_that_is_not_on_record_is_looked_up_by_the_address(ws: Workspace) -> None:

@@ -72,9 +72,9 @@ class Server:
         def bring(_ws: object, _gateway: object, spec: Any, recorded: Project, *_: object) -> tuple[int, list[str]]:
             return 7, [f"{recorded.assessor}: brought"]
 
-        patch.setattr(sending, "on_servers", on_servers)
+        patch.setattr(sending.servers, "on_servers", on_servers)
         patch.setattr(sending, "deliver", deliver)
-        patch.setattr(sending, "bring_project", bring)
+        patch.setattr(sending.servers, "bring_project", bring)
 
 
 def outgoing(name: str, *asked: PairKey, round: StoredRound = "judge", **more: Any) -> OutgoingProject:
@@ -188,7 +188,7 @@ def test_a_dry_run_counts_by_the_records_and_asks_no_server(ws: Workspace, monke
     def asked(*_: object) -> None:
         pytest.fail("no server is asked")
 
-    monkeypatch.setattr(sending, "on_servers", asked)
+    monkeypatch.setattr(sending.servers, "on_servers", asked)
     with ws.writing() as session:
         for name, server, url, tasks in (
             ("a1", "first", "http://one", {D0: 1, D3: 2}),

@@ -220,93 +220,99 @@ ASKED, SHOWN, LABEL = "How many instances of", "What data does each", "Does each
 FOUND, PEOPLE, ERRORS = "How was the data collected", "Who took part", "Are there errors"
 PUSH = 'annot push --changed "WHY"'
 MADE = {
-    "faults in the plan": Made(
+    "the plan has faults": Made(
         changed_rows("UPDATE assignment SET position = 999 WHERE rowid = (SELECT min(rowid) FROM assignment)"),
         "the positions should run from 1 to",
         "annot check plan",
         PEOPLE,
     ),
-    "pools that differ from the record": Made(
+    "pools are not what is drawn from their rankings": Made(
         changed_rows("UPDATE pool SET seed = seed + 1 WHERE rowid = (SELECT min(rowid) FROM pool)"),
         " on record, ",
         "annot check",
         FOUND,
     ),
-    "guidelines that do not fit": Made(
+    "the guidelines do not fit the study": Made(
         guidelines_without_a_grade,
         "grade 3 is called 'The same', and 'Near-identical' in annot.toml",
         PUSH,
         FOUND,
     ),
-    "a changed index": Made(
+    "files of the index have changed since they were written": Made(
         longer(".annot/index/corpora/*/lsa-*/vectors.npy"), "vectors.npy", "annot check index", FOUND
     ),
-    "changed files of the corpus": Made(
+    "files of the corpus have changed since they were written": Made(
         packed_otherwise, "corpus/part-00001.parquet: changed", "annot check files", SHOWN
     ),
-    "another corpus": Made(another_title(judged=False), "made from another corpus", "annot check", SHOWN),
-    "papers added after the pools were drawn": Made(papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa", ASKED),
-    "citations added after the pools were drawn": Made(
+    "the corpus does not begin with the papers that were ranked": Made(
+        another_title(judged=False), "made from another corpus", "annot check", SHOWN
+    ),
+    "papers were added after the pools were drawn": Made(
+        papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa", ASKED
+    ),
+    "citations were added after the pools were drawn": Made(
         cited_later, "its input corpus/citations/manifest.json has changed since", "annot report", FOUND
     ),
-    "changed rankings": Made(
+    "a ranking behind the pools has changed since it was written": Made(
         twice_in_a_ranking, "changed; pools/rankings/manifest.json says", "annot check files", FOUND
     ),
-    "changed pools": Made(
+    "a pool differs from the one on record": Made(
         longer("pools/queries/*.jsonl"), "differs from the pool in the database", "annot check", ASKED
     ),
-    "a changed plan": Made(longer("pools/plan.jsonl"), "pools/plan.jsonl: changed", "annot check", PEOPLE),
-    "changed contents on record": Made(
+    "the file of the plan is not the plan on record": Made(
+        longer("pools/plan.jsonl"), "pools/plan.jsonl: changed", "annot check", PEOPLE
+    ),
+    "what tasks showed has changed on record since it was sent": Made(
         other_guidelines_on_record,
         "the guidelines of method sent on 2029-01-02: the stored content has changed",
         "annot check files",
         ERRORS,
     ),
-    "changed judgements": Made(
+    "judgements or adjudications on record have changed since they were recorded": Made(
         changed_rows("UPDATE judgement SET comment = 'mine' WHERE id = 1"), "judgement 1 (", "annot check files", LABEL
     ),
-    "qrels that do not follow": Made(
+    "the qrels do not follow from the judgements on record": Made(
         other_grade_in_the_qrels, "exports/qrels.txt: does not follow", "annot qrels", LABEL
     ),
-    "changed runs": Made(
+    "a run has changed since it was recorded": Made(
         longer("exports/runs/lsa.run", b"\n"), "exports/runs/lsa.run: changed", "annot check files", ""
     ),
-    "another number or order of grades": Made(
+    "the number or the order of the grades has changed since they were put on record": Made(
         settings(scale={"names": ["Irrelevant", "Similar", "Related", "Near-identical"]}),
         "the order of the grades: 1 Related, now Similar; 2 Similar, now Related",
         "annot check",
         LABEL,
     ),
-    "renamed grades": Made(
+    "the names of the grades have changed since they were sent": Made(
         settings(scale={"names": ["Irrelevant", "Linked", "Similar", "Near-identical"]}),
         "the names of the grades: 1 Related, now Linked",
         PUSH,
         LABEL,
     ),
-    "changed facets": Made(
+    "facets have changed since they were sent": Made(
         settings(facets={"method": ["method", "other"]}),
         "the facet method: method on record, method, other now",
         PUSH,
         LABEL,
     ),
-    "guidelines that were not sent": Made(one_sentence_more, "the guidelines of method", PUSH, FOUND),
-    "a screen that was not sent": Made(
+    "guidelines have changed since they were sent": Made(one_sentence_more, "the guidelines of method", PUSH, FOUND),
+    "templates or [screen] have changed since they were sent": Made(
         settings(screen={"fold_after": 300}), "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND
     ),
-    "texts that changed without a reason": Made(
+    "texts have changed since they were sent, without a reason": Made(
         another_title(judged=True), "without a reason: fic", 'annot corpus add --corrected "WHY" FILE', SHOWN
     ),
-    "pairs that wait for a decision": Made(
+    "pairs wait for your decision, because a text was corrected after they were judged": Made(
         # Both queries of the paper have it in their pool.
         corrected(judged=True),
         ": 2 pairs",
         "annot corpus corrected",
         LABEL,
     ),
-    "texts corrected after the pools were drawn": Made(
+    "pools were drawn from texts before their correction": Made(
         corrected(judged=False), "pools were drawn from texts before their correction: fic", "annot run lsa", FOUND
     ),
-    "findings on the server": Made(found_on_the_server, "", "annot report", ERRORS),
+    "the last check of the server has findings": Made(found_on_the_server, "", "annot report", ERRORS),
 }
 
 
@@ -317,20 +323,20 @@ def answers(text: str) -> dict[str, str]:
 
 
 def test_the_list_and_what_is_made_of_it_have_the_same_names() -> None:
-    assert {state.name for state in STATES} == MADE.keys()
-    assert {state.name for state in STATES if state.lasting} == {
-        "papers added after the pools were drawn",
-        "citations added after the pools were drawn",
-        "texts corrected after the pools were drawn",
+    assert {state.says for state in STATES} == MADE.keys()
+    assert {state.says for state in STATES if state.lasting} == {
+        "papers were added after the pools were drawn",
+        "citations were added after the pools were drawn",
+        "pools were drawn from texts before their correction",
     }
     assert all(state.untrue <= THINGS.keys() for state in STATES)
     assert all(rests_on <= THINGS.keys() for rests_on in RESTS_ON.values())
     assert set().union(*(state.untrue for state in STATES)) <= set().union(*RESTS_ON.values()), "each has a place"
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name.replace(" ", "-"))
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.says.replace(" ", "-"))
 def test_a_state_binds_the_check_the_next_step_the_pages_and_the_release(state: StudyState, ws: Workspace) -> None:
-    made, folder = MADE[state.name], ws.root
+    made, folder = MADE[state.says], ws.root
     made.make(ws)
     if state.part != "server":
         checked = annot("check", state.part, folder=folder)
@@ -394,9 +400,10 @@ def test_what_was_left_out_and_cleaned_is_counted_for_the_papers_that_were_ranke
 
 
 def test_a_draft_lists_each_state_and_each_chapter_speaks_of_its_own(ws: Workspace) -> None:
-    for name in ("changed rankings", "changed judgements"):
+    rankings = "a ranking behind the pools has changed since it was written"
+    judgements = "judgements or adjudications on record have changed since they were recorded"
+    for name in (rankings, judgements):
         MADE[name].make(ws)
-    rankings, judgements = (state.says for state in STATES if state.name in ("changed rankings", "changed judgements"))
     annot_done("release", "../draft", "--draft", folder=ws.root)
     draft = ws.root.parent / "draft"
     missing = (draft / "MISSING.md").read_text(encoding="utf-8").partition("Left out:")[0]
@@ -456,7 +463,7 @@ def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkey
     looked: list[str] = []
 
     def words(state: StudyState, study: Examination) -> tuple[str, ...]:
-        looked.append(state.name)
+        looked.append(state.says)
         return words_of(state, study)
 
     monkeypatch.setattr(state_memory, "words_of", words)
@@ -467,7 +474,10 @@ def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkey
     assert looked == []
     longer("exports/runs/lsa.run")(ws)
     (finding,) = remembered_findings(ws, states)
-    assert (looked, finding.state.name) == (["changed runs"], "changed runs")
+    assert (looked, finding.state.says) == (
+        ["a run has changed since it was recorded"],
+        "a run has changed since it was recorded",
+    )
     assert remembered_findings(ws, states, on={"plan"}) == ()
     (ws.cache / state_memory.MEMORY_FILE).write_text("[]", encoding="utf-8")
     assert remembered_findings(ws, states, on={"runs"}) == (finding,)
@@ -478,7 +488,7 @@ def test_a_row_is_seen_that_was_changed_while_another_program_has_the_database_o
         elsewhere.execute("SELECT count(*) FROM judgement").fetchall()
         states = states_of(ws)
         assert remembered_findings(ws, states, on={"judgements"}) == ()
-        MADE["changed judgements"].make(ws)
+        MADE["judgements or adjudications on record have changed since they were recorded"].make(ws)
         assert states_of(ws) == states, "what the program itself would have written"
         (finding,) = remembered_findings(ws, states, on={"judgements"})
-        assert finding.state.name == "changed judgements"
+        assert finding.state.says == "judgements or adjudications on record have changed since they were recorded"

@@ -160,7 +160,7 @@ def test_open_tasks_of_pairs_that_wait_for_a_decision_go_hidden_gold_included(
         trials.add_assignments(session, "hidden-gold", assigned(GOLD, names=["a1"]))
         (project, *_) = projects.read_projects(session, round="judge")
         projects.record_tasks(session, project.project, {GOLD: 3})
-    monkeypatch.setattr(judging, "waiting_pairs", lambda session: frozenset({D0.pair, GOLD.pair}))
+    monkeypatch.setattr(judging.displayed_content, "waiting_pairs", lambda session: frozenset({D0.pair, GOLD.pair}))
     server = Server({7: {D0: 0, D1: 0, GOLD: 0}, 8: {D0: 1, D1: 0}})
     (first, second), _ = withdrawn(ws, server)
     assert (first.assessor, first.tasks, second.assessor, second.tasks) == ("a1", 2, "a2", 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import PairKey
-from annot.judging.exchange.audit import STRANGE_ACCOUNT, Audit, AuditFinding, described, of_accounts, of_markers
+from annot.judging.exchange.audit import KINDS, Audit, AuditFinding, described, of_accounts, of_markers
 from annot.labelstudio.studio_records import PulledTask
 from made_up_projects import A1, A2, LEAD, answer, found, met, task
 
@@ -31,8 +31,8 @@ def test_accounts_of_others_on_a_persons_own_server_are_found_without_their_addr
     there = {"ann@example.org": A1, "bob@example.org": A2, "who@example.org": 9, "lead@example.org": LEAD}
     findings = list(of_accounts("a1", there, own={A1, LEAD}, people={"ann@example.org": "a1", "bob@example.org": "a2"}))
     assert [one.what for one in findings] == [
-        f"a1: an account of a2 {STRANGE_ACCOUNT.what}",
-        f"a1: account 9 of an unknown person {STRANGE_ACCOUNT.what}",
+        f"a1: an account of a2 {KINDS['strange account'].what}",
+        f"a1: account 9 of an unknown person {KINDS['strange account'].what}",
     ]
     assert [one.count for one in findings] == [1, 1]
 

@@ -7,7 +7,7 @@ from typing import get_args, get_type_hints
 
 import annot
 from annot.base.settings import AlphaLevel, Convention, DrawMode, MissingPolicy, Ties
-from annot.measuring.agreement.coefficients import ALPHAS
+from annot.measuring.agreement.coefficients import OF_COUNTS
 from annot.measuring.agreement.estimates import POLICIES
 from annot.measuring.evaluation.measures import MEASURES
 from annot.pools import pooling
@@ -17,7 +17,8 @@ def test_the_words_are_those_that_the_rooms_know() -> None:
     assert get_args(MissingPolicy) == tuple(POLICIES)
     assert get_args(Convention) == tuple(MEASURES)
     assert get_args(DrawMode) == tuple(pooling._MODES)
-    assert set(get_args(AlphaLevel)) == set(ALPHAS.values())
+    alphas = {name.removeprefix("alpha_") for name in OF_COUNTS if name.startswith("alpha_")}
+    assert set(get_args(AlphaLevel)) == alphas
     assert get_args(Ties) == ("order", "expected")
 
 

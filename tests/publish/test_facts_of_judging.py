@@ -27,14 +27,14 @@ from annot.corpus.corpus_filters import Rejection
 from annot.publishing.release import collection_facts
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.report.study import Study
-from annot.study.outcome import Dispute, Outcome, Settlement, planned_judgements
+from annot.study.outcome import Dispute, Outcome, planned_judgements
 
 
 def outcome(**changes: Any) -> Any:
     """An outcome in which nothing is, but for the changes."""
     empty = dict.fromkeys((field.name for field in fields(Outcome)), ())
     dicts = ("planned", "adjudications", "unjudgeable", "passed_on", "reopened", "accepted")
-    values = empty | {name: {} for name in dicts} | {"per_pair": 2, "settlement": Settlement((), ())} | changes
+    values = empty | {name: {} for name in dicts} | {"per_pair": 2} | changes
     answered = {(one.assessor, one.asked) for one in values["judgements"] if one.counts}
     progress = planned_judgements((), values["planned"], (), answered, per_pair=2, accepted=())
     return Outcome(**(values | {"progress": progress.closed(values["unjudgeable"])}))
@@ -125,7 +125,7 @@ def test_disputes_are_counted_by_what_came_of_them() -> None:
     rulings = {("q1", doc): Adjudication("q1", doc, "j1", 1, "shown", ()) for doc in ("d1", "d2", "d5", "d6")}
     found = facts(
         outcome(
-            settlement=Settlement((), disputed),
+            disputed=disputed,
             adjudications=rulings,
             unjudgeable={("q1", "d3"): ()},
             open=(("q1", "d4"),),
@@ -282,7 +282,7 @@ def test_headings_of_structured_abstracts_are_summed() -> None:
 def test_unrated_queries_are_those_that_are_still_queries() -> None:
     queries = [Query("q1", "p1", "aim", ())]
     imports = (imported(Source.UNRATED, queries=["q1", "q2"]), imported(Source.FILE, queries=["q3"]))
-    assert collection_facts._unrated(study(None, imports=imports, queries=queries)) == {"q1"}
+    assert collection_facts._unrated(study(None, imports=imports, queries=queries)) == 1
 
 
 @pytest.mark.parametrize(("not_settled", "overruled"), [(None, 3), ("two are open", None)])

@@ -81,9 +81,9 @@ def test_judged_documents_are_those_of_queries_without_pools() -> None:
     )
     assert released_files._judged(made, pooled=True) == {"q2": ["d2", "d3"]}
     assert released_files._judged(made, pooled=False) == {"q1": ["d1"], "q2": ["d2", "d3"]}
-    assert list(released_files._untyped(made)) == ["1 query paper without a type: `annot query choose` sets it"]
+    assert list(released_files._notes_on_topics(made)) == ["1 query paper without a type: `annot query choose` sets it"]
     made.queries = queries[1:]
-    assert list(released_files._untyped(made)) == []
+    assert list(released_files._notes_on_topics(made)) == []
 
 
 def test_citations_are_those_of_papers_with_a_pool() -> None:

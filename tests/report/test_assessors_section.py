@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from annot.base.records import Assignment, Decision, Judgement
-from annot.measuring.diagnosis.matrices import AssessorAnalysis, JudgementCount, Repeat, look
+from annot.base.stats.inference import POWER
+from annot.measuring.diagnosis import findings, matrices
+from annot.measuring.diagnosis.matrices import AssessorAnalysis, JudgementCount, Repeat
 from annot.measuring.diagnosis.panel import panel_of
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections.assessors import MOST_HARD, method, tables, told
@@ -39,18 +41,26 @@ def looked(*, settled: bool = True, policy: str = "drop") -> AssessorAnalysis:
     panel = panel_of(
         judged, decisions, FACETS, scale=(0, 1, 2, 3), open_pairs=disputed, assignments=plan, by_clock=False
     )
-    return look(
-        panel,
-        [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)],
-        topics={query_id: query_id for query_id in FACETS},
-        policy=policy,
-        missing=(JudgementCount("a1", 303, 300), JudgementCount("a2", 300, 300)),
+    repeats = [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)]
+    return AssessorAnalysis(
+        diagnosed=matrices.AssessorComparison(
+            scale=panel.scale,
+            level=0.95,
+            policy=policy,
+            missing=(JudgementCount("a1", 303, 300), JudgementCount("a2", 300, 300)),
+            matrix=matrices.pairwise_matrix(panel, level=0.95),
+            against_final=matrices.against_final(panel, level=0.95),
+            severities=matrices.severities(panel, level=0.95),
+            diagnosis=findings.diagnose(panel, level=0.95),
+            self_consistency=matrices.self_consistency(repeats, widest=3.0, level=0.95),
+        ),
         order="the order of the plan",
-        rushed={"a1": [("q", "d")]},
         reading_limit=1.0,
         fence=3.0,
-        level=0.95,
-        seed=13,
+        power=POWER,
+        paces=findings.paces(panel, rushed={"a1": [("q", "d")]}, fence=3.0, level=0.95),
+        streaks=findings.streaks(panel, seed=13),
+        drifts=findings.drifts(panel, fence=3.0),
     )
 
 

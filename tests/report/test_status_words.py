@@ -12,7 +12,7 @@ from annot.judging.progress import AssessorSeen, PersonByDay, QuerySeen
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
 from annot.publishing.report.cells import HOURS, Number
-from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, day, moment, parts_of, tables
+from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, day, moment, states_of, tables
 
 NOW = datetime(2031, 3, 14, 18, 0)
 NONE = Undefined("nothing yet")
@@ -38,15 +38,14 @@ def test_pairs_are_counted_in_one_state_each() -> None:
     outcome: Any = SimpleNamespace(
         adjudications={pairs[0]: 1, ("other", "d"): 2},
         planned=dict.fromkeys(pairs, ()),
-        settlement=SimpleNamespace(agreed=[SimpleNamespace(pair=pair) for pair in pairs[:3]]),
+        agreed=[SimpleNamespace(pair=pair) for pair in pairs[:3]],
         progress=SimpleNamespace(vacant={pairs[3]: 1}),
         unjudgeable=pairs[4:5],
         open=pairs[5:6],
         waiting=(),
         incomplete=(*pairs[3:4], *pairs[6:10]),
     )
-    found = {part.kind: part.n for part in parts_of(outcome)}
-    assert found == {"agreed": 2, "settled": 1, "unjudgeable": 1, "open": 1, "vacant": 1, "incomplete": 4}
+    assert states_of(outcome) == {"agreed": 2, "settled": 1, "unjudgeable": 1, "open": 1, "vacant": 1, "incomplete": 4}
 
 
 def test_a_project_has_a_link_if_it_is_on_the_web() -> None:

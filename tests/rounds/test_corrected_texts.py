@@ -358,8 +358,8 @@ def test_the_pair_of_a_leaver_whose_answer_is_set_aside_goes_to_another(sent: Wo
 def test_a_release_waits_for_the_decision(sent: World) -> None:
     sent.judge_all()
     correct(sent, "d00")
-    found = [one.state.name for one in findings_of(Examination(sent.ws), on={"qrels"})]
-    assert found == ["pairs that wait for a decision"]
+    found = [one.state.says for one in findings_of(Examination(sent.ws)) if "qrels" in one.state.untrue]
+    assert found == ["pairs wait for your decision, because a text was corrected after they were judged"]
     assert next_of(sent.ws).command == "annot corpus corrected"
 
 

@@ -277,9 +277,9 @@ def test_of_servers_of_their_own_those_of_the_named_and_those_that_are_there_are
     planned: Workspace, monkeypatch: pytest.MonkeyPatch, *, isolated: bool, asked: list[str]
 ) -> None:
     seen: list[Sequence[str]] = []
-    monkeypatch.setattr(labels, "isolated", lambda ws: isolated)
-    monkeypatch.setattr(labels, "people_with_servers", lambda ws: ("a3",))
-    monkeypatch.setattr(labels, "on_servers", lambda ws, names, work: seen.append(names) or ())
+    monkeypatch.setattr(labels.servers, "isolated", lambda ws: isolated)
+    monkeypatch.setattr(labels.servers, "people_with_servers", lambda ws: ("a3",))
+    monkeypatch.setattr(labels.servers, "on_servers", lambda ws, names, work: seen.append(names) or ())
     assert labels._given(planned, ["a1", "a2", "a3", "j1"], ["a1"], {}) == {}
     assert [list(names) for names in seen] == [asked]
 
@@ -287,7 +287,7 @@ def test_of_servers_of_their_own_those_of_the_named_and_those_that_are_there_are
 def test_labels_are_not_spread_while_a_server_cannot_say_who_has_what(
     planned: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labels, "on_servers", lambda ws, names, work: (Unreachable("a2", "no answer", False),))
+    monkeypatch.setattr(labels.servers, "on_servers", lambda ws, names, work: (Unreachable("a2", "no answer", False),))
     with pytest.raises(StudioError) as refused:
         labels._given(planned, ["a1", "a2"], ["a1"], {})
     assert refused.value.faults == ("a2: no answer",)

@@ -194,7 +194,7 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert "changed back" not in annot_done("push", folder=settled.folder).stderr
     kinds = found(settled)
     assert "project changed" not in kinds
-    assert kinds["project set back"] == [f"a1: {audit.SET_BACK.what}: {changed}"]
+    assert kinds["project set back"] == [f"a1: {audit.KINDS['project set back'].what}: {changed}"]
     on_the_server(settled, "DELETE", f"/api/projects/{made['a2']}/")
     result = annot("check", "server", "--json", folder=settled.folder)
     assert result.exit_code == 1

@@ -68,7 +68,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory
 
     with open_store(ws.database_url) as store, store.read() as session:
         outcome = outcome_of(session, ws.settings)
-    assert not outcome.settlement.disputed
+    assert not outcome.disputed
     assert {one.grade for one in outcome.decisions} == {2}
     assert judging.adjudication_outgoing_of(ws) == []
     assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})

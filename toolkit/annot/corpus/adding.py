@@ -548,7 +548,7 @@ class LotRead:
     aside: RowsAside
     """Other ids of the papers, and their citations."""
     sentences: dict[str, int]
-    """The number of papers of each sentence, as `added_lists.common_in_lot` has it."""
+    """The number of papers of each sentence, as `common_in_lot` has it."""
 
     def keep(
         self,

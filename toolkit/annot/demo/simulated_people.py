@@ -398,7 +398,7 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
     remarks = REMARKS[ws.settings.kind]
     *causes, _ = DIFFERENCES if ws.settings.faceted else DIFFERENCES_OF_WHOLES
     with ws.reading() as session:
-        disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).settlement.disputed}
+        disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).disputed}
 
     def respond(pair_key: PairKey) -> tuple[SimulatedAnswer, str]:
         relevance = truth(known[pair_key.query_id], pair_key.doc_id)

@@ -238,7 +238,7 @@ def read_papers(
 
     - id: `paper_id`, `id` or `_id`; a string or an integer, without white space. Required.
     - title: `title`, a string. Required; null is read as an empty title.
-    - abstract: `abstract`, a list of sentences or one string (then split by `sentences.split_sentences`). Required;
+    - abstract: `abstract`, a list of sentences or one string (then split by `split_sentences`). Required;
       null is read as no sentence, so that the filters of the corpus count the paper.
     - year: `year` or `metadata.year`; an integer of at most four digits, also as a string, or null.
     - labels: `labels` or `pred_labels`, one for each sentence of a list; each one of `known_labels`, `background` or

@@ -13,7 +13,7 @@ from annot.base.records import Adjudication, Judgement, grouped
 from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.measured import agreement_of
 from annot.store.people import Kind, Notice
-from annot.study.outcome import Pair, UnexplainedSettlements, unexplained_of
+from annot.study.outcome import Outcome, Pair, UnexplainedSettlements, unexplained_of
 from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -88,10 +88,7 @@ def own_words(study: Snapshot) -> OwnWords:
             study.notices, "comments", release.comments, [(judgement.assessor, judgement) for judgement in judged]
         ),
         _of_kind(
-            study.notices,
-            "reasons",
-            release.reasons,
-            [(ruling.adjudicator, ruling) for ruling in settled.values()],
+            study.notices, "reasons", release.reasons, [(ruling.adjudicator, ruling) for ruling in settled.values()]
         ),
     ]
     return OwnWords(
@@ -252,17 +249,7 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
 
     Raises MissingInput if no pair has all of its answers, InputError if none has since then.
     """
-    outcome = snapshot.outcome
-    by_pair = grouped(
-        (answer.pair, answer)
-        for answer in outcome.judgements
-        if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ())
-    )
-    complete = {
-        pair: answers
-        for pair, answers in by_pair.items()
-        if len(answers) == len(outcome.planned[pair]) and pair not in outcome.progress.vacant
-    }
+    outcome, complete = snapshot.outcome, _complete_pairs(snapshot.outcome)
     moments = {pair: _last(answers) for pair, answers in complete.items()}
     timed = {pair: moment for pair, moment in moments.items() if moment is not None}
     if not timed:
@@ -299,6 +286,20 @@ def meeting_of(snapshot: Snapshot, *, since: datetime | None) -> Meeting:
         agreement=_agreement(snapshot, complete, period),
         before=_agreement(snapshot, complete, timed.keys() - period),
     )
+
+
+def _complete_pairs(outcome: Outcome) -> dict[Pair, list[Judgement]]:
+    """The answers of each pair that all of its assessors have answered."""
+    by_pair = grouped(
+        (answer.pair, answer)
+        for answer in outcome.judgements
+        if answer.counts and answer.assessor in outcome.planned.get(answer.pair, ())
+    )
+    return {
+        pair: answers
+        for pair, answers in by_pair.items()
+        if len(answers) == len(outcome.planned[pair]) and pair not in outcome.progress.vacant
+    }
 
 
 def _last(answers: Iterable[Judgement]) -> datetime | None:

@@ -56,12 +56,17 @@ def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
 
 def criteria_of(text: str) -> dict[int, str]:
     """Meaning of each grade on a page, before its first example."""
+    below = {grade: re.split("^> ", text, flags=re.MULTILINE)[0] for grade, (_, text) in _sections(text).items()}
+    return {grade: _plain(meaning) for grade, meaning in below.items()}
+
+
+def _sections(text: str) -> dict[int, tuple[str, str]]:
+    """Heading of each grade on a page of a facet, and the text below it up to the next heading."""
     parts = GRADE_HEADING.split(text)
-    meanings = {}
-    for index in range(1, len(parts), 3):
-        below = re.split(r"^(?:#+ |> )", parts[index + 2], flags=re.MULTILINE)[0]
-        meanings[int(parts[index])] = " ".join(below.split())
-    return meanings
+    return {
+        int(parts[index]): (parts[index + 1], re.split(r"^#+ ", parts[index + 2], flags=re.MULTILINE)[0])
+        for index in range(1, len(parts), 3)
+    }
 
 
 def check(ws: Workspace) -> CheckedGuidelines:
@@ -158,11 +163,9 @@ def _grades(name: str, text: str, scale: Sequence[str]) -> Iterator[str]:
                 yield f"grade {grade} is {word!r} in annot.toml; the table of grades {fault}"
         described = rows.keys()
     else:
-        parts = GRADE_HEADING.split(text)
-        defined = {int(parts[index]): (parts[index + 1], parts[index + 2]) for index in range(1, len(parts), 3)}
+        defined = _sections(text)
         for grade, word in enumerate(scale):
             heading, below = defined.get(grade, ("", ""))
-            below = re.split(r"^#+ ", below, flags=re.MULTILINE)[0]
             if grade not in defined:
                 yield f"grade {grade} is not defined: no heading `## {grade} {word}`"
             elif heading.casefold() != word.casefold():

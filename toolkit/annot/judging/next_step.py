@@ -145,25 +145,17 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: not f.queries, "annot query choose NUMBER", "rate the papers in queries.csv first"),
     # Pools, people, and the plan.
     Rule(
-        lambda f: f.papers and not f.elsewhere and f.pooled < f.queries,
-        "annot pool{grow}",
-        "{unpooled} without a pool",
+        lambda f: f.papers and not f.elsewhere and f.pooled < f.queries, "annot pool{grow}", "{unpooled} without a pool"
     ),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
-    Rule(
-        lambda f: f.seats,
-        "annot assessor add NAME --account EMAIL",
-        "a plan needs at least {seats}",
-    ),
+    Rule(lambda f: f.seats, "annot assessor add NAME --account EMAIL", "a plan needs at least {seats}"),
     Rule(
         lambda f: not f.planned and not f.elsewhere,
         "annot plan",
         "assigns the pairs; first add everyone who will judge",
     ),
     Rule(
-        lambda f: f.undrawn,
-        "annot plan{grow}",
-        "{growing} to assign, drawn from {undrawn} that are new in the pools",
+        lambda f: f.undrawn, "annot plan{grow}", "{growing} to assign, drawn from {undrawn} that are new in the pools"
     ),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, because a person left"),
@@ -226,23 +218,14 @@ WAY: tuple[Rule, ...] = (
         "annot assessor add NAME --account EMAIL --adjudicator",
         "{without_adjudicator} in dispute without an adjudicator",
     ),
-    Rule(
-        lambda f: f.disputes_to_send,
-        "annot push adjudication",
-        "{disputes_to_send} in dispute to send or withdraw",
-    ),
+    Rule(lambda f: f.disputes_to_send, "annot push adjudication", "{disputes_to_send} in dispute to send or withdraw"),
     Rule(
         lambda f: f.adjudicators_signing_up,
         "annot push adjudication",
         "waiting for these people to sign up: {adjudicators_signing_up}",
         "{adjudicators_signing_up}",
     ),
-    Rule(
-        lambda f: f.to_settle,
-        "annot pull adjudication",
-        "disputes still to settle: {to_settle}",
-        "{adjudicators}",
-    ),
+    Rule(lambda f: f.to_settle, "annot pull adjudication", "disputes still to settle: {to_settle}", "{adjudicators}"),
     Rule(lambda f: f.open, "annot pull adjudication", "{open} in dispute and not settled yet"),
     # The next batch, where the plan had only some of the queries.
     Rule(

@@ -13,32 +13,15 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Source, grouped
+from annot.corpus import query_sentences
 from annot.corpus.paper_ids import CheckedRows, rows_in_corpus
-from annot.corpus.query_sentences import (
-    NamedRow,
-    check_adjudicated,
-    check_once,
-    persons_of,
-    plan_of,
-    queries_of,
-    with_sentences,
-)
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_lines
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
-from annot.store import adjudications, facet_labels, judgements, people, projects, runs
+from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs
 from annot.store.papers import find_papers
-from annot.store.pools import (
-    documents_by_query,
-    put_queries,
-    read_pools,
-    read_queries,
-    read_sample,
-    read_topics,
-    to_judge,
-)
 from annot.store.revisions import RecordedCount, SourcedAnswer
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
@@ -171,13 +154,17 @@ def check(ws: Workspace) -> PlanCheck:
         plan, recorded = people.read_assignments(session), people.read_plan(session)
         if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        queries, everyone, sent = read_queries(session), people.read_assessors(session), projects.read_sent(session)
+        queries, everyone, sent = (
+            pools.read_queries(session),
+            people.read_assessors(session),
+            projects.read_sent(session),
+        )
         outcome = outcome_of(session, ws.settings)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
-        drawn, sample = read_pools(session), read_sample(session)
-        pooled = documents_by_query(session)
-    documents = to_judge(pooled, sample)
+        drawn, sample = pools.read_pools(session), pools.read_sample(session)
+        pooled = pools.documents_by_query(session)
+    documents = pools.to_judge(pooled, sample)
     of_sample: tuple[str, ...] = ()
     if sample is not None:
         of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
@@ -271,10 +258,12 @@ def import_judgements(
     corpus = ws.corpus if ws.has_corpus else None
     with ws.reading() as session:
         refuse_other_work(ws, session)
-        topics = read_topics(session)
+        topics = pools.read_topics(session)
         with gathered(errors):
-            queries = queries_of(rows, ws.settings, facet, topics=topics, name=name, drop=foreign == "drop")
-        query_ids = {query.query_id for query in read_queries(session)}
+            queries = query_sentences.queries_of(
+                rows, ws.settings, facet, topics=topics, name=name, drop=foreign == "drop"
+            )
+        query_ids = {query.query_id for query in pools.read_queries(session)}
         everyone = people.read_assessors(session)
         planned = people.read_assignments(session)
         paper_ids = [query.topic_id for query in queries.values()]
@@ -282,7 +271,7 @@ def import_judgements(
     with gathered(errors):
         checked = rows_in_corpus({name: rows}, queries, corpus, topics=topics, foreign=foreign)
     with gathered(errors):
-        persons = persons_of(rows, set(adjudicators), everyone, name=name, same_person=same_person)
+        persons = query_sentences.persons_of(rows, set(adjudicators), everyone, name=name, same_person=same_person)
     raise_together(errors, name=name)
     in_file = {(queries[row.query].query_id, row.document) for row in rows if row.query in queries}
     rows = checked.rows[name]
@@ -292,24 +281,26 @@ def import_judgements(
     persons = {row.assessor: persons[row.assessor] for row in rows}
     papers = find_papers(ws.corpus, paper_ids) if corpus else {}
     named_rows = [
-        NamedRow(row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator)
+        query_sentences.NamedRow(
+            row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator
+        )
         for row in rows
     ]
     new = [
-        with_sentences(query, labels, papers, ws.settings)
+        query_sentences.with_sentences(query, labels, papers, ws.settings)
         for query in queries.values()
         if query.query_id not in query_ids
     ]
-    plan = plan_of(named_rows, planned)
-    check_once(named_rows, name=name)
-    check_adjudicated(named_rows, plan, name=name)
+    plan = query_sentences.plan_of(named_rows, planned)
+    query_sentences.check_once(named_rows, name=name)
+    query_sentences.check_adjudicated(named_rows, plan, name=name)
     recorded, outside = RecordedCount(0, 0, 0), 0
     if not dry_run:
         with ws.writing() as session:
             present = {person.assessor for person in everyone}
             named = {person.assessor: person for person in persons.values()}
             people.put_assessors(session, [person for who, person in named.items() if who not in present])
-            put_queries(session, new)
+            pools.put_queries(session, new)
             recorded = _record(session, named_rows, plan, ws)
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows), "queries": len(queries)}
@@ -334,7 +325,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
 
 
 def _record(
-    session: Session, named_rows: Sequence[NamedRow], plan: tuple[Assignment, ...], ws: Workspace
+    session: Session, named_rows: Sequence[query_sentences.NamedRow], plan: tuple[Assignment, ...], ws: Workspace
 ) -> RecordedCount:
     recorded_at = moment_now()
     keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
@@ -348,7 +339,7 @@ def _record(
     return RecordedCount(*map(sum, zip(*both, strict=True)))
 
 
-def _sourced(named: NamedRow) -> SourcedAnswer[Any]:
+def _sourced(named: query_sentences.NamedRow) -> SourcedAnswer[Any]:
     row = named.row
     pair = (named.query.query_id, row.document, named.person, row.grade)
     fields: dict[str, Any] = {"comment": row.comment, "judged_at": row.judged_at, "lead_time": row.seconds}
@@ -361,7 +352,7 @@ def _sourced(named: NamedRow) -> SourcedAnswer[Any]:
 
 
 def _notes(
-    named_rows: Sequence[NamedRow], persons: Mapping[str, Assessor], outside: int, earlier: int
+    named_rows: Sequence[query_sentences.NamedRow], persons: Mapping[str, Assessor], outside: int, earlier: int
 ) -> Iterator[str]:
     """Notes on the import. outside: documents outside drawn pools. earlier: pairs on record that are left out now."""
     if earlier:
@@ -397,7 +388,7 @@ def _changed_at(row: FileJudgement) -> str:
 
 
 def _in_figures(
-    named_rows: Sequence[NamedRow], new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
+    named_rows: Sequence[query_sentences.NamedRow], new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
 ) -> ImportedJudgements:
     judged = [named for named in named_rows if not named.adjudicates]
     first = {(*named.asked.pair, named.person) for named in judged if named.asked.occasion == 1 and not named.row.flags}

@@ -10,20 +10,11 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, known_query, near
 from annot.base.records import Assignment, Pool, Query, grouped, nested
 from annot.base.settings import SampleSettings, Settings
-from annot.pools.pooling import (
-    WHOLE,
-    FrozenRank,
-    Ranks,
-    SampleRule,
-    drawn,
-    frozen_ranks,
-    probabilities,
-    ranks_on_record,
-)
+from annot.pools import pooling
 from annot.store.models import Plan, PoolSample, SampleDesign, SampledPair
 from annot.study.outcome import Pair
 
-Frozen = dict[str, dict[str, FrozenRank]]
+Frozen = dict[str, dict[str, pooling.FrozenRank]]
 FrozenHashes = Mapping[str, Mapping[str, str]]
 """Hash of the ranks that were frozen together, by query and batch."""
 
@@ -46,13 +37,7 @@ def documents_to_plan(
 
 
 def design_of(
-    settings: SampleSettings,
-    *,
-    share: float | None,
-    seed: int,
-    created: str,
-    before: SampleDesign | None,
-    judged: bool,
+    settings: SampleSettings, *, share: float | None, seed: int, created: str, before: SampleDesign | None, judged: bool
 ) -> SampleDesign:
     """The rule with this share; None takes the share on record.
 
@@ -157,10 +142,9 @@ def sample_of(
     whole: pairs that were planned whole before there was a sample; they are judged for certain.
     """
     frozen = frozen_of(pools, queries, before=before, whole=whole)
-    pi = probabilities(frozen, share=design.share, rule=rule_of(design))
-    chosen = {query_id: set(doc_ids) for query_id, doc_ids in drawn(pi, seed=design.seed).items()}
+    pi, chosen = _drawn(frozen, design)
     topics = {query.query_id: query.topic_id for query in queries}
-    ranked_by = {topic_id: _by_document(ranks_on_record(pools[topic_id])) for topic_id in {*topics.values()}}
+    ranked_by = {topic_id: _by_document(pooling.ranks_on_record(pools[topic_id])) for topic_id in {*topics.values()}}
     recorded = {} if before is None else before.pairs
     pairs = [
         SampledPair(
@@ -180,22 +164,24 @@ def sample_of(
     return PoolSample(design, {sampled.pair: sampled for sampled in pairs})
 
 
+def _drawn(frozen: Frozen, design: SampleDesign) -> tuple[Mapping[str, Mapping[str, float]], dict[str, set[str]]]:
+    """Inclusion probability of each document of each query, and the documents that are drawn."""
+    pi = pooling.probabilities(frozen, share=design.share, rule=rule_of(design))
+    return pi, {query_id: set(doc_ids) for query_id, doc_ids in pooling.drawn(pi, seed=design.seed).items()}
+
+
 def share_of(sample: PoolSample | None) -> float:
     """The share on record; 0 without a sample."""
     return 0.0 if sample is None else sample.design.share
 
 
-def rule_of(design: SampleDesign) -> SampleRule:
+def rule_of(design: SampleDesign) -> pooling.SampleRule:
     """Part of the design that never changes."""
-    return SampleRule(seed=design.seed, across=design.across, floor=design.floor, unranked=design.unranked)
+    return pooling.SampleRule(seed=design.seed, across=design.across, floor=design.floor, unranked=design.unranked)
 
 
 def frozen_of(
-    pools: Mapping[str, Pool],
-    queries: Iterable[Query],
-    *,
-    before: PoolSample | None,
-    whole: Collection[Pair] = (),
+    pools: Mapping[str, Pool], queries: Iterable[Query], *, before: PoolSample | None, whole: Collection[Pair] = ()
 ) -> Frozen:
     """Place of each document in the fusion of its pool's rankings, by query: places on record, and new ones.
 
@@ -214,18 +200,18 @@ def frozen_of(
             if doc_id in recorded.get(query.query_id, ())
         }
         new = grouped(
-            (WHOLE if (query.query_id, doc_id) in whole else batch, doc_id)
+            (pooling.WHOLE if (query.query_id, doc_id) in whole else batch, doc_id)
             for doc_id in documents
             if doc_id not in places
         )
-        ranks = ranks_on_record(pool) if new else {}
+        ranks = pooling.ranks_on_record(pool) if new else {}
         for number, together in new.items():
-            places |= frozen_ranks(ranks, together, batch=number)
+            places |= pooling.frozen_ranks(ranks, together, batch=number)
         frozen[query.query_id] = places
     return frozen
 
 
-def _by_document(ranks: Ranks) -> dict[str, dict[str, int]]:
+def _by_document(ranks: pooling.Ranks) -> dict[str, dict[str, int]]:
     return nested((doc_id, method, rank) for method, of in sorted(ranks.items()) for doc_id, rank in of.items())
 
 
@@ -272,7 +258,7 @@ def faults_of_sample(
     faults = []
     for query_id, places in _places(sample).items():
         pool = pools.get(query_of[query_id].topic_id)
-        now = {} if pool is None else _by_document(ranks_on_record(pool))
+        now = {} if pool is None else _by_document(pooling.ranks_on_record(pool))
         pooled = set() if pool is None else {entry.doc_id for entry in pool.entries}
         for batch in sorted({place.batch for place in places.values()}):
             ranks_of = {
@@ -285,7 +271,7 @@ def faults_of_sample(
             ranks = nested(
                 (method, doc_id, rank) for doc_id, methods in ranks_of.items() for method, rank in methods.items()
             )
-            again = frozen_ranks(ranks, ranks_of, batch=batch)
+            again = pooling.frozen_ranks(ranks, ranks_of, batch=batch)
             for doc_id, methods in ranks_of.items():
                 by_pool = now.get(doc_id, {}) if expected != reckoned else {}
                 if doc_id not in pooled:
@@ -303,14 +289,13 @@ def faults_of_sample(
 
 def _places(sample: PoolSample) -> Frozen:
     return nested(
-        (sampled.query_id, sampled.doc_id, FrozenRank(sampled.rank, sampled.batch)) for sampled in sample.pairs.values()
+        (sampled.query_id, sampled.doc_id, pooling.FrozenRank(sampled.rank, sampled.batch))
+        for sampled in sample.pairs.values()
     )
 
 
 def _faults_of_draw(sample: PoolSample) -> Iterator[str]:
-    design = sample.design
-    pi = probabilities(_places(sample), share=design.share, rule=rule_of(design))
-    chosen = {query_id: set(doc_ids) for query_id, doc_ids in drawn(pi, seed=design.seed).items()}
+    pi, chosen = _drawn(_places(sample), sample.design)
     for pair, sampled in sample.pairs.items():
         expected = pi[sampled.query_id][sampled.doc_id]
         if sampled.probability != expected:

@@ -216,7 +216,7 @@ def _settling(snapshot: Snapshot, rules: Rules) -> DisputesSeen:
     rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, topics=snapshot.topics)
     hours = settling_hours(rate, len(outcome.open), rules)
     return DisputesSeen(
-        len(outcome.settlement.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
+        len(outcome.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
     )
 
 

@@ -159,13 +159,7 @@ class Stage:
             without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
             judged=bool(outcome.judgements),
         )
-        for fill in (
-            self._with_corpus,
-            self._with_plan,
-            self._with_training,
-            self._with_judging,
-            self._with_disputes,
-        ):
+        for fill in (self._with_corpus, self._with_plan, self._with_training, self._with_judging, self._with_disputes):
             facts = fill(facts)
         facts = facts._replace(without_letter=self._without_letter(facts))
         # The products of the grades are looked at once all grades are there.
@@ -304,7 +298,7 @@ class Stage:
         to_settle: dict[str, int] = {}
         unsent, stale = 0, 0
         shows = last_opinions(self.session) if noted else {}
-        judgements = {dispute.pair: dispute.judgements for dispute in self.outcome.settlement.disputed}
+        judgements = {dispute.pair: dispute.judgements for dispute in self.outcome.disputed}
         for pair in self.outcome.open:
             if pair in self.waiting:
                 continue
@@ -334,9 +328,7 @@ class Stage:
         waiting = 0 if signing_up else unsent
         waiting += 0 if pushed else stale + len(ended) + (sum(to_settle.values()) if restyled else 0)
         return facts._replace(
-            disputes_to_send=waiting,
-            adjudicators_signing_up=tuple(sorted(signing_up)),
-            to_settle=to_settle,
+            disputes_to_send=waiting, adjudicators_signing_up=tuple(sorted(signing_up)), to_settle=to_settle
         )
 
     def _may_settle(self, pair: Pair) -> set[str]:

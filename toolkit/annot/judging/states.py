@@ -145,7 +145,7 @@ def waiting(study: Examination) -> Iterator[str]:
 # The states of a study in which something that it says is not true: one list, which binds everywhere.
 #
 # `annot check` prints what is found, `next:` names it, every page says so where it rests on something untrue, and a
-# release is refused. To add one is to add an entry to `STATES`: a name, how it is found, what it makes untrue, and
+# release is refused. To add one is to add an entry to `STATES`: its words, how it is found, what it makes untrue, and
 # the remedy. Finders are run by `findings_of`; what several of them read is read once, in `Examination`.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -160,8 +160,6 @@ DATABASE = "database"
 class StudyState:
     """A state in which a study says something that is not true."""
 
-    name: str
-    """Noun phrase for the state."""
     part: str
     """The part of the study by which `annot check PART` finds it."""
     says: str
@@ -231,9 +229,7 @@ SEND = 'send what is new with `annot push --changed "WHY"`, or change it back; u
 BACKUP = "restore it from a backup with `annot restore`"
 
 
-def _of_sent(
-    name: str, says: str, part: Part, *, untrue: str = "sent", remedy: str = SEND, fixed: bool = False
-) -> StudyState:
+def _of_sent(says: str, part: Part, *, untrue: str = "sent", remedy: str = SEND, fixed: bool = False) -> StudyState:
     """A state in which something differs from the last push. Pages show what was sent, so a release is refused only for
     settings that count as they are in annot.toml. fixed: changes that no reason can send."""
 
@@ -244,12 +240,11 @@ def _of_sent(
 
     reads = ("guidelines", "templates", SETTINGS_FILE, DATABASE)
     refused = untrue != "sent"
-    return StudyState(name, "sent", says, find, frozenset({untrue}), remedy, reads, refused, notice="recorded")
+    return StudyState("sent", says, find, frozenset({untrue}), remedy, reads, refused, notice="recorded")
 
 
 STATES: tuple[StudyState, ...] = (
     StudyState(
-        "faults in the plan",
         "plan",
         "the plan has faults",
         lambda study: study.plan.faults,
@@ -258,7 +253,6 @@ STATES: tuple[StudyState, ...] = (
         ("pools", SETTINGS_FILE, DATABASE),
     ),
     StudyState(
-        "pools that differ from the record",
         "pools",
         "pools are not what is drawn from their rankings",
         _differences,
@@ -267,7 +261,6 @@ STATES: tuple[StudyState, ...] = (
         ("pools", "corpus", SETTINGS_FILE, DATABASE),
     ),
     StudyState(
-        "guidelines that do not fit",
         "guidelines",
         "the guidelines do not fit the study",
         lambda study: study.guidelines.findings,
@@ -276,7 +269,6 @@ STATES: tuple[StudyState, ...] = (
         ("guidelines", "corpus", SETTINGS_FILE, DATABASE),
     ),
     StudyState(
-        "a changed index",
         "index",
         "files of the index have changed since they were written",
         lambda study: study.index,
@@ -285,7 +277,6 @@ STATES: tuple[StudyState, ...] = (
         (".annot/index",),
     ),
     StudyState(
-        "changed files of the corpus",
         "files",
         "files of the corpus have changed since they were written",
         _links("corpus/manifest.json", "corpus/ids/manifest.json", "corpus/citations/manifest.json", chain.VECTORS),
@@ -294,7 +285,6 @@ STATES: tuple[StudyState, ...] = (
         ("corpus",),
     ),
     StudyState(
-        "another corpus",
         "files",
         "the corpus does not begin with the papers that were ranked",
         _links(chain.CORPUS),
@@ -303,7 +293,6 @@ STATES: tuple[StudyState, ...] = (
         ("corpus", "pools/rankings"),
     ),
     StudyState(
-        "papers added after the pools were drawn",
         "files",
         "papers were added after the pools were drawn",
         lambda study: study.added,
@@ -316,7 +305,6 @@ STATES: tuple[StudyState, ...] = (
         notice="added",
     ),
     StudyState(
-        "citations added after the pools were drawn",
         "files",
         "citations were added after the pools were drawn",
         _links(chain.CITATIONS),
@@ -328,7 +316,6 @@ STATES: tuple[StudyState, ...] = (
         notice="cited",
     ),
     StudyState(
-        "changed rankings",
         "files",
         "a ranking behind the pools has changed since it was written",
         _links("pools/imported/manifest.json", chain.MANIFEST_OF_RANKINGS),
@@ -337,7 +324,6 @@ STATES: tuple[StudyState, ...] = (
         ("pools", "corpus"),
     ),
     StudyState(
-        "changed pools",
         "files",
         "a pool differs from the one on record",
         _links("pools/manifest.json", chain.POOLS),
@@ -346,7 +332,6 @@ STATES: tuple[StudyState, ...] = (
         ("pools", "corpus", DATABASE),
     ),
     StudyState(
-        "a changed plan",
         "files",
         "the file of the plan is not the plan on record",
         _links("pools/plan.manifest.json", chain.PLAN),
@@ -355,7 +340,6 @@ STATES: tuple[StudyState, ...] = (
         ("pools", DATABASE),
     ),
     StudyState(
-        "changed contents on record",
         "files",
         "what tasks showed has changed on record since it was sent",
         _links(chain.SHOWN),
@@ -364,7 +348,6 @@ STATES: tuple[StudyState, ...] = (
         (DATABASE,),
     ),
     StudyState(
-        "changed judgements",
         "files",
         "judgements or adjudications on record have changed since they were recorded",
         _links(chain.REVISIONS),
@@ -373,7 +356,6 @@ STATES: tuple[StudyState, ...] = (
         (DATABASE,),
     ),
     StudyState(
-        "qrels that do not follow",
         "files",
         "the qrels do not follow from the judgements on record",
         _links("exports/qrels.manifest.json", chain.GRADES),
@@ -392,7 +374,6 @@ STATES: tuple[StudyState, ...] = (
         product="qrels",
     ),
     StudyState(
-        "changed runs",
         "files",
         "a run has changed since it was recorded",
         _links(chain.RUNS),
@@ -401,19 +382,17 @@ STATES: tuple[StudyState, ...] = (
         ("exports/runs", DATABASE),
     ),
     _of_sent(
-        "another number or order of grades",
         "the number or the order of the grades has changed since they were put on record",
         "scale",
         untrue="names",
         remedy=BACK,
         fixed=True,
     ),
-    _of_sent("renamed grades", "the names of the grades have changed since they were sent", "scale", untrue="names"),
-    _of_sent("changed facets", "facets have changed since they were sent", "facet", untrue="facets"),
-    _of_sent("guidelines that were not sent", "guidelines have changed since they were sent", "guidelines"),
-    _of_sent("a screen that was not sent", "templates or [screen] have changed since they were sent", "screen"),
+    _of_sent("the names of the grades have changed since they were sent", "scale", untrue="names"),
+    _of_sent("facets have changed since they were sent", "facet", untrue="facets"),
+    _of_sent("guidelines have changed since they were sent", "guidelines"),
+    _of_sent("templates or [screen] have changed since they were sent", "screen"),
     StudyState(
-        "texts that changed without a reason",
         "sent",
         "texts have changed since they were sent, without a reason",
         uncorrected_texts,
@@ -423,7 +402,6 @@ STATES: tuple[StudyState, ...] = (
         names=True,
     ),
     StudyState(
-        "pairs that wait for a decision",
         "sent",
         "pairs wait for your decision, because a text was corrected after they were judged",
         waiting,
@@ -433,7 +411,6 @@ STATES: tuple[StudyState, ...] = (
         notice="waiting",
     ),
     StudyState(
-        "texts corrected after the pools were drawn",
         "files",
         "pools were drawn from texts before their correction",
         lambda study: study.ranked.corrected,
@@ -446,7 +423,6 @@ STATES: tuple[StudyState, ...] = (
         notice="corrected",
     ),
     StudyState(
-        "findings on the server",
         "server",
         "the last check of the server has findings",
         _audited,
@@ -460,9 +436,9 @@ STATES: tuple[StudyState, ...] = (
 """Every state that is looked for, in the order of the work."""
 
 
-def findings_of(study: Examination, *, on: Collection[str] | None = None) -> tuple[StateFinding, ...]:
-    """The states that the study is in. on: only those in which one of these things is untrue; None for all."""
-    findings = ((state, words_of(state, study)) for state in STATES if on is None or state.untrue & {*on})
+def findings_of(study: Examination) -> tuple[StateFinding, ...]:
+    """The states that the study is in."""
+    findings = ((state, words_of(state, study)) for state in STATES)
     return tuple(StateFinding(state, words) for state, words in findings if words)
 
 
@@ -506,13 +482,13 @@ def remembered_findings(
     memory = dict(recorded)
     for state in looked_at:
         mark = _mark(ws, state, database)
-        if recorded.get(state.name, {}).get("of") != mark:
-            memory[state.name] = {"of": mark, "words": list(words_of(state, study))}
+        if recorded.get(state.says, {}).get("of") != mark:
+            memory[state.says] = {"of": mark, "words": list(words_of(state, study))}
     if memory != recorded:
         with contextlib.suppress(OSError):
             # A study that can only be read is looked at again each time.
             write_file(path, json.dumps(memory, sort_keys=True))
-    findings = ((state, tuple(memory[state.name]["words"])) for state in looked_at)
+    findings = ((state, tuple(memory[state.says]["words"])) for state in looked_at)
     return tuple(StateFinding(state, words) for state, words in findings if words)
 
 

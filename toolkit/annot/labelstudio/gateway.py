@@ -386,7 +386,7 @@ def deliver(
     tasks: Sequence[Payload],
     *,
     listed: Sequence[StudioTask] | None = None,
-    answered: Mapping[str, str] | None = None,
+    answered: Mapping[str, str] = {},
     stale: Sequence[StudioTask] = (),
     batch_size: int = BATCH_SIZE,
     advance: Callable[[int], None] = lambda done: None,
@@ -408,29 +408,28 @@ def deliver(
     Raises StudioError if the server refuses or loses tasks, and if people have annotated two copies of one:
     nothing is deleted then, because a person has to look.
     """
-    on_record = answered or {}
     present = server.tasks_of(project_id) if listed is None else tuple(listed)
     last = max(stale, key=lambda task: task.task_id, default=None)
     if last is not None:
         present = _delete_all_but(last, server, project_id, stale)
-    forgotten = _delete_forgotten(server, project_id, present, on_record)
+    forgotten = _delete_forgotten(server, project_id, present, answered)
     keys_there = {task.key for task in present} - {task.key for task in forgotten}
-    keys = [task["data"][KEY] for task in tasks]
-    spared = {key for key in keys if key in on_record and key not in keys_there}
-    missing = [task for task in tasks if task["data"][KEY] not in keys_there | spared]
+    by_key = {task["data"][KEY]: task for task in tasks}
+    spared = (by_key.keys() & answered.keys()) - keys_there
+    missing = {key: task for key, task in by_key.items() if key not in keys_there | spared}
     staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
-    sent = _send_all(server, project_id, missing, batch_size, advance)
+    sent = _send_all(server, project_id, list(missing.values()), batch_size, advance)
     if last is not None:
         server.delete_unanswered(project_id, [last.task_id])
     current = [*staying, *sent]
     changed = missing or forgotten or stale
     if len(sent) < len(missing) or (changed and server.count_tasks(project_id) != len(current)):
         current = list(server.tasks_of(project_id))
-    task_ids = _single_tasks(server, project_id, [key for key in keys if key not in spared], current)
+    task_ids = _single_tasks(server, project_id, [key for key in by_key if key not in spared], current)
     withdrawn = {task.key for task in stale} - {task.key for task in present}
-    renewed = len(withdrawn.intersection(task["data"][KEY] for task in missing))
+    renewed = len(withdrawn & missing.keys())
     return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
 
 

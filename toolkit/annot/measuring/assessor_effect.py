@@ -266,7 +266,7 @@ def _swaps(
     swaps = []
     for position in np.flatnonzero(significant.any(axis=1)).tolist():
         way = int(under_final.ways[position])
-        better, worse = (tags[run] for run in (pairs[position] if way > 0 else pairs[position][::-1]))
+        better, worse = (tags[run] for run in pairs[position][::way])
         counts = int(reversed_in[position].sum()), int(significant[position].sum())
         swaps.append(RandomAssessorSwap(better, worse, under_final.seen(position, way), *counts))
     return (
@@ -405,12 +405,21 @@ def assessor_effect_on_runs(
         drawn, taken = random_grades(query, n=settings.n_random, seed=settings.seed, topic=topics[query.query_id])
         grades = np.concatenate([np.stack([grading.grades[column] for grading in named]), drawn])
         grading_of = np.concatenate([np.arange(len(named)), len(named) + taken])
-        if sampled is not None:
-            estimates = _estimated([runs[tag] for tag in tags], query, grades, settings, sampled)
-            values[:, :, column] = estimates[:, grading_of]
+        rankings = [runs[tag].get(query.query_id, ()) for tag in tags]
+        if sampled is None:
+            for row, ranking in enumerate(rankings):
+                values[row, :, column] = _measured(ranking, query, grades, settings)[grading_of]
             continue
-        for row, tag in enumerate(tags):
-            values[row, :, column] = _measured(runs[tag], query, grades, settings)[grading_of]
+        estimates = sampled.measured(
+            rankings,
+            query.query_id,
+            query.doc_ids,
+            grades,
+            convention=settings.convention,
+            measure=settings.measure,
+            relevant_from=settings.relevant_from,
+        )
+        values[:, :, column] = estimates[:, grading_of]
     by_name = {grading.name: values[:, row, :] for row, grading in enumerate(named)}
     final, *others = named
     first_two = [grading for grading in others if grading.name in (FIRST, SECOND)]
@@ -422,7 +431,16 @@ def assessor_effect_on_runs(
         runs=tags,
         queries=tuple(query.query_id for query in judged),
         n_pairs=sum(len(query.final) for query in judged),
-        rankings=tuple(_ranking(grading, by_name[grading.name], tags, judged) for grading in named),
+        rankings=tuple(
+            GradingRanking(
+                name=grading.name,
+                means=_best_first(by_name[grading.name][:, grading.queries], tags),
+                queries=tuple(judged[position].query_id for position in grading.queries),
+                n_pairs=sum(len(judged[position].final) for position in grading.queries),
+                n_ungraded=grading.n_ungraded,
+            )
+            for grading in named
+        ),
         comparisons=tuple(_compare(first, second, by_name, papers_of, tags, settings) for first, second in couples),
         random_assessors=with_random_assessors(values[:, len(named) :, :], by_name[FINAL], papers_of, tags, settings),
         notes=tuple(notes),
@@ -493,9 +511,8 @@ def _notes_on_gradings(gradings: Sequence[Grading], judged: Sequence[QueryRating
         yield f"{name}: no query has a second assessor"
 
 
-def _measured(run: Mapping[str, Ranking], query: QueryRatings, grades: Grades, settings: EffectSettings) -> Array:
-    """Measure of a run on a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
-    docs = run.get(query.query_id, ())
+def _measured(docs: Ranking, query: QueryRatings, grades: Grades, settings: EffectSettings) -> Array:
+    """Measure of a ranking for a query under each row of `grades`, shape (gradings, N): shape (gradings,)."""
     if settings.convention == "trec":
         docs = as_trec_eval(docs)
     # One column more, of grade 0, for documents that are not among the pairs.
@@ -503,35 +520,6 @@ def _measured(run: Mapping[str, Ranking], query: QueryRatings, grades: Grades, s
     columns = [column_of.get(doc.doc_id, grades.shape[1]) for doc in docs]
     submitted = np.pad(grades, ((0, 0), (0, 1)))[:, columns]
     return measured(settings.convention, settings.measure, GradedList(submitted, grades, settings.relevant_from))
-
-
-def _estimated(
-    runs: Sequence[Mapping[str, Ranking]],
-    query: QueryRatings,
-    grades: Grades,
-    settings: EffectSettings,
-    sampled: SampledGradings,
-) -> Array:
-    """Measure of several runs, estimated: shape (runs, gradings)."""
-    return sampled.measured(
-        [run.get(query.query_id, ()) for run in runs],
-        query.query_id,
-        query.doc_ids,
-        grades,
-        convention=settings.convention,
-        measure=settings.measure,
-        relevant_from=settings.relevant_from,
-    )
-
-
-def _ranking(grading: Grading, values: Array, tags: Sequence[str], judged: Sequence[QueryRatings]) -> GradingRanking:
-    return GradingRanking(
-        name=grading.name,
-        means=_best_first(values[:, grading.queries], tags),
-        queries=tuple(judged[position].query_id for position in grading.queries),
-        n_pairs=sum(len(judged[position].final) for position in grading.queries),
-        n_ungraded=grading.n_ungraded,
-    )
 
 
 def _best_first(values: Array, tags: Sequence[str]) -> dict[str, float]:
@@ -553,11 +541,12 @@ def _compare(
     topic_ids = [topics[position] for position in queries]
     by_first, by_second = (differences_between(values, topic_ids, pairs, settings) for values in both)
     under = {first.name: by_first, second.name: by_second}
-    swaps = [
-        _swap(position, (tags[a], tags[b]), under, settings)
-        for position, (a, b) in enumerate(pairs)
-        if by_first.ways[position] * by_second.ways[position] < 0
-    ]
+    swaps = []
+    for position in np.flatnonzero(by_first.ways * by_second.ways < 0).tolist():
+        way = int(by_first.ways[position])
+        significant = tuple(name for name, tests in under.items() if tests.p_values[position] <= settings.alpha)
+        better, worse = (tags[run] for run in pairs[position][::way])
+        swaps.append(Swap(better, worse, by_first.seen(position, way), by_second.seen(position, way), significant))
     tau = tau_b_of_rows(*(means_of(values)[None, :] for values in both))[0]
     return GradingComparison(
         first=first.name,
@@ -570,12 +559,3 @@ def _compare(
         significant={name: int((differences.p_values <= settings.alpha).sum()) for name, differences in under.items()},
         swaps=tuple(swap for swap in swaps if swap.significant_in),
     )
-
-
-def _swap(position: int, runs: tuple[str, str], under: Mapping[str, Differences], settings: EffectSettings) -> Swap:
-    """Swap of the pair of runs at `position`, which two gradings put in opposite orders."""
-    first, second = under.values()
-    way = int(first.ways[position])
-    significant = tuple(name for name, differences in under.items() if differences.p_values[position] <= settings.alpha)
-    better, worse = runs if way > 0 else runs[::-1]
-    return Swap(better, worse, first.seen(position, way), second.seen(position, way), significant)

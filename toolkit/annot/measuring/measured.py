@@ -20,7 +20,7 @@ from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
 from annot.measuring.agreement.estimates import AgreementTable, SampledAgreement
 from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.diagnosis.matrices import AssessorAnalysis, JudgementCount, Repeat, look
+from annot.measuring.diagnosis import findings, matrices
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs
@@ -253,7 +253,7 @@ class ByGuidelines:
 
 
 @rounding
-def assessors_of(snapshot: Snapshot) -> AssessorAnalysis:
+def assessors_of(snapshot: Snapshot) -> matrices.AssessorAnalysis:
     """Analysis of how each assessor judges. Raises MissingInput without judgements.
 
     It does not depend on the clock if a study made here was judged within two days.
@@ -278,18 +278,29 @@ def assessors_of(snapshot: Snapshot) -> AssessorAnalysis:
         assignments=snapshot.assignments,
         by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK,
     )
-    return look(
-        panel,
-        repeats_of(outcome),
-        topics=snapshot.topics,
-        policy=settings.judging.missing,
-        missing=_asked(outcome, counting),
+    level, fence, rushed = settings.agreement.level, settings.forecast.fence, snapshot.rushed
+    rushed_judgements = {name: pairs for (name, round), pairs in rushed.pairs.items() if round == "judge"}
+    return matrices.AssessorAnalysis(
+        diagnosed=matrices.AssessorComparison(
+            scale=panel.scale,
+            level=level,
+            policy=settings.judging.missing,
+            missing=_asked(outcome, counting),
+            matrix=matrices.pairwise_matrix(panel, level=level),
+            against_final=matrices.against_final(panel, level=level),
+            severities=matrices.severities(panel, level=level),
+            diagnosis=findings.diagnose(panel, level=level),
+            self_consistency=matrices.self_consistency(
+                repeats_of(outcome), widest=panel.widest, level=level, topics=snapshot.topics
+            ),
+        ),
         order=_order(panel, elsewhere=elsewhere),
-        rushed={name: pairs for (name, round), pairs in snapshot.rushed.pairs.items() if round == "judge"},
-        reading_limit=snapshot.rushed.limit,
-        fence=settings.forecast.fence,
-        level=settings.agreement.level,
-        seed=settings.seed,
+        reading_limit=rushed.limit,
+        fence=fence,
+        power=POWER,
+        paces=findings.paces(panel, rushed=rushed_judgements, fence=fence, level=level),
+        streaks=findings.streaks(panel, seed=settings.seed),
+        drifts=findings.drifts(panel, fence=fence),
     )
 
 
@@ -302,13 +313,15 @@ def _order(panel: Panel, *, elsewhere: bool) -> str:
     return f"the order of the plan{of_some}"
 
 
-def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[JudgementCount, ...]:
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[matrices.JudgementCount, ...]:
     asked = Counter(name for names in outcome.planned.values() for name in names)
     graded = Counter(judgement.assessor for judgement in counting)
-    return tuple(JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked))
+    return tuple(
+        matrices.JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked)
+    )
 
 
-def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
+def repeats_of(outcome: Outcome) -> tuple[matrices.Repeat, ...]:
     """Pairs that an assessor was asked a second time and answered with a grade both times."""
     graded = {
         (answer.asked, answer.assessor): answer.grade
@@ -316,7 +329,7 @@ def repeats_of(outcome: Outcome) -> tuple[Repeat, ...]:
         if not answer.flags and answer.grade is not None
     }
     return tuple(
-        Repeat(again.assessor, *again.pair, first, second)
+        matrices.Repeat(again.assessor, *again.pair, first, second)
         for again in outcome.repeats
         if (second := graded.get((again.asked, again.assessor))) is not None
         and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None

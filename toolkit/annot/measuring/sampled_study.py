@@ -355,7 +355,7 @@ def _in_range(means: Mapping[str, float]) -> dict[str, float]:
 def _redrawn(
     snapshot: Snapshot, runs: Mapping[str, Run], drawn: DrawnPairs, evaluated: EvaluatedRuns, *, ties: str
 ) -> Certainty:
-    """Effect of the sample on certainty, on the queries that all runs have: the redraw of `sample_certainty`."""
+    """Effect of the sample on certainty, on the queries that all runs have, by `forecast.sample.certainty`."""
     family = family_of(evaluated.convention, evaluated.measure)
     names = sorted(set(drawn.pi).intersection(*(run.keys() for run in runs.values())))
     topics = {query_id: snapshot.topics[query_id] for query_id in names}

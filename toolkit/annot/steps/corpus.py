@@ -35,12 +35,12 @@ from annot.formats import citation_edges
 from annot.formats.corpora import datasets, format_named
 from annot.formats.corpora.pieces import Piece, UnreadError, cut_lines
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, StructuredAbstracts
-from annot.judging.exchange.displayed_content import corrected_texts, decide
+from annot.judging.exchange.displayed_content import decide
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import judgements, paper_writing, papers, pools
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
 from annot.store.runs import ImportedSource, put_import, read_imports
-from annot.study.judged_texts import JudgedTexts, Pair, judged_texts, paper_topics
+from annot.study.judged_texts import JudgedTexts, Pair, corrected_versions, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace, check_files, write_file
@@ -646,7 +646,7 @@ class TextDecisionResult:
 def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
     """Answered pairs of which a text was corrected, those that wait first."""
     with ws.reading() as session:
-        texts = {one.text_id: one for one in corrected_texts(session)}
+        texts = corrected_versions(session)
         topics = paper_topics(session)
         pairs = judged_texts(session).values()
         reasons = {(one.query_id, one.doc_id): one.why for one in judgements.read_rulings(session)}
@@ -656,7 +656,7 @@ def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
         return CorrectedPair(
             *pair.pair,
             corrected=tuple(ids),
-            why=tuple(texts[text_id].why for text_id in ids),
+            why=tuple(texts[text_id][-1].why or "" for text_id in ids),
             answers=len(pair.answers),
             state=STATES[pair.state],
             decision=None if pair.state == "waits" else reasons.get(pair.pair),

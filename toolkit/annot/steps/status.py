@@ -124,8 +124,8 @@ def status(ws: Workspace) -> Status:
             incomplete=len(outcome.incomplete),
             returned=len(outcome.returned),
             waiting=len(outcome.waiting),
-            agreed=len(outcome.settlement.agreed),
-            disputed=len(outcome.settlement.disputed),
+            agreed=len(outcome.agreed),
+            disputed=len(outcome.disputed),
             settled=len(outcome.adjudications),
             unjudgeable=len(outcome.unjudgeable),
             open=len(outcome.open),
@@ -152,7 +152,7 @@ def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:
     """Number of pairs of each query that are agreed, in dispute, settled and open."""
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
-    agreed, disputed = ([pair.pair for pair in of] for of in (outcome.settlement.agreed, outcome.settlement.disputed))
+    agreed, disputed = ([pair.pair for pair in of] for of in (outcome.agreed, outcome.disputed))
     ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
     kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
     pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))

@@ -23,11 +23,7 @@ record_adjudications = ADJUDICATIONS.record
 read_sourced = ADJUDICATIONS.read
 read_current = ADJUDICATIONS.current
 read_history = ADJUDICATIONS.history
-
-
-def read_adjudications(session: Session) -> tuple[Adjudication, ...]:
-    """Adjudications as `read_current` returns them, without their origins."""
-    return tuple(sourced.record for sourced in read_current(session))
+read_adjudications = ADJUDICATIONS.records
 
 
 def note_opinions(

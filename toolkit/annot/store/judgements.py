@@ -69,11 +69,7 @@ record_judgements = JUDGEMENTS.record
 read_sourced = JUDGEMENTS.read
 read_current = JUDGEMENTS.current
 read_history = JUDGEMENTS.history
-
-
-def read_judgements(session: Session) -> tuple[Judgement, ...]:
-    """Judgements as `read_current` returns them, without their origins."""
-    return tuple(sourced.record for sourced in read_current(session))
+read_judgements = JUDGEMENTS.records
 
 
 def is_judged(session: Session) -> bool:

@@ -151,7 +151,7 @@ def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[
 
 def paper_ids(folder: Path) -> tuple[str, ...]:
     """The ids of all papers, in order."""
-    return tuple(paper_id for batch in _batches(folder, "paper_id") for paper_id in batch.column(0).to_pylist())
+    return tuple(paper_id for batch in _id_batches(folder) for paper_id in batch.column(0).to_pylist())
 
 
 def whole_texts(folder: Path) -> pyarrow.Table:
@@ -475,7 +475,7 @@ def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
     distinct = np.unique(np.array(places, np.int64))
     id_of_place: dict[int, str] = {}
     start = 0
-    for batch in _batches(folder, "paper_id"):
+    for batch in _id_batches(folder):
         inside = distinct[slice(*np.searchsorted(distinct, [start, start + len(batch)]))]
         ids = batch.column(0).take(integers_of(inside - start)).to_pylist()
         id_of_place |= zip(inside.tolist(), ids, strict=True)
@@ -489,12 +489,12 @@ def known_ids(folder: Path, candidates: Collection[str]) -> frozenset[str]:
 
     values = strings_of(candidates)
     in_corpus: set[str] = set()
-    for batch in _batches(folder, "paper_id"):
+    for batch in _id_batches(folder):
         ids = batch.column("paper_id")
         in_corpus.update(ids.filter(pc.is_in(ids, value_set=values)).to_pylist())
     return frozenset(in_corpus)
 
 
-def _batches(folder: Path, *columns: str) -> Iterator[Any]:
+def _id_batches(folder: Path) -> Iterator[Any]:
     for path in files_of(folder):
-        yield from open_papers(path).iter_batches(batch_size=10 * ROWS_IN_GROUP, columns=list(columns))
+        yield from open_papers(path).iter_batches(batch_size=10 * ROWS_IN_GROUP, columns=["paper_id"])

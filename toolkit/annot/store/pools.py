@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
@@ -45,12 +45,40 @@ def replace_queries(session: Session, queries: Iterable[Query]) -> None:
     The type of a paper stays if the query has none. Raises InputError, with the number of judgements and other uses,
     when a query that is in use would be removed, or one that is judged would change in more than the type of its paper.
     """
-    _write(session, list(queries), keep_others=False)
+    new = list(queries)
+    staying = {query.query_id for query in new}
+    leaving = {query.query_id: query.topic_id for query in read_queries(session) if query.query_id not in staying}
+    _refuse(session, leaving, _IN_USE, "be removed")
+    _take_from_sample(session, leaving)
+    models.delete_where(session, models.QUERY_TABLE, "query_id", leaving)
+    without_query = set(leaving.values()) - {query.topic_id for query in new}
+    models.delete_where(session, models.TOPIC_TABLE, "topic_id", without_query)
+    put_queries(session, new)
 
 
 def put_queries(session: Session, queries: Iterable[Query]) -> None:
     """Add these queries, or change those of the same id; others stay. Raises InputError as `replace_queries` does."""
-    _write(session, list(queries), keep_others=True)
+    queries = list(queries)
+    models.check_distinct((query.query_id for query in queries), what="queries")
+    models.check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
+    texts = read_topics(session)
+    if of_papers := sorted({query.topic_id for query in queries if query.sentences and query.topic_id in texts}):
+        raise InputError(
+            f"queries of papers: {', '.join(of_papers)}: a topic that is a text has this id",
+            hint=f"take the text away with `annot query remove {of_papers[0]}`, or name another paper",
+        )
+    current = {query.query_id: query for query in read_queries(session)}
+    new = [query for query in queries if query.query_id not in current]
+    known = [(query, current[query.query_id]) for query in queries if query.query_id in current]
+    changed = [(replace(query, paper_type=query.paper_type or old.paper_type), old) for query, old in known]
+    reworded = [query.query_id for query, old in changed if replace(old, paper_type=query.paper_type) != query]
+    _refuse(session, reworded, _JUDGED, "change")
+    rows = models.QUERY_TABLE
+    for query, old in changed:
+        if query != old:
+            values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}
+            session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
+    models.insert_records(session, rows, new)
 
 
 def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -> None:
@@ -137,42 +165,7 @@ def judged_queries(session: Session) -> frozenset[str]:
     return frozenset(chain.from_iterable(query_ids))
 
 
-def _write(session: Session, queries: Sequence[Query], *, keep_others: bool) -> None:
-    models.check_distinct((query.query_id for query in queries), what="queries")
-    models.check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
-    texts = read_topics(session)
-    if of_papers := sorted({query.topic_id for query in queries if query.sentences and query.topic_id in texts}):
-        raise InputError(
-            f"queries of papers: {', '.join(of_papers)}: a topic that is a text has this id",
-            hint=f"take the text away with `annot query remove {of_papers[0]}`, or name another paper",
-        )
-    current = {query.query_id: query for query in read_queries(session)}
-    known_types = {query_id: query.paper_type for query_id, query in current.items()}
-    query_of = {
-        query.query_id: replace(query, paper_type=query.paper_type or known_types.get(query.query_id))
-        for query in queries
-    }
-    removed = [] if keep_others else [query_id for query_id in current if query_id not in query_of]
-    changed = [query for query_id, query in query_of.items() if current.get(query_id, query) != query]
-    _refuse(session, removed, _IN_USE, "be removed")
-    reworded = [
-        query.query_id for query in changed if replace(current[query.query_id], paper_type=query.paper_type) != query
-    ]
-    _refuse(session, reworded, _JUDGED, "change")
-    _take_from_sample(session, removed)
-    models.delete_where(session, models.QUERY_TABLE, "query_id", removed)
-    without_query = {current[query_id].topic_id for query_id in removed} - {query.topic_id for query in queries}
-    models.delete_where(session, models.TOPIC_TABLE, "topic_id", without_query)
-    rows = models.QUERY_TABLE
-    for query in changed:
-        values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}
-        session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
-    models.insert_records(
-        session, models.QUERY_TABLE, (query for query_id, query in query_of.items() if query_id not in current)
-    )
-
-
-def _take_from_sample(session: Session, query_ids: Sequence[str]) -> None:
+def _take_from_sample(session: Session, query_ids: Collection[str]) -> None:
     """Remove the pairs of these queries from the sample, and with the last pair the sample."""
     _refuse_shared_sample(session, query_ids)
     models.delete_where(session, models.SAMPLED_TABLE, "query_id", query_ids)
@@ -180,7 +173,7 @@ def _take_from_sample(session: Session, query_ids: Sequence[str]) -> None:
         session.connection().execute(models.SAMPLE_TABLE.delete())
 
 
-def _refuse_shared_sample(session: Session, query_ids: Sequence[str]) -> None:
+def _refuse_shared_sample(session: Session, query_ids: Collection[str]) -> None:
     """Raise InputError if the share of a sample is of several pools together and these queries were drawn with others:
     the probabilities of the other pairs would change. Each batch is drawn by itself."""
     if session.connection().execute(select(models.SAMPLE_TABLE.c.across)).scalar() != "study":

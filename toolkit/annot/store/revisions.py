@@ -354,9 +354,7 @@ class Revisions(Generic[R]):
             sha256 = hash_of(content)
             if line is not None and revision.ruling is None and line.read_sha256 == sha256:
                 comes_back = revision.record.counts and not line.counts
-                # Imports of earlier versions did not record when an answer was changed, by which answers are ordered.
-                is_dated = revision.source == Source.FILE and revision.changed_at and not line.latest.changed_at
-                if not (comes_back or is_dated):
+                if not comes_back:
                     continue
             number = 1 if line is None else line.latest.record.revision + 1
             revision = revision._replace(record=replace(revision.record, revision=number), recorded_at=recorded_at)
@@ -412,6 +410,10 @@ class Revisions(Generic[R]):
     def current(self, session: Session) -> tuple[SourcedAnswer[R], ...]:
         """Current revisions as `read` returns them, without payload: reading that takes most of the time."""
         return tuple(line.current for line in self.lines(session))
+
+    def records(self, session: Session) -> tuple[R, ...]:
+        """Records of the current revisions, without their origins."""
+        return tuple(line.record for line in self.lines(session))
 
     def read(self, session: Session) -> tuple[SourcedAnswer[R], ...]:
         """The current revision of each line, flagged ones included.

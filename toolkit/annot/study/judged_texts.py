@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlmodel import Session
 
-from annot.base.records import Judgement, PairKey, PairReturn, grouped
+from annot.base.records import PairKey, PairReturn, grouped
 from annot.store import people
 from annot.store.adjudications import ADJUDICATIONS
 from annot.store.judgements import JUDGEMENTS, TextRuling, read_returned, read_rulings
@@ -219,14 +219,7 @@ def _of_pair(
     *,
     team: Collection[str],
 ) -> JudgedTexts:
-    asked_again = {(entry.assessor, entry.occasion) for entry in returned}
-    # An answer to a hidden repeat settles nothing, so nothing rests on its text.
-    counting = [
-        answer
-        for answer in answers
-        if answer.asked.occasion == 1 or (answer.person, answer.asked.occasion) in asked_again
-    ]
-    counting.sort(key=lambda answer: answer.asked.occasion)
+    counting = _counting(answers, returned)
     # An answer of a person who no longer has the pair settles nothing.
     last = {answer.person: answer for answer in counting if answer.person in team}
     current = [*last.values(), *(decision for decision in settled if not _is_reopened(decision, returned))]
@@ -256,6 +249,17 @@ def _of_pair(
         set_aside=_on_other_versions(answers, counting, required),
         rulings_aside=frozenset(decision.person for decision in settled if decision.texts != required),
     )
+
+
+def _counting(answers: Iterable[TextAnswer], returned: Iterable[PairReturn]) -> list[TextAnswer]:
+    """The answers by occasion, without those to hidden repeats: they settle nothing, so nothing rests on their text."""
+    asked_again = {(entry.assessor, entry.occasion) for entry in returned}
+    first_or_again = (
+        answer
+        for answer in answers
+        if answer.asked.occasion == 1 or (answer.person, answer.asked.occasion) in asked_again
+    )
+    return sorted(first_or_again, key=lambda answer: answer.asked.occasion)
 
 
 def _on_other_versions(
@@ -290,30 +294,6 @@ def _is_reopened(decision: TextAnswer, returned: Iterable[PairReturn]) -> bool:
         return False
     moment = datetime.fromisoformat(decision.moment)
     return any(datetime.fromisoformat(entry.returned_at) > moment for entry in returned)
-
-
-def on_required_texts(
-    latest: Iterable[Judgement], corrected: Iterable[JudgedTexts], returned: Iterable[PairReturn]
-) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
-    """The answers on the version that their pair is judged on, the others, and the first of each pair and assessor.
-
-    latest: one answer for each person and question. returned: those that were not taken back. If the first answer is on
-    another version, the first one that was given again replaces it.
-    """
-    other_keys = {key for texts in corrected for key in texts.set_aside}
-    answers = list(latest)
-    on_required = tuple(answer for answer in answers if (answer.assessor, answer.asked) not in other_keys)
-    set_aside = tuple(answer for answer in answers if (answer.assessor, answer.asked) in other_keys)
-    without_first = {(answer.pair, answer.assessor) for answer in set_aside if answer.occasion == 1}
-    sent_back = {(entry.asked, entry.assessor) for entry in returned}
-    first_answers: dict[tuple[Pair, str], Judgement] = {}
-    for answer in on_required:
-        key = (answer.pair, answer.assessor)
-        if answer.occasion == 1 or (
-            key in without_first and answer.counts and (answer.asked, answer.assessor) in sent_back
-        ):
-            first_answers.setdefault(key, answer)
-    return on_required, set_aside, tuple(first_answers.values())
 
 
 def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:

@@ -163,21 +163,13 @@ class Dispute(OfPair):
         return max(grades) - min(grades) if grades else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """Pairs that have all their judgements, agreed and disputed."""
-
-    agreed: tuple[Decision, ...]
-    disputed: tuple[Dispute, ...]
-
-
 def settle(
     planned: Mapping[Pair, Sequence[str]],
     judgements: Iterable[Judgement],
     *,
     unfinished: Collection[Pair],
     contested: Collection[Pair] = (),
-) -> Settlement:
+) -> tuple[tuple[Decision, ...], tuple[Dispute, ...]]:
     """Sort the planned pairs that wait for no judgement into agreed and disputed.
 
     planned: the assessors of each pair. judgements: the current judgement of each (pair, assessor); those that carry
@@ -197,7 +189,7 @@ def settle(
             agreed.append(Decision(*pair, grade=grade, origin="agreed"))
         else:
             disputed.append(Dispute(*pair, judgements=tuple(current)))
-    return Settlement(tuple(agreed), tuple(disputed))
+    return tuple(agreed), tuple(disputed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +204,12 @@ class Rulings:
     """Pairs that an adjudicator could not judge and that wait for another one."""
 
 
-def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
+def rulings_of(adjudications: Iterable[Adjudication], *, asked: int, agreed: Collection[Pair]) -> Rulings:
     """Sort the rulings of adjudicators. Those with flags do not count; the last answer of each person does, and the
     latest grade among several people.
 
-    asked: adjudicators who must be unable to judge a pair before it is given up.
+    asked: adjudicators who must be unable to judge a pair before it is given up. agreed: pairs on which the assessors
+    agree, so that they are never given up.
     """
     rulings = nested((ruling.pair, ruling.adjudicator, ruling) for ruling in adjudications if ruling.counts)
     graded: dict[Pair, Adjudication] = {}
@@ -226,9 +219,10 @@ def rulings_of(adjudications: Iterable[Adjudication], *, asked: int) -> Rulings:
         grades = [ruling for ruling in by_person.values() if ruling.grade is not None]
         if grades:
             graded[pair] = sorted(grades, key=lambda ruling: ruling.judged_at or "")[-1]
-        else:
-            ended = len(by_person) >= asked
-            (unjudgeable if ended else passed_on)[pair] = tuple(by_person.values())
+        elif len(by_person) < asked:
+            passed_on[pair] = tuple(by_person.values())
+        elif pair not in agreed:
+            unjudgeable[pair] = tuple(by_person.values())
     return Rulings(graded, unjudgeable, passed_on)
 
 
@@ -367,7 +361,10 @@ class Outcome:
     current: tuple[Judgement, ...]
     """Judgements that the final grades are made of, one for each pair and assessor: the answer given when the pair was
     returned, if there is one, else the first. None of an assessor who has a returned pair still to answer."""
-    settlement: Settlement
+    agreed: tuple[Decision, ...]
+    """Pairs that have all their judgements, with one grade."""
+    disputed: tuple[Dispute, ...]
+    """Pairs that have all their judgements, which differ or which the lead contests, settled or not."""
     adjudications: dict[Pair, Adjudication]
     """The adjudication that counts, of each pair that has a grade from one."""
     unjudgeable: dict[Pair, tuple[Adjudication, ...]]
@@ -493,24 +490,19 @@ def outcome_from(
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
-    lacking = {pair for pair, names in planned.items() if len(names) < (per_pair or 0)}
     every_return = tuple(returned)
     sent_back = {(entry.asked, entry.assessor) for entry in every_return}
     back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
     corrected = list(texts)
-    latest, set_aside, first = _on_judged_texts(current_judgements(judgements), corrected, back)
+    latest, set_aside, first = on_required_texts(current_judgements(judgements), corrected, back)
     again = tuple(answer for answer in latest if (answer.asked, answer.assessor) in sent_back and answer not in first)
     current = _current(first, (*first, *again), back)
     contested = {entry.pair for entry in every_return if entry.contested}
     progress = planned_judgements(plan, planned, back, _answered(latest), per_pair=per_pair, accepted=accepted)
-    settlement = settle(planned, current, unfinished=progress.unfinished, contested=contested)
-    of_plan = [sourced for sourced in settled if sourced.record.pair in planned]
-    ruled, reopened = _since_returned(of_plan, back, corrected)
-    rulings = rulings_of(ruled, asked=asked)
-    adjudications = rulings.graded
-    agreed = {decision.pair for decision in settlement.agreed}
-    unjudgeable = {pair: several for pair, several in rulings.unjudgeable.items() if pair not in agreed}
-    ended = adjudications.keys() | unjudgeable.keys()
+    agreed, disputed = settle(planned, current, unfinished=progress.unfinished, contested=contested)
+    ruled, reopened = _since_returned(settled, planned, back, corrected)
+    rulings = rulings_of(ruled, asked=asked, agreed={decision.pair for decision in agreed})
+    ended = rulings.graded.keys() | rulings.unjudgeable.keys()
     progress = progress.closed(ended)
     return Outcome(
         planned=planned,
@@ -522,36 +514,52 @@ def outcome_from(
         returned=back,
         again=again,
         current=current,
-        settlement=settlement,
-        adjudications=adjudications,
-        unjudgeable=unjudgeable,
+        agreed=agreed,
+        disputed=disputed,
+        adjudications=rulings.graded,
+        unjudgeable=rulings.unjudgeable,
         passed_on=rulings.passed_on,
         reopened=reopened,
-        decisions=_decisions(settlement, adjudications),
-        open=tuple(dispute.pair for dispute in settlement.disputed if dispute.pair not in ended),
+        decisions=_decisions(agreed, rulings.graded),
+        open=tuple(dispute.pair for dispute in disputed if dispute.pair not in ended),
         waiting=tuple(sorted(progress.waiting)),
         incomplete=tuple(sorted(progress.unfinished - progress.waiting)),
         short=tuple(sorted(progress.short)),
         progress=progress,
-        accepted={pair: why for pair, why in accepted.items() if pair in lacking},
+        accepted={
+            pair: why for pair, why in accepted.items() if pair in planned and len(planned[pair]) < (per_pair or 0)
+        },
         per_pair=per_pair,
     )
 
 
-def _on_judged_texts(
-    latest: tuple[Judgement, ...], corrected: Collection[JudgedTexts], returned: Iterable[PairReturn]
+def on_required_texts(
+    latest: Iterable[Judgement], corrected: Iterable[JudgedTexts], returned: Iterable[PairReturn]
 ) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
-    """The answers that count, those set aside, and the first ones (`annot.study.judged_texts.on_required_texts`)."""
-    if not corrected:
-        return latest, (), tuple(answer for answer in latest if answer.occasion == 1)
-    from annot.study.judged_texts import on_required_texts
+    """The answers on the version that their pair is judged on, the others, and the first of each pair and assessor.
 
-    return on_required_texts(latest, corrected, returned)
+    latest: one answer for each person and question. returned: those that were not taken back. If the first answer is on
+    another version, the first one that was given again replaces it.
+    """
+    other_keys = {key for texts in corrected for key in texts.set_aside}
+    answers = list(latest)
+    on_required = tuple(answer for answer in answers if (answer.assessor, answer.asked) not in other_keys)
+    set_aside = tuple(answer for answer in answers if (answer.assessor, answer.asked) in other_keys)
+    without_first = {(answer.pair, answer.assessor) for answer in set_aside if answer.occasion == 1}
+    sent_back = {(entry.asked, entry.assessor) for entry in returned}
+    first_answers: dict[tuple[Pair, str], Judgement] = {}
+    for answer in on_required:
+        key = (answer.pair, answer.assessor)
+        if answer.occasion == 1 or (
+            key in without_first and answer.counts and (answer.asked, answer.assessor) in sent_back
+        ):
+            first_answers.setdefault(key, answer)
+    return on_required, set_aside, tuple(first_answers.values())
 
 
-def _decisions(settlement: Settlement, adjudications: Mapping[Pair, Adjudication]) -> tuple[Decision, ...]:
+def _decisions(agreed: Iterable[Decision], adjudications: Mapping[Pair, Adjudication]) -> tuple[Decision, ...]:
     """Final grades by pair; the grade of an adjudicator replaces an agreed one."""
-    decisions = {decision.pair: decision for decision in settlement.agreed}
+    decisions = {decision.pair: decision for decision in agreed}
     for pair, ruling in adjudications.items():
         assert ruling.grade is not None
         decisions[pair] = Decision(*pair, ruling.grade, "adjudicated", ruling.adjudicator, ruling.reason)
@@ -559,9 +567,13 @@ def _decisions(settlement: Settlement, adjudications: Mapping[Pair, Adjudication
 
 
 def _since_returned(
-    settled: Iterable[SourcedAdjudication], returned: Iterable[PairReturn], corrected: Iterable[JudgedTexts]
+    settled: Iterable[SourcedAdjudication],
+    planned: Collection[Pair],
+    returned: Iterable[PairReturn],
+    corrected: Iterable[JudgedTexts],
 ) -> tuple[list[Adjudication], dict[Pair, int]]:
-    """Adjudications given since their pair was last returned, and the number of times each pair was returned after one.
+    """Adjudications of planned pairs given since their pair was last returned, and the number of times each pair was
+    returned after one.
 
     A decision on another version of a corrected text counts as if the pair had been returned.
     """
@@ -570,6 +582,8 @@ def _since_returned(
     ruled: list[Adjudication] = []
     ended_by: dict[Pair, set[datetime]] = {}
     for ruling in settled:
+        if ruling.record.pair not in planned:
+            continue
         moment = ruling.changed_at or ruling.record.judged_at
         ruled_at = None if moment is None else datetime.fromisoformat(moment)
         later = [time for time in times.get(ruling.record.pair, ()) if ruled_at is not None and time > ruled_at]

@@ -120,12 +120,10 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03, 0.005])]
     [0.03, 0.06, 0.06, 0.02]
     """
-    corrected = [1.0] * len(p_values)
-    highest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        corrected[index] = highest
-    return tuple(corrected)
+    order, corrected = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
+    times = np.arange(len(p_values), 0, -1)
+    corrected[order] = np.maximum.accumulate(np.minimum(1.0, times * np.asarray(p_values)[order]))
+    return tuple(corrected.tolist())
 
 
 def tau_b_of_rows(first: Array, second: Array) -> Array:
@@ -374,7 +372,8 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
     from scipy.special import stdtrit
 
     if not len(sizes):
-        return no_share("there is nothing to count")
+        nothing = Undefined("there is nothing to count")
+        return Share(0, 0, nothing, nothing)
     count, n, n_units = float(hits.sum()), float(sizes.sum()), len(sizes)
     p = min(1.0, max(0.0, count / n))
     if n_units < 2:
@@ -396,11 +395,6 @@ def wilson(share: float, worth: float, quantile: float) -> tuple[float, float]:
     middle = (share + spread / 2) / (1 + spread)
     half = math.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
     return 0.0 if share == 0 else middle - half, 1.0 if share == 1 else middle + half
-
-
-def no_share(reason: str) -> Share:
-    """Share that is not defined."""
-    return Share(0, 0, Undefined(reason), Undefined(reason))
 
 
 def clustered_interval(

@@ -1,6 +1,7 @@
 """The formats in which papers come, by name: how each is cut into pieces, read, and put into the fields of annot's own.
 
-Whatever the format, `paper_lines.document_of_record` makes the paper: one set of rules for ids, years, text and labels.
+Whatever the format, `paper_records.document_of_record` makes the paper: one set of rules for ids, years, text
+and labels.
 """
 
 from __future__ import annotations

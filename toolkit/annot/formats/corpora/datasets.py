@@ -193,7 +193,9 @@ class RowSpreader:
         import pyarrow.parquet
 
         number, name = numbered
-        schema = _schema()
+        number_type, text = pyarrow.int64(), pyarrow.string()
+        kinds = {"corpusid": number_type, "place": number_type, "title": text, "year": number_type, "abstract": text}
+        schema = pyarrow.schema(kinds)
         waiting: dict[int, list[dict[str, Any]]] = {}
         writers: dict[int, Any] = {}
 
@@ -260,29 +262,19 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any] | BrokenRecord:
     wrong = [
         name
         for name, kind in _KINDS.items()
-        if not (_semantic_scholar_fits(row[name], kind) or (row[name] is None and name != "corpusid"))
+        if not (_fits_column(row[name], kind) or (row[name] is None and name != "corpusid"))
     ]
     if not wrong:
-        return {name: _without_surrogates(value) if isinstance(value, str) else value for name, value in row.items()}
+        # UTF-8 has no lone surrogates, which `cleaning.clean` leaves out, too.
+        texts = {name: value for name, value in row.items() if isinstance(value, str) and not value.isascii()}
+        return row | {name: text.encode("utf-8", "ignore").decode("utf-8") for name, text in texts.items()}
     faults = tuple(f"{name}: found {row[name]!r:.60}, expected {_EXPECTED[_KINDS[name]]}" for name in wrong)
     return BrokenRecord(f"{wrong[0]} cannot be used", faults, json.dumps(record, ensure_ascii=False))
 
 
-def _semantic_scholar_fits(value: Any, kind: type) -> bool:
+def _fits_column(value: Any, kind: type) -> bool:
     """True if a column can hold the value; a bool is no number, and numbers have 64 bits there."""
     return type(value) is kind and not (isinstance(value, int) and value.bit_length() > 63)
-
-
-def _without_surrogates(text: str) -> str:
-    """The text as UTF-8 can have it; `cleaning.clean` leaves lone surrogates out, too."""
-    return text if text.isascii() else text.encode("utf-8", "ignore").decode("utf-8")
-
-
-def _schema() -> Any:
-    import pyarrow
-
-    number, text = pyarrow.int64(), pyarrow.string()
-    return pyarrow.schema({"corpusid": number, "place": number, "title": text, "year": number, "abstract": text})
 
 
 def _paper(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -305,13 +297,9 @@ def s2orc_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = record.get("metadata")
     if isinstance(metadata, dict) and "title" in metadata:
         return metadata | {"paper_id": record.get("paper_id")}
-    for name in _BY_PLACES:
-        if isinstance(record.get(name), dict):
-            return _by_places(record, record[name])
-    return record
-
-
-def _by_places(record: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    fields = next((record[name] for name in _BY_PLACES if isinstance(record.get(name), dict)), None)
+    if fields is None:
+        return record
     text, annotations = fields.get("text") or "", fields.get("annotations") or {}
     entries = _places(annotations, "bib_entry") or _places(annotations, "bibentry")
     cited = [(entry.get("attributes") or {}).get("matched_paper_id") for entry in entries]
@@ -398,7 +386,9 @@ def cord19_records(piece: Piece) -> Records:
             yield place, row
             continue
         texts = []
-        for path in _full_texts(row, folder):
+        # A release can be downloaded without its full texts.
+        names = [name.strip() for column in _FILES for name in row.get(column, "").split(";")]
+        for path in (path for name in names if _FILE.fullmatch(name) and (path := folder / name).is_file()):
             for _, text in json_records(Piece(str(path), piece.format, 0, None)):
                 if isinstance(text, dict):
                     texts.append(_of_full_text(text))
@@ -408,24 +398,14 @@ def cord19_records(piece: Piece) -> Records:
         yield place, {**row, FULL_TEXTS: texts}
 
 
-def _full_texts(row: Mapping[str, str], folder: Path) -> list[Path]:
-    """Files that exist; a release can be downloaded without them."""
-    names = [name.strip() for column in _FILES for name in row.get(column, "").split(";")]
-    return [path for name in names if _FILE.fullmatch(name) and (path := folder / name).is_file()]
-
-
 def cord19_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """Paper of a row, with the parts that its full texts add, or of a full text."""
     if FULL_TEXTS not in record:
         return _of_full_text(record)
     row = paper_of_row({name: value for name, value in record.items() if name != FULL_TEXTS})
     texts = record[FULL_TEXTS]
-    abstracts = (text["abstract"] for text in texts if text["abstract"])
-    return {
-        **row,
-        "abstract": row.get("abstract") or next(abstracts, None),
-        "cited": [cited for text in texts for cited in text["cited"]],
-    }
+    abstract = row.get("abstract") or next((text["abstract"] for text in texts if text["abstract"]), None)
+    return {**row, "abstract": abstract, "cited": [cited for text in texts for cited in text["cited"]]}
 
 
 def _of_full_text(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -455,10 +435,6 @@ def _objects(several: object) -> list[dict[str, Any]]:
     return [value for value in several if isinstance(value, dict)] if isinstance(several, list) else []
 
 
-def _cord19_fits(record: Mapping[str, Any]) -> bool:
-    return isinstance(record.get("metadata"), dict) and isinstance(record.get("body_text"), list)
-
-
 def _is_table(name: str) -> bool:
     with opened(Path(name)) as file:
         return _TABLE.match(file.read(1 << 6).removeprefix(codecs.BOM_UTF8)) is not None
@@ -467,7 +443,7 @@ def _is_table(name: str) -> bool:
 CORD19 = Format(
     "cord19",
     paper=cord19_paper,
-    fits=_cord19_fits,
+    fits=lambda record: isinstance(record.get("metadata"), dict) and isinstance(record.get("body_text"), list),
     told=lambda head: _TABLE.match(head.start),
     records=cord19_records,
     cut=lambda name: in_one_piece(name) if _is_table(name) else cut_lines(name),

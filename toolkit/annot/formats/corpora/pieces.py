@@ -67,19 +67,19 @@ def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
             yield text.value()
 
 
-def is_json_text(file: IO[bytes], longest: int) -> bool:
-    """True if a file with this beginning has JSON texts over several lines, or of several records, not a record a line.
+def has_json_texts(path: Path) -> bool:
+    """True if a JSON file has texts over several lines, or of several records, not a record a line.
 
     A broken line at the beginning of JSON Lines makes no text of them: only what text alone can have tells it.
     """
-    lines = _lines(file, longest)
-    first, second = (*islice(lines, 2), b"", b"")[:2]
+    with opened(path) as file:
+        first, second = (*islice(_lines(file), 2), b"", b"")[:2]
     start = first[:4].replace(b"\0", b"")
     if start.startswith((b"[", *_UTF_16)):
         return True
     if not start.startswith(b"{"):
         return False
-    if start != first[:4] or first.endswith((b"{", b"[")) or len(first) > longest or _INNER.match(second):
+    if start != first[:4] or first.endswith((b"{", b"[")) or len(first) > LONGEST_LINE or _INNER.match(second):
         return True
     if second and b'"results"' not in first:
         return False
@@ -87,20 +87,21 @@ def is_json_text(file: IO[bytes], longest: int) -> bool:
         value = json.loads(first)
     except (ValueError, RecursionError):
         return not second
-    return isinstance(value, dict) and (_is_page(value) or (not second and _is_by_id(value)))
+    if not isinstance(value, dict):
+        return False
+    results = value.get("results")
+    is_page = (
+        isinstance(results, list) and not _OF_A_RECORD & value.keys() and all(isinstance(r, dict) for r in results)
+    )
+    return is_page or (not second and _is_by_id(value))
 
 
-def _lines(file: IO[bytes], longest: int) -> Iterator[bytes]:
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
     mark = codecs.BOM_UTF8
-    while line := file.readline(longest + 1):
+    while line := file.readline(LONGEST_LINE + 1):
         if line := line.removeprefix(mark).strip():
             yield line
         mark = b""
-
-
-def _is_page(value: dict[str, Any]) -> bool:
-    results = value.get("results")
-    return isinstance(results, list) and not _OF_A_RECORD & value.keys() and all(isinstance(r, dict) for r in results)
 
 
 def _is_by_id(value: dict[str, Any]) -> bool:
@@ -274,7 +275,7 @@ def not_utf8(raw: str) -> BrokenRecord | None:
     """The fault of a record with bytes that are not UTF-8, if any. raw: as `input_files.text_of` has it."""
     if raw.isascii() or not broken_bytes(raw):
         return None
-    return BrokenRecord("not UTF-8", ("not UTF-8",), raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return BrokenRecord("not UTF-8", ("not UTF-8",), raw.encode(errors="surrogateescape").decode(errors="replace"))
 
 
 Records = Iterator[tuple[int, dict[str, Any] | BrokenRecord | None]]
@@ -301,12 +302,6 @@ def first_object(name: str) -> Mapping[str, Any]:
     """The first JSON object of a file, of its first hundred lines or entries; empty if there is none."""
     first = itertools.islice(json_records(Piece(name, "", 0, None)), _FIRST)
     return next((record for _, record in first if isinstance(record, dict)), {})
-
-
-def has_json_texts(path: Path) -> bool:
-    """True if a JSON file has texts over several lines, or of several records."""
-    with opened(path) as file:
-        return is_json_text(file, LONGEST_LINE)
 
 
 def _of_text(piece: Piece) -> Records:
@@ -345,13 +340,8 @@ def _of_line(line: bytes) -> dict[str, Any] | BrokenRecord:
 
 
 def _object(value: Any, raw: str, expected: str) -> dict[str, Any] | BrokenRecord:
-    if not raw.isascii():
-        try:
-            raw.encode()
-        except UnicodeEncodeError:
-            return BrokenRecord(
-                "not UTF-8", ("not UTF-8",), raw.encode(errors="surrogateescape").decode(errors="replace")
-            )
+    if broken := not_utf8(raw):
+        return broken
     if isinstance(value, dict):
         return value
     return BrokenRecord("not a JSON object", (f"found {json.dumps(value)[:40]}, expected {expected}",), raw)
@@ -406,7 +396,7 @@ class Format:
 
     name: str
     paper: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record
-    """A record in the fields that `paper_lines.read_papers` knows."""
+    """A record in the fields that `paper_records.read_papers` knows."""
     fits: Callable[[Mapping[str, Any]], bool] = lambda _record: False
     """Test on the first JSON record of a file: True if it is of this format."""
     records: Callable[[Piece], Records] = json_records

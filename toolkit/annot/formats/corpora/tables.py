@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TextIO
 
 from annot.base.errors import InputError
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
-from annot.formats.corpora.xml_papers import refuse_entities_in
+from annot.formats.corpora.xml_papers import refuse_entities
 from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip, parquet_file, text_of
 from annot.formats.paper_records import MISSING, year_in
 
@@ -39,7 +39,7 @@ FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
 
 
 def document(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record in the fields that `paper_lines.read_papers` knows, as far as it has them."""
+    """The record in the fields that `paper_records.read_papers` knows, as far as it has them."""
     fields = dict(record)
     id_name = next((name for name in IDS if record.get(name) is not None), None)
     if id_name is not None:
@@ -563,7 +563,7 @@ def _check_parts(path: str) -> None:
                     hint="save its sheet as CSV",
                 )
             with archive.open(part) as file:
-                refuse_entities_in(file, f"{path}: {part.filename}")
+                refuse_entities(file, f"{path}: {part.filename}")
 
 
 def _sheet_of_papers(sheets: Sequence[Any]) -> tuple[Any, int] | BrokenRecord:

@@ -47,35 +47,35 @@ class XmlRecord(NamedTuple):
 def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]:
     """The elements that are in so many others, in order; each leaves the tree once it was read.
 
-    A file that is not well-formed ends where the fault is, with one Broken. Raises InputError if it declares
+    A file that is not well-formed ends where the fault is, with one broken record. Raises InputError if it declares
     entities, or has a record larger than `LONGEST_LINE`.
     """
-    refuse_entities(path)
+    name = str(path)
     with opened(path) as source:
-        yield from records_in(source, str(path), depth=depth)
-
-
-def records_in(source: IO[bytes], name: str, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]:
-    """The same for XML that is not a file of its own and declares no entities."""
+        refuse_entities(source, name)
     builder = ElementTree.TreeBuilder()
     parser = ElementTree.XMLParser(target=builder, encoding="utf-8")
     # The tree is looked at after each chunk: to be given each element, as `iterparse` does, takes twice as long.
     file = builder.start("file", {})
     since_last = 0
+    broken = None
     try:
-        for size in fed(parser.feed, source, name):
-            since_last += size
-            for record in _whole((file,), depth, None):
-                since_last = 0
-                yield record
-            if since_last > LONGEST_LINE:
-                raise InputError(f"{name}: a record of more than {LONGEST_LINE} bytes", hint="is it the right file?")
+        with opened(path) as source:
+            for size in fed(parser.feed, source, name):
+                since_last += size
+                for record in _whole((file,), depth, None):
+                    since_last = 0
+                    yield record
+                if since_last > LONGEST_LINE:
+                    raise InputError(
+                        f"{name}: a record of more than {LONGEST_LINE} bytes", hint="is it the right file?"
+                    )
         parser.close()
     except (ElementTree.ParseError, NotXml) as error:
-        yield from _whole((file,), depth, _closed(builder, file))
-        yield BrokenRecord("not valid XML", (f"not valid XML: {error}; reading ended there",), "")
-    else:
-        yield from _whole((file,), depth, _closed(builder, file))
+        broken = BrokenRecord("not valid XML", (f"not valid XML: {error}; reading ended there",), "")
+    yield from _whole((file,), depth, _closed(builder, file))
+    if broken:
+        yield broken
 
 
 def fed(feed: Callable[[bytes | str], object], source: IO[bytes], name: str) -> Iterator[int]:
@@ -157,17 +157,11 @@ def _whole(around: tuple[ElementTree.Element, ...], depth: int, still_open: set[
             del parent[0]
 
 
-def refuse_entities(path: Path) -> None:
-    """Raise InputError if the XML file declares entities of its own: a short file can say a long text with them.
+def refuse_entities(file: IO[bytes], name: str) -> None:
+    """Raise InputError if the XML declares entities of its own: a short text can say a long one with them.
 
     Only what comes before the first element can declare any.
     """
-    with opened(path) as file:
-        refuse_entities_in(file, str(path))
-
-
-def refuse_entities_in(file: IO[bytes], name: str) -> None:
-    """The same for XML that is not a file of its own."""
 
     class Begun(Exception):
         """The first element."""
@@ -240,7 +234,7 @@ def _paper(record: Element) -> dict[str, Any]:
     return {
         "title": _title(article),
         **_abstract(abstracts[0].findall("AbstractText") if abstracts else parts),
-        "year": _year(article, data),
+        "year": year_in(" ".join(date.itertext()) for date in _dates(article, data) if date is not None),
         "pmid": numbered.findtext("PMID"),
         "doi": _doi(numbered, article, data),
         "cited": list(_cited(numbered, data)),
@@ -272,12 +266,8 @@ def _heading(part: Element, name: str) -> str:
     return "" if heading.upper() in _NO_HEADING else heading
 
 
-def _year(article: Element, data: Element) -> str | None:
-    """The year of the issue or the book; else of the electronic publication, or of the entry in PubMed."""
-    return year_in(" ".join(date.itertext()) for date in _dates(article, data) if date is not None)
-
-
 def _dates(article: Element, data: Element) -> Iterator[Element | None]:
+    """The dates of the issue or the book, of the electronic publication, and of the entry in PubMed."""
     yield from map(article.find, ("Journal/JournalIssue/PubDate", "Book/PubDate", "ArticleDate", "ContributionDate"))
     yield data.find("History/PubMedPubDate[@PubStatus='pubmed']")
 

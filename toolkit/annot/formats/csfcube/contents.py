@@ -86,7 +86,7 @@ class ReadableFile:
 def read_readable(lines: Iterable[str], faults: Faults, *, paper: Callable[..., Paper]) -> ReadableFile | None:
     """The content of one `<query>-<facet>-adju.txt`; None when it has faults, which are added to `faults`.
 
-    paper: `paper_text.paper_of` with its rules.
+    paper: `paper_records.paper_of` with its rules.
     """
     faults_before = len(faults.found)
     blocks: list[list[Line]] = []

@@ -287,8 +287,8 @@ def read_release(
     file, where they were corrected by hand. Query list, splits and runs may be absent.
 
     `known_labels`: the labels that sentences may have; `facet_labels`: those that make each facet. Titles and
-    sentences are cleaned, as `paper_text.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating of -1
-    has grade None.
+    sentences are cleaned, as `paper_records.paper_of` does. Assessor `a3` is the one of `relevance_ann3`. A rating
+    of -1 has grade None.
     Raises MissingInput when the folder has no ratings, else InputError with every fault, by file and place.
     """
     read = read_files(files, name=name, known_labels=known_labels)

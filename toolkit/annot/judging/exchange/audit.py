@@ -55,12 +55,8 @@ class Kind(NamedTuple):
     noun: str = ""
     """Noun of the counted things, in the singular."""
 
-    def of(self, person: str, count: int, more: str = "") -> str:
-        """The problem in words. more: words to add."""
-        return f"{person}: {counted(count, self.noun)} {self.what}{more}"
 
-
-ANSWERS: dict[str, Kind] = {
+KINDS: dict[str, Kind] = {
     "other account": Kind(
         "by another account", "these answers do not count; ask, then delete them in Label Studio", "answer"
     ),
@@ -74,11 +70,6 @@ ANSWERS: dict[str, Kind] = {
     "after adjudication": Kind(
         "given or changed after the pair was settled", "look at the pairs with `annot trace`", "answer"
     ),
-}
-"""Findings about the answers to a task."""
-BY_OTHERS = {"other account": "completed_by", "edited by another": "updated_by"}
-"""The field of an annotation that holds the account; these findings name its owner."""
-TASKS: dict[str, Kind] = {
     "task changed": Kind(
         "showing content that was never sent",
         "ask who changed them; delete those without an answer in Label Studio, and `{push}` sends them again",
@@ -90,29 +81,35 @@ TASKS: dict[str, Kind] = {
         "`{push}` sends those without an answer again; Label Studio's free edition does not record who deleted them",
         "task",
     ),
+    "strange tasks": Kind("not sent by this study", "delete them in Label Studio", "task"),
+    "project changed": Kind("changed on the server by hand", "`{push}` changes it back"),
+    "project set back": Kind(
+        "was changed on the server by hand, and a push has changed it back",
+        "ask who changed it; answers given before that day may follow the changed version",
+    ),
+    "project gone": Kind(
+        "their project is missing from the server",
+        "`{push}` creates it again with its open tasks; answers still count, and the next pull asks you to decide; "
+        "Label Studio's free edition does not record who deleted it",
+    ),
+    "too fast": Kind("faster than anyone can read", "look at the pairs with the person", "answer"),
+    "version": Kind("", "look at a task of each screen, then run `annot push`"),
+    "strange account": Kind("is on their server", "delete it there, and reset the invitation link under Organization"),
+    "strange project": Kind("on their server", "pull its answers, then delete it there", "project"),
+    "unknown guidelines": Kind(
+        "by guidelines that are not on record",
+        "look at the pairs with `annot trace`, and ask who changed them",
+        "answer",
+    ),
+    "earlier guidelines": Kind(
+        "with older guidelines than were sent last", "`annot push` shows the current ones next to them", "open task"
+    ),
+    "not looked at": Kind("their server could not be reached", "run `annot check server` again when it answers"),
 }
-STRANGE_TASKS = Kind("not sent by this study", "delete them in Label Studio", "task")
-PROJECT_CHANGED = Kind("changed on the server by hand", "`{push}` changes it back")
-SET_BACK = Kind(
-    "was changed on the server by hand, and a push has changed it back",
-    "ask who changed it; answers given before that day may follow the changed version",
-)
-PROJECT_GONE = Kind(
-    "their project is missing from the server",
-    "`{push}` creates it again with its open tasks; answers still count, and the next pull asks you to decide; "
-    "Label Studio's free edition does not record who deleted it",
-)
-TOO_FAST = Kind("faster than anyone can read", "look at the pairs with the person", "answer")
-VERSION = Kind("", "look at a task of each screen, then run `{push}`")
-STRANGE_ACCOUNT = Kind("is on their server", "delete it there, and reset the invitation link under Organization")
-STRANGE_PROJECT = Kind("on their server", "pull its answers, then delete it there", "project")
-UNKNOWN_GUIDELINES = Kind(
-    "by guidelines that are not on record", "look at the pairs with `annot trace`, and ask who changed them", "answer"
-)
-EARLIER_GUIDELINES = Kind(
-    "with older guidelines than were sent last", "`annot push` shows the current ones next to them", "open task"
-)
-NOT_LOOKED_AT = Kind("their server could not be reached", "run `annot check server` again when it answers")
+ANSWERS = ("other account", "edited by another", "answered twice", "answer gone", "after adjudication")
+"""Findings about the answers to a task."""
+BY_OTHERS = {"other account": "completed_by", "edited by another": "updated_by"}
+"""The field of an annotation that holds the account; these findings name its owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +131,20 @@ class AuditFinding:
         return f"{self.what}{shown}{f' (last on {self.last})' if self.last else ''}"
 
 
+def finding_of(
+    kind: str, person: str, says: str, count: int = 1, *, pairs: Iterable[str] = (), last: str | None = None, **do: str
+) -> AuditFinding:
+    """A finding about a person. do: words for the places in the advice."""
+    return AuditFinding(kind, f"{person}: {says}", count, KINDS[kind].do.format(**do), tuple(pairs), last)
+
+
 def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
     """Everyone's answers and decisions that came too fast, by pseudonym."""
     limit, projects = rushed_pairs(session, outcome)
     fast = grouped((name, " ".join(pair)) for (name, _), pairs in projects.items() for pair in pairs)
-    limit_in_words = f" (under {limit:.1f} s; they count)"
+    words = f"{KINDS['too fast'].what} (under {limit:.1f} s; they count)"
     return tuple(
-        AuditFinding("too fast", TOO_FAST.of(name, len(pairs), limit_in_words), len(pairs), TOO_FAST.do, tuple(pairs))
+        finding_of("too fast", name, f"{counted(len(pairs), 'answer')} {words}", len(pairs), pairs=pairs)
         for name, pairs in fast.items()
     )
 
@@ -158,15 +162,15 @@ def of_accounts(
             whose = (
                 f"an account of {people[address]}" if address in people else f"account {number} of an unknown person"
             )
-            yield AuditFinding("strange account", f"{person}: {whose} {STRANGE_ACCOUNT.what}", 1, STRANGE_ACCOUNT.do)
+            yield finding_of("strange account", person, f"{whose} {KINDS['strange account'].what}")
 
 
 def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
     """Projects of others on a person's own server. markers: those of all projects of this program there."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
-        finding = f"{person}: {counted(count, 'project')} of {name} {STRANGE_PROJECT.what}"
-        yield AuditFinding("strange project", finding, count, STRANGE_PROJECT.do)
+        says = f"{counted(count, 'project')} of {name} {KINDS['strange project'].what}"
+        yield finding_of("strange project", person, says, count)
 
 
 class AuditedProject(NamedTuple):
@@ -199,25 +203,22 @@ class AuditedProject(NamedTuple):
 
 def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], str]) -> Iterator[AuditFinding]:
     """Findings of one project. adjudicated: the moment at which a pair was settled (ISO 8601, the server's)."""
-    if audited.settings:
-        finding = f"{audited.person}: {PROJECT_CHANGED.what}: {', '.join(audited.settings)}"
-        yield AuditFinding(
-            "project changed", finding, len(audited.settings), PROJECT_CHANGED.do.format(push=audited.push)
-        )
-    if audited.set_back:
-        finding = f"{audited.person}: {SET_BACK.what}: {', '.join(audited.set_back)}"
-        yield AuditFinding(
-            "project set back", finding, len(audited.set_back), SET_BACK.do, last=max(audited.set_back.values())
-        )
+    changes = {"project changed": audited.settings, "project set back": audited.set_back}
+    for kind, settings in changes.items():
+        if settings:
+            says = f"{KINDS[kind].what}: {', '.join(settings)}"
+            last = max(audited.set_back.values()) if kind == "project set back" else None
+            yield finding_of(kind, audited.person, says, len(settings), last=last, push=audited.push)
     copies = grouped((task.key, task) for task in audited.tasks)
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.own)
     if strangers:
-        yield AuditFinding("strange tasks", STRANGE_TASKS.of(audited.person, strangers), strangers, STRANGE_TASKS.do)
-    yield from _findings("task changed", TASKS["task changed"], audited, dict.fromkeys(audited.changed, ""))
+        says = f"{counted(strangers, 'task')} {KINDS['strange tasks'].what}"
+        yield finding_of("strange tasks", audited.person, says, strangers)
+    yield from _findings("task changed", audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.own and len(of_key) > 1}
     which = "; ".join(_which(of_key) for of_key in twice.values())
-    yield from _findings("task twice", TASKS["task twice"], audited, dict.fromkeys(twice, ""), which=which)
-    yield from _findings("task gone", TASKS["task gone"], audited, dict.fromkeys(audited.planned - copies.keys(), ""))
+    yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=which)
+    yield from _findings("task gone", audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
     for key, of_key in copies.items():
         if key is not None and key in audited.own:
@@ -226,8 +227,8 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
             settled = adjudicated.get(question.pair) if question.occasion == 1 else None
             for kind, day in _of_copies(key, of_key, audited, settled).items():
                 answers.setdefault(kind, {})[key] = day
-    for kind, of_kind in ANSWERS.items():
-        yield from _findings(kind, of_kind, audited, answers.get(kind, {}))
+    for kind in ANSWERS:
+        yield from _findings(kind, audited, answers.get(kind, {}))
 
 
 def _given(task: PulledTask) -> list[Payload]:
@@ -297,16 +298,18 @@ def _day(annotation: Payload) -> str:
 
 
 def _findings(
-    kind: str, of_kind: Kind, audited: AuditedProject, days: Mapping[str | None, str], *, which: str = ""
+    kind: str, audited: AuditedProject, days: Mapping[str | None, str], *, which: str = ""
 ) -> Iterator[AuditFinding]:
     """Findings of one kind. days: day of the last answer that shows it, by key; empty if none is known."""
     own_days = {key: day for key, day in days.items() if key is not None and key in audited.own}
-    pairs = tuple(sorted(" ".join(audited.own[key].pair) for key in own_days))
+    pairs = sorted(" ".join(audited.own[key].pair) for key in own_days)
     if pairs:
         whose = _others(kind, audited) if kind in BY_OTHERS else ""
-        finding = of_kind.of(audited.person, len(pairs), whose)
-        do = of_kind.do.format(push=audited.push, which=which)
-        yield AuditFinding(kind, finding, len(pairs), do, pairs, max(own_days.values()) or None)
+        says, last = (
+            f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}",
+            max(own_days.values()) or None,
+        )
+        yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs, last=last, push=audited.push, which=which)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -355,7 +358,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
         if others := sorted({project.version for project in projects_here} - {version}):
             here_is = f"{names[0]}: their" if isolated(ws) else "the"
             problem = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
-            findings.append(AuditFinding("version", problem, len(others), VERSION.do.format(push="annot push")))
+            findings.append(AuditFinding("version", problem, len(others), KINDS["version"].do))
         accounts = accounts_at(ws, projects_here)
         if isolated(ws):
             findings.extend(_of_own_server(ws, gateway, names[0], accounts[names[0]]))
@@ -364,11 +367,11 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
             looked += 1
             if audited is None:
-                problem = f"{project.assessor}: {PROJECT_GONE.what} ({PARTS[project.round].title})"
+                problem = f"{KINDS['project gone'].what} ({PARTS[project.round].title})"
                 if lost := lost_with(ws, project):
                     problem += f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
-                do = PROJECT_GONE.do.format(push=PARTS[project.round].push)
-                findings.append(AuditFinding("project gone", problem, 1, do))
+                push = PARTS[project.round].push
+                findings.append(finding_of("project gone", project.assessor, problem, push=push))
                 continue
             tasks += len(audited.tasks)
             answers += sum(len(task.annotations) for task in audited.tasks)
@@ -381,8 +384,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
         raise MissingInput("nothing was sent", hint="send the tasks with `annot push`")
     away = on_servers(ws, everyone, look)
     findings += [finding for finding in fast if finding.count >= FAST_ANSWERS]
-    kind = NOT_LOOKED_AT
-    findings += [AuditFinding("not looked at", f"{server.assessor}: {kind.what}", 1, kind.do) for server in away]
+    findings += [finding_of("not looked at", server.assessor, KINDS["not looked at"].what) for server in away]
     result = Audit(judgements_sha256(ws), looked, tasks, answers, tuple(findings), fast)
     write_file(ws.exports / AUDIT_FILE, as_text(result))
     return result
@@ -429,13 +431,11 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
         for question, sha256 in now_shown.items()
         if pair_key(*question) in waiting and guidelines_in(sha256) != last.get(guidelines_key(question))
     ]
-    for name, kind, questions in (
-        ("unknown guidelines", UNKNOWN_GUIDELINES, unknown),
-        ("earlier guidelines", EARLIER_GUIDELINES, earlier),
-    ):
+    for kind, questions in (("unknown guidelines", unknown), ("earlier guidelines", earlier)):
         if questions:
-            pairs = tuple(sorted(" ".join(question.pair) for question in questions))
-            yield AuditFinding(name, kind.of(audited.person, len(pairs)), len(pairs), kind.do, pairs)
+            says = f"{counted(len(questions), KINDS[kind].noun)} {KINDS[kind].what}"
+            pairs = sorted(" ".join(question.pair) for question in questions)
+            yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs)
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
@@ -501,12 +501,7 @@ def lost_with(ws: Workspace, project: Project) -> int:
 
 
 def audited_project(
-    ws: Workspace,
-    gateway: Gateway,
-    project: Project,
-    *,
-    accounts: Sequence[int],
-    people: Mapping[int, str],
+    ws: Workspace, gateway: Gateway, project: Project, *, accounts: Sequence[int], people: Mapping[int, str]
 ) -> AuditedProject | None:
     """The project as it is on the server; None if it is gone, or another one has its number now."""
     assert project.remote_id is not None

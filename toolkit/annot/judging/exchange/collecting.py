@@ -55,11 +55,8 @@ LAG = timedelta(seconds=10)
 """Longest time by which a change becomes visible later than its moment."""
 
 
-class MissingAnnotation(NamedTuple):
-    """An annotation on record that the server no longer has as it was, and the reason."""
-
-    line: AnnotationHistory[Any]
-    why: str
+MissingAnnotation = tuple[AnnotationHistory[Any], str]
+"""An annotation on record that the server no longer has as it was, and the reason."""
 
 
 class CollectedProject(NamedTuple):
@@ -313,10 +310,8 @@ def _compare(
         reading = by_annotation.get((question, annotation))
         current = line.current
         if reading is None or (line.counts and reading.created_at != current.record.judged_at):
-            missing = MissingAnnotation(
-                line, _why_known(line) or why_all or _why_gone(by_question.get(question), line.current.changed_at)
-            )
-            if reading is None and not _known_as_gone(line):
+            missing = line, _why_gone(line, by_question.get(question), why_all)
+            if reading is None and line.latest.ruling is None and not line.why.startswith(GONE):
                 gone.append(missing)
         elif not reading.flags or OLDER in reading.flags or reading.flags[0].startswith(SUPERSEDED):
             continue
@@ -324,27 +319,20 @@ def _compare(
             edited += line.counts
             continue
         else:
-            missing = MissingAnnotation(line, "; ".join(map(without_ids, reading.flags)))
-        answered_again = later.get(question, "") > (line.current.changed_at or "")
+            missing = line, "; ".join(map(without_ids, reading.flags))
+        answered_again = later.get(question, "") > (current.changed_at or "")
         if line.counts and not line.kept and not answered_again:
             lost.append(missing)
     return gone, lost, edited
 
 
-def _known_as_gone(line: AnnotationHistory[Any]) -> bool:
-    """True if the record already has the loss of an annotation."""
-    return line.latest.ruling is not None or line.why.startswith(GONE)
-
-
-def _why_known(line: AnnotationHistory[Any]) -> str:
-    """The reason on record for the loss of an annotation; later changes on the server would hide it."""
-    return line.why.removeprefix(f"{GONE}: ") if line.why.startswith(GONE) else ""
-
-
-def _why_gone(task: PulledTask | None, changed_at: str | None) -> str:
-    if task is None:
-        return TASK_GONE
-    return FORGOTTEN if (task.updated_at or "") < (changed_at or "") else ANNOTATION_GONE
+def _why_gone(line: AnnotationHistory[Any], task: PulledTask | None, why_all: str | None) -> str:
+    """The reason why an annotation is gone: the one on record first, as later changes on the server would hide it."""
+    if line.why.startswith(GONE):
+        return line.why.removeprefix(f"{GONE}: ")
+    if why_all is not None or task is None:
+        return why_all or TASK_GONE
+    return FORGOTTEN if (task.updated_at or "") < (line.current.changed_at or "") else ANNOTATION_GONE
 
 
 def _notes(project: Project, accounts: Sequence[int], why_all: str | None, gone: int, strangers: int) -> Iterator[str]:
@@ -459,22 +447,23 @@ def record_counting(
     person = collected.project.assessor
     recorded_at = moment_now()
     with ws.writing() as session:
-        _keep_displays(session, collected)
+        # A push that was killed may not have noted these down.
+        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
         read = revisions.record(
             session, [sourced(annotation, collected.project) for annotation in collected.found], recorded_at=recorded_at
         )
-        missing = [(gone.line.current, gone.why) for gone in collected.gone]
+        missing = [(line.current, why) for line, why in collected.gone]
         gone = revisions.record_gone(session, missing, recorded_at=recorded_at)
         withdrawn = 0
         if accept_deletions:
-            given_up = [(lost.line.current, lost.why) for lost in collected.lost]
+            given_up = [(line.current, why) for line, why in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
     answered = {line.record.asked for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
     flagged, changed = collected.flagged(answer), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
-    answers = [(missing.line.record.asked, missing.why) for missing in collected.lost]
+    answers = [(line.record.asked, why) for line, why in collected.lost]
     lost = [
         Lost(person, question.query_id, question.doc_id, question.occasion, why, part.push) for question, why in answers
     ]
@@ -493,7 +482,8 @@ def record_beside(
     """
     part, person = PARTS[collected.project.round], collected.project.assessor
     with ws.writing() as session:
-        _keep_displays(session, collected)
+        # A push that was killed may not have noted these down.
+        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
         source = (lambda _: part.stored) if source_of is None else source_of(session)
         recorded = trials.record_answers(
             session,
@@ -512,11 +502,6 @@ def record_beside(
     counts = (assigned, len(current), recorded.added, recorded.revised, collected.not_counting, 0)
     notes = [*collected.notes, *collected.flagged("answer")]
     return RecordedProject(PulledProject(person, *counts, part.title), notes)
-
-
-def _keep_displays(session: Session, collected: CollectedProject) -> None:
-    """Put displays on record that a killed push did not note down."""
-    keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
 
 
 def sourced_judgement(reading: ReadAnnotation, project: Project, *, source: str) -> SourcedAnswer[Judgement]:

@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
-from annot.base.records import Judgement, PairKey, PairReturn, Paper, Query, Topic
+from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Paper, Topic
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import OutgoingProject, material_of, tasks_of
 from annot.labelstudio.gateway import Gateway
@@ -34,39 +34,14 @@ from annot.labelstudio.tasks import (
     returned_task,
     same_texts,
 )
-from annot.store import people, projects, trials
-from annot.store.judgements import (
-    JUDGEMENTS,
-    Ruling,
-    TextRuling,
-    add_returned,
-    add_rulings,
-    count_corrected_texts,
-    read_judgements,
-    read_returned,
-)
+from annot.store import judgements, people, projects, trials
 from annot.store.pools import read_queries
 from annot.store.projects import Project
-from annot.store.shown import (
-    Display,
-    Part,
-    ShownTasks,
-    ShownVersion,
-    content,
-    display_parts,
-    read_shown,
-    read_versions,
-    texts_in,
-)
+from annot.store.revisions import SourcedAnswer
+from annot.store.shown import Display, ShownTasks, content, display_parts, read_shown, read_versions, texts_in
+from annot.study import judged_texts
 from annot.study.guidelines import definition_of
-from annot.study.judged_texts import (
-    JudgedTexts,
-    Pair,
-    corrected_versions,
-    judged_texts,
-    paper_topics,
-    tasks_on_other_texts,
-)
+from annot.study.outcome import answered_of
 from annot.study.shown_versions import with_text
 from annot.study.workspace import Workspace
 
@@ -79,35 +54,15 @@ WHY_AGAIN = "The text of this pair was corrected after you judged it."
 """Sentence that the assessor reads above a pair that goes back."""
 
 
-class CorrectedText(NamedTuple):
-    """One text that was corrected after the study had it."""
-
-    text_id: str
-    why: str
-    since: str
-    """ISO 8601, UTC."""
-    sha256: str
-    versions: int
-
-
-def corrected_texts(session: Session) -> tuple[CorrectedText, ...]:
-    """Every corrected text with its last correction, by id."""
-    return tuple(
-        CorrectedText(text_id, versions[-1].why or "", versions[-1].since, versions[-1].sha256, len(versions))
-        for (_, text_id), versions in sorted(read_versions(session, "text").items())
-        if len(versions) > 1
-    )
-
-
 def decide(
-    session: Session, pairs: Collection[Pair], ruling: Ruling, *, why: str, now: str
-) -> tuple[tuple[JudgedTexts, ...], tuple[PairReturn, ...]]:
+    session: Session, pairs: Collection[judged_texts.Pair], ruling: judgements.Ruling, *, why: str, now: str
+) -> tuple[tuple[judged_texts.JudgedTexts, ...], tuple[PairReturn, ...]]:
     """Put the decision on these pairs on record; pairs with the same decision already stay as they are.
 
     Returns the newly decided pairs, and the answers that go back. Raises InputError with every pair that cannot be
     decided so: one that does not wait, that was decided otherwise, or whose answers cannot be asked for again.
     """
-    texts_of = judged_texts(session)
+    texts_of = judged_texts.judged_texts(session)
     new, faults = [], []
     for pair in pairs:
         judged = texts_of.get(pair)
@@ -125,12 +80,12 @@ def decide(
             faults=faults,
             hint="nothing was changed; `annot corpus corrected` lists the pairs",
         )
-    newest = {judged_pair.text_id: judged_pair for judged_pair in corrected_texts(session)}
-    add_rulings(
+    newest = {text_id: versions[-1] for text_id, versions in judged_texts.corrected_versions(session).items()}
+    judgements.add_rulings(
         session,
         (
             # Whatever the machine's clock says, the decision comes after the correction.
-            TextRuling(
+            judgements.TextRuling(
                 *judged_pair.pair, text_id, text.sha256, ruling, why, max(now, text.since, key=datetime.fromisoformat)
             )
             for judged_pair in new
@@ -141,7 +96,7 @@ def decide(
     return tuple(new), send_back(session, now=now)
 
 
-def _not_to_return(session: Session, pairs: Sequence[JudgedTexts]) -> Iterator[str]:
+def _not_to_return(session: Session, pairs: Sequence[judged_texts.JudgedTexts]) -> Iterator[str]:
     """Faults of pairs with answers that no person can be asked for again."""
     left = people.who_left(session)
     for pair in pairs:
@@ -158,12 +113,12 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
     Answers may come in after the decision, to tasks that were open when it was made.
     """
     left = people.who_left(session)
-    returned = list(read_returned(session))
-    taken = {(*answer.pair, answer.assessor, answer.occasion) for answer in returned}
-    taken |= {(*answer.pair, answer.assessor, answer.occasion) for answer in read_judgements(session)}
-    taken |= {(*answer.pair, answer.assessor, answer.occasion) for answer in people.read_assignments(session)}
+    returned = list(judgements.read_returned(session))
+    known: list[PairReturn | Judgement | Assignment] = [*returned, *judgements.read_judgements(session)]
+    known += people.read_assignments(session)
+    taken = {(*answer.pair, answer.assessor, answer.occasion) for answer in known}
     new = []
-    for pair in judged_texts(session).values():
+    for pair in judged_texts.judged_texts(session).values():
         for answer in pair.to_return:
             earlier_returns = [back for back in returned if (back.pair, back.assessor) == (pair.pair, answer.person)]
             waiting = any(
@@ -174,13 +129,13 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
             occasion = 1 + max(key[-1] for key in taken if key[:-1] == (*pair.pair, answer.person))
             new.append(PairReturn(*pair.pair, answer.person, occasion, WHY_AGAIN, now))
     for back in new:
-        add_returned(session, back)
+        judgements.add_returned(session, back)
     return tuple(new)
 
 
-def waiting_pairs(session: Session) -> frozenset[Pair]:
+def waiting_pairs(session: Session) -> frozenset[judged_texts.Pair]:
     """The pairs that wait for the lead's decision on a corrected text."""
-    return frozenset(pair for pair, texts in judged_texts(session).items() if texts.state == "waits")
+    return frozenset(pair for pair, texts in judged_texts.judged_texts(session).items() if texts.state == "waits")
 
 
 def waiting_in_words(session: Session) -> tuple[str, ...]:
@@ -201,7 +156,9 @@ def has_earlier_text(task: StudioTask, expected: Payload) -> bool:
     return not same_texts(str(task.data.get(TEXT_FIELD, "")), expected["data"].get(TEXT_FIELD, ""))
 
 
-def withdraw_earlier_texts(ws: Workspace, gateway: Gateway, outgoing: Sequence[OutgoingProject]) -> set[Pair]:
+def withdraw_earlier_texts(
+    ws: Workspace, gateway: Gateway, outgoing: Sequence[OutgoingProject]
+) -> set[judged_texts.Pair]:
     """Delete, on this server, the unanswered tasks of the round whose texts are not those that are to be sent.
 
     No person is sent a corrected text while another can still answer the pair on the earlier one. Returns the pairs
@@ -211,11 +168,11 @@ def withdraw_earlier_texts(ws: Workspace, gateway: Gateway, outgoing: Sequence[O
         return set()
     server = gateway.identity()
     with ws.reading() as session:
-        if not corrected_texts(session):
+        if not judgements.count_corrected_texts(session):
             return set()
         rows = projects.read_projects(session, round=outgoing[0].part.stored)
-        recorded = {(answer.assessor, answer.asked) for answer in read_judgements(session) if answer.counts}
-    answered: set[Pair] = set()
+        recorded = answered_of(session)
+    answered: set[judged_texts.Pair] = set()
     by_person = {project.assessor: project.tasks for project in outgoing if project.tasks}
     for project in rows:
         if project.server != server or project.remote_id is None or project.assessor not in by_person:
@@ -244,13 +201,13 @@ def _withdraw_earlier(gateway: Gateway, project_id: int, tasks: Mapping[PairKey,
     return [earlier[task.task_id] for task in current if task.task_id in earlier and task.annotations]
 
 
-def open_elsewhere(ws: Workspace, people: Collection[str]) -> set[Pair]:
+def open_elsewhere(ws: Workspace, people: Collection[str]) -> set[judged_texts.Pair]:
     """Pairs that these people, whose server cannot be reached, may still answer on a text before its correction."""
     if not people:
         return set()
     with ws.reading() as session:
-        tasks = tasks_on_other_texts(session, "judge", judged_texts(session))
-        recorded = {(answer.assessor, answer.asked) for answer in read_judgements(session) if answer.counts}
+        tasks = judged_texts.tasks_on_other_texts(session, "judge", judged_texts.judged_texts(session))
+        recorded = answered_of(session)
     return {
         question.pair
         for name, questions in tasks.items()
@@ -309,11 +266,11 @@ def with_texts_on_server(
     noted anything, a backup may be older than the push, and the clocks of two machines differ. An answer on a text that
     is not on record does not count. counting: question and annotation of the answers on record that count.
     """
-    corrected = corrected_versions(session) if count_corrected_texts(session) else {}
+    corrected = judged_texts.corrected_versions(session) if judgements.count_corrected_texts(session) else {}
     looked_at = [reading for reading in readings if corrected or (reading.asked, reading.annotation) not in counting]
     if not looked_at:
         return list(readings)
-    topics = paper_topics(session)
+    topics = judged_texts.paper_topics(session)
     displays = shown.displays(session, [reading.shown_sha256 for reading in looked_at])
     bodies = content(session, {sha256 for display in displays.values() for sha256 in texts_in(display) if sha256})
 
@@ -345,7 +302,7 @@ def with_texts_on_server(
     return [of_server(reading) if (reading.asked, reading.annotation) in to_read else reading for reading in readings]
 
 
-def without_pairs(outgoing: OutgoingProject, pairs: Collection[Pair]) -> OutgoingProject:
+def without_pairs(outgoing: OutgoingProject, pairs: Collection[judged_texts.Pair]) -> OutgoingProject:
     """The project without the tasks of these pairs."""
     return replace(
         outgoing, tasks={question: task for question, task in outgoing.tasks.items() if question.pair not in pairs}
@@ -369,34 +326,113 @@ _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
 FOLD_AFTER = 1_000_000
 """Words of a narrative that is folded: none is, so that texts are compared without folds."""
 
-Shown = tuple[str, str]
-"""A grade in words, and the comment with it."""
 
-
-class OnRecord(NamedTuple):
+class RecordedDisplays:
     """Everything that a project's tasks may show, in every version that was ever on record."""
 
-    displays: Mapping[PairKey, Sequence[Display]]
-    """Displays of each task, by part; none if its texts are not on record."""
-    contents: Mapping[str, str]
-    """Contents of the parts, by hash."""
-    queries: Mapping[str, Query]
-    help: Mapping[str, Collection[str]] | None
-    """Lines above the pair, by facet; None if any may have been sent."""
-    opinions: Mapping[tuple[str, str], Mapping[str, Sequence[Shown]]]
-    """Answers of each assessor, by pair."""
-    gold: Mapping[tuple[str, str], Collection[str]]
-    """Gold grades in words, by pair."""
-    per_pair: int
-    """Number of opinions that an adjudicator sees, if they see any."""
+    def __init__(self, ws: Workspace, session: Session, project: Project, questions: Collection[PairKey]) -> None:
+        shown = read_shown(session, project.project)
+        histories = {question: shown.by_task.get(question) or shown.composed(question) for question in questions}
+        bodies = shown.displays(session, {sha256 for history in histories.values() for _, sha256 in history})
+        self.project, self.per_pair = project, ws.settings.judging.per_pair
+        self.displays = {
+            question: [bodies[sha256] for _, sha256 in history if bodies.get(sha256, {}).keys() >= {*TEXTS}]
+            for question, history in histories.items()
+        }
+        """Displays of each task, by part; none if its texts are not on record."""
+        values = (value for several in self.displays.values() for display in several for value in display.values())
+        self.contents = content(session, {value for value in values if isinstance(value, str)})
+        """Contents of the parts, by hash."""
+        self.queries = {query.query_id: query for query in read_queries(session)}
+        versions = read_versions(session, "scale", "guidelines")
+        self.definitions = {
+            facet: {definition_of(version.body) for version in history}
+            for (part, facet), history in versions.items()
+            if part == "guidelines"
+        }
+        """Definitions of each facet in every version of its guidelines."""
+        recorded = [json.loads(scale.body) for scale in versions.get(("scale", ""), ())]
+        self._read_grades(session, recorded or [list(ws.settings.scale.names)])
 
-    def part(self, display: Display, name: str) -> Any:
-        """The content of a part of a display, read from JSON; None if it is not on record."""
-        body = self.contents.get(display.get(name, ""))
-        return None if body is None else json.loads(body)
+    def _read_grades(self, session: Session, scales: Sequence[Sequence[str]]) -> None:
+        """Read the grades that tasks may show. scales: all versions of the names of grades."""
+        project = self.project
+        answers: Iterable[SourcedAnswer[Judgement]] = ()
+        self.gold: dict[judged_texts.Pair, set[str]] = {}
+        """Gold grades in words, by pair."""
+        if project.round == "adjudicate":
+            answers = judgements.JUDGEMENTS.answers(session)
+        elif project.round == "train-feedback":
+            answers = trials.read_given(session, project.assessor)
+            for row in trials.read_gold(session):
+                self.gold[row.pair] = {f"{row.grade} {names[row.grade]}" for names in scales}
+        self.opinions: dict[judged_texts.Pair, dict[str, list[tuple[str, str]]]] = {}
+        """Grades in words of each assessor, each with its comment, by pair."""
+        for answer in (revision.record for revision in answers):
+            opinions = self.opinions.setdefault(answer.pair, {}).setdefault(answer.assessor, [])
+            opinions += dict.fromkeys((opinion_text(answer, names), comment_text(answer.comment)) for names in scales)
 
+    def task(self, question: PairKey, display: Display) -> dict[str, Any]:
+        """The task of judging, made from a display on record."""
+        query, topic = self.queries[question.query_id], self.contents[display["topic"]]
+        facet = self.contents.get(display.get("facet", ""), "null")
 
-DISPLAYED_TEXTS = {"topic", "document"}
+        def paper(paper_id: str, side: str) -> Paper:
+            text = with_text(Paper(paper_id, "", ()), self.contents[display[side]])
+            return replace(text, labels=tuple(display.get(f"{side}_labels", ())) or ("",) * len(text.sentences))
+
+        fields = json.loads(topic)
+        return judge_task(
+            asked=question,
+            query=query,
+            topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
+            document=paper(question.doc_id, "document"),
+            facet_help=definition_of(self.contents.get(display.get("guidelines", ""), "")),
+            facet_labels=json.loads(facet) or (),
+            progress="",
+            layout=Layout(True, FOLD_AFTER, False),
+        )
+
+    def is_as_sent(self, shown: Payload, question: PairKey, expected: Payload) -> bool:
+        """True if a task on the server shows what was sent with it, at one time or another."""
+        data, extra = expected["data"], opinions_in(shown)
+        # Keys are sealed on the server, and were opened on the way here.
+        plain = {name: value for name, value in shown.items() if name not in extra}
+        if plain.keys() != data.keys() or not all(isinstance(value, str) for value in shown.values()):
+            return False
+        # Training may come before the first push that puts the guidelines on record: any may have been sent.
+        definitions = {data["facet_help"], *self.definitions.get(data["facet"], ())}
+        return (
+            plain["facet"] == data["facet"]
+            and (self.project.round not in ("judge", "adjudicate") or plain["facet_help"] in definitions)
+            and PROGRESS.fullmatch(plain["progress"]) is not None
+            and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], headings=self.project.round == "substudy-full")
+            and {*re.findall(GAVE, plain[TEXT_FIELD])} <= {gave(_grades_in(extra))}
+            and self._opinions_match(extra, question)
+        )
+
+    def _opinions_match(self, shown: Mapping[str, Any], question: PairKey) -> bool:
+        """True if the grades and comments in a task are on record, from one time or another."""
+        by_person = self.opinions.get(question.pair, {})
+        if self.project.round == "train-feedback":
+            return (
+                shown.keys() == {"rating_own", "comment_own", "rating_gold", "comment_gold"}
+                and (shown["rating_own"], shown["comment_own"]) in by_person.get(self.project.assessor, ())
+                and shown["rating_gold"] in self.gold.get(question.pair, ())
+            )
+        if self.project.round != "adjudicate":
+            return not shown
+        letters = sorted(name.removeprefix("rating_") for name in shown if name.startswith("rating_"))
+        if shown.keys() != {f"{kind}_{letter}" for letter in letters for kind in ("rating", "comment")}:
+            return False
+        if len(letters) not in (0, min(self.per_pair, len(by_person))):
+            return False
+        opinions = sorted((shown[f"rating_{letter}"], shown[f"comment_{letter}"]) for letter in letters)
+        return any(
+            opinions == sorted(answers_then)
+            for people in combinations(sorted(by_person), len(letters))
+            for answers_then in product(*(by_person[name] for name in people))
+        )
 
 
 def changed_tasks(
@@ -417,50 +453,29 @@ def changed_tasks(
     with ws.reading() as session:
         why = {
             back.asked: back.why
-            for back in read_returned(session)
+            for back in judgements.read_returned(session)
             if project.round == "judge" and back.assessor == project.assessor
         }
-        record = _on_record(ws, session, project, {*questions.values()})
+        record = RecordedDisplays(ws, session, project, {*questions.values()})
     # Training may come before the first push that puts texts on record.
     unrecorded = [question for question, displays in record.displays.items() if not displays]
     today = tasks_of(ws, material_of(ws, {question.pair for question in unrecorded}), unrecorded)
 
     def expected(question: PairKey) -> list[dict[str, Any]]:
-        sent = [_as_recorded(record, question, display) for display in record.displays[question]] or [today[question]]
+        sent = [record.task(question, display) for display in record.displays[question]] or [today[question]]
         return [returned_task(task, why[question]) for task in sent] if question in why else sent
 
     def is_as_sent(task: PulledTask, question: PairKey) -> bool:
-        return any(_as_sent(project, task.data, question, sent, record) for sent in expected(question))
+        return any(record.is_as_sent(task.data, question, sent) for sent in expected(question))
 
     return tuple(task.key for task in tasks if task.key in questions and not is_as_sent(task, questions[task.key]))
-
-
-def _as_recorded(record: OnRecord, question: PairKey, display: Display) -> dict[str, Any]:
-    """The task of judging, made from a display on record."""
-    query, topic = record.queries[question.query_id], record.contents[display["topic"]]
-
-    def paper(paper_id: str, side: str) -> Paper:
-        text = with_text(Paper(paper_id, "", ()), record.contents[display[side]])
-        return replace(text, labels=tuple(display.get(f"{side}_labels", ())) or ("",) * len(text.sentences))
-
-    fields = json.loads(topic)
-    return judge_task(
-        asked=question,
-        query=query,
-        topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
-        document=paper(question.doc_id, "document"),
-        facet_help=definition_of(record.contents.get(display.get("guidelines", ""), "")),
-        facet_labels=record.part(display, "facet") or (),
-        progress="",
-        layout=Layout(True, FOLD_AFTER, False),
-    )
 
 
 def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], questions: Mapping[str, PairKey]) -> tuple[str, ...]:
     """Keys of the changed tasks of labels; any version of a corrected paper may have been sent."""
     papers = papers_of(ws, {question.query_id for question in questions.values()})
     with ws.reading() as session:
-        versions = corrected_versions(session)
+        versions = judged_texts.corrected_versions(session)
 
     def is_as_sent(task: PulledTask, paper: Paper) -> bool:
         texts = [paper, *(with_text(paper, version.body) for version in versions.get(paper.paper_id, ()))]
@@ -472,75 +487,6 @@ def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], questions: Mappi
     keyed = ((task, task.key) for task in tasks if task.key in questions)
     return tuple(
         key for task, key in keyed if key is not None and not is_as_sent(task, papers[questions[key].query_id])
-    )
-
-
-def _on_record(ws: Workspace, session: Session, project: Project, questions: Collection[PairKey]) -> OnRecord:
-    shown = read_shown(session, project.project)
-    histories = {question: shown.by_task.get(question) or shown.composed(question) for question in questions}
-    bodies = shown.displays(session, {sha256 for history in histories.values() for _, sha256 in history})
-    displays = {
-        question: [bodies[sha256] for _, sha256 in history if bodies.get(sha256, {}).keys() >= DISPLAYED_TEXTS]
-        for question, history in histories.items()
-    }
-    values = (value for several in displays.values() for display in several for value in display.values())
-    versions = read_versions(session, "scale", "guidelines")
-    scales = [json.loads(scale.body) for scale in versions.get(("scale", ""), ())] or [list(ws.settings.scale.names)]
-    gold: dict[tuple[str, str], set[str]] = {}
-    if project.round == "train-feedback":
-        gold = {row.pair: {f"{row.grade} {names[row.grade]}" for names in scales} for row in trials.read_gold(session)}
-    return OnRecord(
-        displays=displays,
-        contents=content(session, {value for value in values if isinstance(value, str)}),
-        queries={query.query_id: query for query in read_queries(session)},
-        # Training may come before the first push that puts the guidelines on record.
-        help=_help_on_record(versions) if project.round in ("judge", "adjudicate") else None,
-        opinions=_opinions_on_record(session, project, scales),
-        gold=gold,
-        per_pair=ws.settings.judging.per_pair,
-    )
-
-
-def _help_on_record(versions: Mapping[tuple[Part, str], Sequence[ShownVersion]]) -> dict[str, set[str]]:
-    """Definitions of each facet in every version of its guidelines."""
-    return {
-        facet: {definition_of(version.body) for version in history}
-        for (part, facet), history in versions.items()
-        if part == "guidelines"
-    }
-
-
-def _opinions_on_record(
-    session: Session, project: Project, scales: Sequence[Sequence[str]]
-) -> dict[tuple[str, str], dict[str, list[Shown]]]:
-    """Answers that tasks of the project may show, by pair and person. scales: all versions of the grades' names."""
-    answers: Iterable[Judgement] = ()
-    if project.round == "adjudicate":
-        answers = (revision.record for revision in JUDGEMENTS.answers(session))
-    elif project.round == "train-feedback":
-        answers = (revision.record for revision in trials.read_given(session, project.assessor))
-    opinions: dict[tuple[str, str], dict[str, list[Shown]]] = {}
-    for answer in answers:
-        shown = opinions.setdefault(answer.pair, {}).setdefault(answer.assessor, [])
-        shown += dict.fromkeys((opinion_text(answer, names), comment_text(answer.comment)) for names in scales)
-    return opinions
-
-
-def _as_sent(project: Project, shown: Payload, question: PairKey, expected: Payload, record: OnRecord) -> bool:
-    data = expected["data"]
-    extra = opinions_in(shown)
-    # Keys are sealed on the server, and were opened on the way here.
-    plain = {name: value for name, value in shown.items() if name not in extra}
-    if plain.keys() != data.keys() or not all(isinstance(value, str) for value in shown.values()):
-        return False
-    helps = None if record.help is None else {data["facet_help"], *record.help.get(data["facet"], ())}
-    return (
-        plain["facet"] == data["facet"]
-        and (helps is None or plain["facet_help"] in helps)
-        and PROGRESS.fullmatch(plain["progress"]) is not None
-        and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], headings=project.round == "substudy-full")
-        and {*re.findall(GAVE, plain[TEXT_FIELD])} <= {gave(_grades_in(extra))}
-        and _opinions_match(project, extra, question, record)
     )
 
 
@@ -559,30 +505,3 @@ def _same_text(shown: str, expected: str, *, headings: bool) -> bool:
     if headings:
         return _HEADING.findall(shown) == _HEADING.findall(expected)
     return same_texts(shown, expected)
-
-
-def _opinions_match(project: Project, shown: Mapping[str, Any], question: PairKey, record: OnRecord) -> bool:
-    """True if the grades and comments in a task are on record, from one time or another."""
-    by_person = record.opinions.get(question.pair, {})
-    if project.round == "train-feedback":
-        repeated = (shown.get("rating_own"), shown.get("comment_own"))
-        fields = {"rating_own", "comment_own", "rating_gold", "comment_gold"}
-        answers = by_person.get(project.assessor, ())
-        return (
-            shown.keys() == fields
-            and repeated in answers
-            and shown["rating_gold"] in record.gold.get(question.pair, ())
-        )
-    if project.round != "adjudicate":
-        return not shown
-    letters = sorted(name.removeprefix("rating_") for name in shown if name.startswith("rating_"))
-    if shown.keys() != {f"{kind}_{letter}" for letter in letters for kind in ("rating", "comment")}:
-        return False
-    if len(letters) not in (0, min(record.per_pair, len(by_person))):
-        return False
-    opinions = sorted((shown[f"rating_{letter}"], shown[f"comment_{letter}"]) for letter in letters)
-    return any(
-        opinions == sorted(answers_then)
-        for people in combinations(sorted(by_person), len(letters))
-        for answers_then in product(*(by_person[name] for name in people))
-    )

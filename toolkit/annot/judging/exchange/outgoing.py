@@ -38,22 +38,9 @@ from annot.store.shown import (
     read_versions,
     version,
 )
-from annot.study import guidelines
+from annot.study import guidelines, shown_versions
 from annot.study.judged_texts import JudgedTexts, Pair, judged_texts
 from annot.study.outcome import outcome_of
-from annot.study.shown_versions import (
-    SCREENS,
-    ShownChange,
-    ShownChanges,
-    changes_of,
-    facet_content,
-    labels_asked,
-    scale_content,
-    screen_content,
-    text_content,
-    topic_content,
-    with_text,
-)
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -84,10 +71,12 @@ def earlier_texts(
     for judged in pairs:
         query, topic, document = newest[judged.pair]
         if isinstance(topic, Paper) and topic.paper_id in judged.kept:
-            topic = _text(topic, judged, bodies, marks.labels(topic.paper_id, judged, "topic"))
+            labels = marks.labels(topic.paper_id, judged, "topic")
+            topic = shown_versions.with_text(topic, bodies[judged.required[topic.paper_id]], labels)
             query = replace(query, sentences=marks.sentences(query, judged))
         if document.paper_id in judged.kept:
-            document = _text(document, judged, bodies, marks.labels(document.paper_id, judged, "document"))
+            labels = marks.labels(document.paper_id, judged, "document")
+            document = shown_versions.with_text(document, bodies[judged.required[document.paper_id]], labels)
         shown[judged.pair] = ShownPair(query, topic, document)
         if judged.pair in labelled:
             sides = (side for side in (topic, document) if isinstance(side, Paper))
@@ -99,10 +88,6 @@ def earlier_texts(
             hint='have these pairs judged again: `annot corpus corrected --of ID --again "WHY"`',
         )
     return shown
-
-
-def _text(paper: Paper, pair: JudgedTexts, bodies: Mapping[str, str], labels: Sequence[str] | None) -> Paper:
-    return with_text(paper, bodies[pair.required[paper.paper_id]], labels)
 
 
 class _Marks:
@@ -142,19 +127,21 @@ Hashes = Mapping[tuple[str, str], str]
 
 def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
     """Contents that screens and prompts show of these pairs now."""
-    contents: dict[tuple[Part, str], str] = {("scale", ""): scale_content(ws)}
+    contents: dict[tuple[Part, str], str] = {("scale", ""): shown_versions.scale_content(ws)}
     for facet in material.guidelines:
-        contents["facet", facet] = facet_content(ws, facet)
+        contents["facet", facet] = shown_versions.facet_content(ws, facet)
         contents["guidelines", facet] = guidelines.shown(ws, facet).text
     for query_id in material.asked:
         topic = material.topic_of(query_id)
         if isinstance(topic, Topic):
-            contents["topic", topic.topic_id] = topic_content(topic)
-    return contents | {("text", paper_id): text_content(paper) for paper_id, paper in material.papers.items()}
+            contents["topic", topic.topic_id] = shown_versions.topic_content(topic)
+    return contents | {
+        ("text", paper_id): shown_versions.text_content(paper) for paper_id, paper in material.papers.items()
+    }
 
 
 def with_sent_screens(
-    ws: Workspace, outgoing: Sequence[OutgoingProject], versions: ShownChanges, *, new: bool
+    ws: Workspace, outgoing: Sequence[OutgoingProject], versions: shown_versions.ShownChanges, *, new: bool
 ) -> list[OutgoingProject]:
     """The projects with the screen that was sent last, unless a setting or a template of the study has changed since.
 
@@ -186,7 +173,11 @@ def next_versions(
     A change is put on record completely, even if these tasks do not show it: the lead gives a reason once. Texts are
     compared elsewhere (`check_outgoing`). why: the reason for all changes.
     """
-    why, versions, changes = (why or "").strip() or None, read_versions(session, *OF_SETTINGS), changes_of(ws, session)
+    why, versions, changes = (
+        (why or "").strip() or None,
+        read_versions(session, *OF_SETTINGS),
+        shown_versions.changes_of(ws, session),
+    )
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
     # A facet that was removed is on record as such, although the tasks that were planned go on.
     gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
@@ -224,7 +215,7 @@ def _notes_on_screens(
         if current.form.label_config != sent.form.label_config
     }
     for kind, push in sorted({(project.part.screen, project.part.push) for project in outgoing}):
-        name = SCREENS.get(kind, kind)
+        name = shown_versions.SCREENS.get(kind, kind)
         if asked_for and ("screen", kind) in new:
             yield f"put on record: {name}, as annot {__version__} makes it"
         elif asked_for:
@@ -233,26 +224,34 @@ def _notes_on_screens(
             yield f"{name} stays as it was sent; `{push} --new-screen` sends that of annot {__version__}"
 
 
-def _content_now(ws: Workspace, change: ShownChange) -> str:
+def _content_now(ws: Workspace, change: shown_versions.ShownChange) -> str:
     """The content in force after a change; null for a facet that was removed."""
     if change.part == "scale":
-        return scale_content(ws)
+        return shown_versions.scale_content(ws)
     if change.part == "guidelines":
         return guidelines.shown(ws, change.subject).text
     if change.part == "facet":
-        return facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
+        return (
+            shown_versions.facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
+        )
     kind: Any = change.subject
-    return screen_content(kind, guidelines.screen(ws, kind), guidelines.screen_inputs(ws, kind))
+    return shown_versions.screen_content(kind, guidelines.screen(ws, kind), guidelines.screen_inputs(ws, kind))
 
 
 def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
     """The version of the names of grades, if none is on record; for rounds that do not make the collection."""
     if ("scale", "") in read_versions(session, "scale"):
         return []
-    return [version("scale", "", scale_content(ws), since=datetime.now(UTC).isoformat(timespec="milliseconds"))]
+    return [
+        version(
+            "scale", "", shown_versions.scale_content(ws), since=datetime.now(UTC).isoformat(timespec="milliseconds")
+        )
+    ]
 
 
-def _version(key: tuple[Part, str], body: str, versions: ShownChanges, *, since: str, why: str | None) -> ShownVersion:
+def _version(
+    key: tuple[Part, str], body: str, versions: shown_versions.ShownChanges, *, since: str, why: str | None
+) -> ShownVersion:
     part, subject = key
     if part != "screen":
         return version(part, subject, body, since=since, why=why if key in versions else None)
@@ -296,10 +295,14 @@ def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], 
     def hash_of(text: Paper | Topic) -> str:
         if isinstance(text, Topic):
             return sha256s["topic", text.topic_id]
-        return hash_of_text(text_content(text)) if pair in material.earlier else sha256s["text", text.paper_id]
+        return (
+            hash_of_text(shown_versions.text_content(text))
+            if pair in material.earlier
+            else sha256s["text", text.paper_id]
+        )
 
     shown: dict[str, object] = {"topic": hash_of(topic), "document": hash_of(document)}
-    if isinstance(topic, Paper) and labels_asked(ws, query.facet):
+    if isinstance(topic, Paper) and shown_versions.labels_asked(ws, query.facet):
         shown["topic_labels"] = list(topic.labels or ())
         shown["document_labels"] = list(document.labels or ())
         shown["query_sentences"] = list(query.sentences)
@@ -521,7 +524,7 @@ def material_of(ws: Workspace, pairs: set[tuple[str, str]]) -> TaskMaterial:
         queries = {query.query_id: query for query in read_queries(session)}
         texts = read_topics(session)
         of_papers = [pair for pair in pairs if queries[pair[0]].topic_id not in texts]
-        labelled = [pair for pair in of_papers if labels_asked(ws, queries[pair[0]].facet)]
+        labelled = [pair for pair in of_papers if shown_versions.labels_asked(ws, queries[pair[0]].facet)]
         texts_of_papers = papers_of(ws, _ids(queries, of_papers) | {doc_id for _, doc_id in pairs})
         labels = labels_of(session, _ids(queries, labelled))
     check_labels(ws, labels)
@@ -560,7 +563,7 @@ def tasks_of(
     numbers = {query_id: number for number, query_id in enumerate(sizes, start=1)}
     seen: Counter[str] = Counter()
     tasks = {}
-    facet_labels = {facet: labels_asked(ws, facet) for facet in material.guidelines}
+    facet_labels = {facet: shown_versions.labels_asked(ws, facet) for facet in material.guidelines}
     for position, question in enumerate(sequence, start=1):
         query, topic, document = material.shown(question.pair)
         seen[query.query_id] += 1
@@ -589,7 +592,9 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
     names = [FIRST[part.screen]] if part.screen in FIRST else []
     pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]
     pages += [] if material is None else [page.text for page in material.guidelines.values()]
-    unlabelled = material is not None and not all(labels_asked(ws, facet) for facet in material.guidelines)
+    unlabelled = material is not None and not all(
+        shown_versions.labels_asked(ws, facet) for facet in material.guidelines
+    )
     instructions = instructions_html(
         pages,
         scale_names=ws.settings.scale.names,
@@ -601,6 +606,6 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
     label_config = guidelines.screen(ws, part.screen)
     if material is None:
         return TaskForm(part, label_config, instructions)
-    screen = screen_content(part.screen, label_config, guidelines.screen_inputs(ws, part.screen))
+    screen = shown_versions.screen_content(part.screen, label_config, guidelines.screen_inputs(ws, part.screen))
     contents = {**contents_of(ws, material), ("screen", part.screen): screen}
     return TaskForm(part, label_config, instructions, material, contents)

@@ -10,16 +10,10 @@ from datetime import UTC, datetime
 from annot.base.errors import FindingError
 from annot.base.names import counted, moment_now
 from annot.base.records import Advance, Judgement, PairKey
+from annot.judging.exchange import servers
 from annot.judging.exchange.displayed_content import as_displayed, has_earlier_text
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
 from annot.judging.exchange.round_parts import RoundPart, answered_tasks, own_tasks
-from annot.judging.exchange.servers import (
-    Unreachable,
-    bring_project,
-    on_servers,
-    unreachable_finding,
-    unreachable_notes,
-)
 from annot.labelstudio.gateway import Gateway, behind, deliver
 from annot.labelstudio.studio_records import PUBLISHED, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
@@ -58,13 +52,13 @@ class PushResult:
 
     projects: tuple[SentProject, ...]
     notes: tuple[str, ...] = ()
-    unreachable: tuple[Unreachable, ...] = ()
+    unreachable: tuple[servers.Unreachable, ...] = ()
     without_account: tuple[str, ...] = ()
     """People who got no tasks because their account is not on the server yet."""
 
     def finding(self, command: str) -> FindingError | None:
         """The finding that ends the command if a server could not be reached."""
-        return unreachable_finding(self.unreachable, command)
+        return servers.unreachable_finding(self.unreachable, command)
 
 
 def send_outgoing(
@@ -105,13 +99,13 @@ def send_outgoing(
             rows.append(row)
             notes.extend(notes_of_project)
 
-    unreachable = on_servers(ws, [project.assessor for project in outgoing], send)
+    unreachable = servers.on_servers(ws, [project.assessor for project in outgoing], send)
     if waiting and not rows and not unreachable:
         raise FindingError(
             f"{counted(len(waiting), 'person', 'people')} without access to {', '.join(places)}", faults=waiting
         )
     later = tuple(f"{fault}, then run `{part.push}` again" for fault in waiting)
-    every_note = (*later, *notes, *unreachable_notes(unreachable))
+    every_note = (*later, *notes, *servers.unreachable_notes(unreachable))
     return PushResult(tuple(rows), every_note, unreachable, tuple(without_account))
 
 
@@ -163,7 +157,7 @@ def _send(
             questions_by_key = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
             noted = projects.read_tasks(session, project.project)
-        remote_id, project_notes = bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
+        remote_id, project_notes = servers.bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)

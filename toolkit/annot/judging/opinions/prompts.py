@@ -12,16 +12,7 @@ from typing import Any, NamedTuple
 from annot.base.errors import InputError
 from annot.base.records import PairKey
 from annot.base.templating import render
-from annot.judging.exchange.outgoing import (
-    Hashes,
-    TaskMaterial,
-    contents_of,
-    hashes_of,
-    material_of,
-    shown_around,
-    shown_of_pair,
-    tasks_of,
-)
+from annot.judging.exchange import outgoing
 from annot.labelstudio.studio_records import CANNOT_JUDGE, CANNOT_JUDGE_LABEL
 from annot.labelstudio.tasks import cleaned
 from annot.store.shown import Display, as_json
@@ -50,7 +41,7 @@ class Prompts:
     """The prompts of one opinion."""
 
     ws: Workspace
-    material: TaskMaterial
+    material: outgoing.TaskMaterial
     frames: Mapping[str, str]
     """Prompts without any text of a paper or topic, by facet."""
     examples: Mapping[str, Sequence[str]]
@@ -60,7 +51,7 @@ class Prompts:
     guidelines that it contains."""
     contents: Mapping[tuple[str, str], str]
     """All that the prompts show, by part and subject."""
-    sha256s: Hashes
+    sha256s: outgoing.Hashes
     """Hashes of the contents."""
 
     def of(self, pair: Pair) -> str:
@@ -74,12 +65,12 @@ class Prompts:
     def display_of(self, pair: Pair) -> Display:
         """Display of this prompt, by its parts."""
         around = self.around[self.material.queries[pair[0]].facet]
-        return {**around, **shown_of_pair(self.ws, self.material, pair, self.sha256s)}
+        return {**around, **outgoing.shown_of_pair(self.ws, self.material, pair, self.sha256s)}
 
 
-def _seen(ws: Workspace, material: TaskMaterial, pair: Pair) -> tuple[str, str]:
+def _seen(ws: Workspace, material: outgoing.TaskMaterial, pair: Pair) -> tuple[str, str]:
     question = PairKey(*pair)
-    return as_seen(tasks_of(ws, material, [question])[question]["data"]["pair_html"])
+    return as_seen(outgoing.tasks_of(ws, material, [question])[question]["data"]["pair_html"])
 
 
 def prompts_of(
@@ -91,7 +82,7 @@ def prompts_of(
     Raises InputError for a template that leaves out the topic, the document or an example.
     """
     gold = list(gold)
-    material = material_of(ws, {*pairs, *(one.pair for one in gold)})
+    material = outgoing.material_of(ws, {*pairs, *(one.pair for one in gold)})
     examples: dict[str, list[Gold]] = {}
     for one in gold:
         examples.setdefault(material.queries[one.query_id].facet, []).append(one)
@@ -102,17 +93,17 @@ def prompts_of(
         else ["\n\n".join(_seen(ws, material, one.pair)) for one in examples.get(facet, ())]
         for facet in frames
     }
-    contents: dict[tuple[str, str], str] = dict(contents_of(ws, material).items())
+    contents: dict[tuple[str, str], str] = dict(outgoing.contents_of(ws, material).items())
     for facet, frame in frames.items():
         contents["prompt", facet] = as_json({"frame": frame, "examples": quoted[facet]})
-    sha256s = hashes_of(contents)
+    sha256s = outgoing.hashes_of(contents)
     around = {facet: _shown_in(ws, frame, facet, sha256s) for facet, frame in frames.items()}
     return Prompts(ws, material, frames, quoted, around, contents, sha256s)
 
 
-def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: Hashes) -> Display:
+def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: outgoing.Hashes) -> Display:
     """Display of a prompt around its pair. A template may leave out the names of the grades and the guidelines."""
-    around = {**shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
+    around = {**outgoing.shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
     if not all(name in frame for name in ws.settings.scale.names):
         del around["scale"]
     if guidelines.shown(ws, facet).text.strip() not in frame:

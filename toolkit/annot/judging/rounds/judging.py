@@ -14,6 +14,7 @@ from sqlmodel import Session
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
 from annot.base.records import Adjudication, Judgement, PairKey, PairReturn, Source, grouped
+from annot.judging.exchange import displayed_content
 from annot.judging.exchange.collecting import (
     CollectedProject,
     PreparedPush,
@@ -24,14 +25,6 @@ from annot.judging.exchange.collecting import (
     record_counting,
     sourced,
     sourced_judgement,
-)
-from annot.judging.exchange.displayed_content import (
-    open_elsewhere,
-    send_back,
-    waiting_in_words,
-    waiting_pairs,
-    withdraw_earlier_texts,
-    without_pairs,
 )
 from annot.judging.exchange.outgoing import (
     OutgoingProject,
@@ -57,23 +50,8 @@ from annot.store import adjudications, people, pools, projects, trials
 from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
 from annot.store.shown import read_versions
+from annot.study import outcome as outcomes
 from annot.study.judged_texts import Pair, set_aside_of, tasks_on_other_texts
-from annot.study.outcome import (
-    WIDE,
-    Dispute,
-    Outcome,
-    answered_of,
-    assessors_by_pair,
-    assign_adjudicators,
-    changed_after_adjudication,
-    changes_in_words,
-    outcome_of,
-    queue,
-    shown_assessors,
-    shown_order,
-    texts_of,
-    unexplained_of,
-)
 from annot.study.outcome import Pair as PlannedPair
 from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace
@@ -115,13 +93,13 @@ class JudgingRound(Round):
         """Make the planned tasks of all who have not left; tasks that were handed on are withdrawn first."""
         if not dry_run:
             with ws.writing() as session:
-                send_back(session, now=moment_now())
+                displayed_content.send_back(session, now=moment_now())
         outgoing = outgoing_of(ws)
         with ws.reading() as session:
             shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
             outgoing, new, notes = shown(outgoing)
             notes += _not_passed(trials.read_trials(session), {project.assessor for project in outgoing})
-            notes += waiting_in_words(session)
+            notes += displayed_content.waiting_in_words(session)
             sent_before = {project.assessor for project in projects.read_projects(session, round="judge")}
         if dry_run:
             return PreparedPush(outgoing, notes, new_versions=new)
@@ -134,7 +112,7 @@ class JudgingRound(Round):
             done, more_notes = withdraw_handed_on(ws, gateway)
             withdrawn.extend(done)
             notes.extend(more_notes)
-            answered_late.update(withdraw_earlier_texts(ws, gateway, outgoing))
+            answered_late.update(displayed_content.withdraw_earlier_texts(ws, gateway, outgoing))
 
         everyone = sorted({*sent_before, *(project.assessor for project in outgoing)})
         unreachable = on_servers(ws, everyone, withdraw)
@@ -144,10 +122,10 @@ class JudgingRound(Round):
             with ws.reading() as session:
                 outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=wishes.new_screen)
         away = {server.assessor for server in unreachable}
-        held_back = answered_late | open_elsewhere(ws, away)
+        held_back = answered_late | displayed_content.open_elsewhere(ws, away)
         if held_back:
             notes.append(_held(held_back))
-            outgoing = [without_pairs(project, held_back) for project in outgoing]
+            outgoing = [displayed_content.without_pairs(project, held_back) for project in outgoing]
         return PreparedPush(
             [project for project in outgoing if project.assessor not in away],
             notes,
@@ -175,13 +153,17 @@ class JudgingRound(Round):
     def after_pull(self, ws: Workspace) -> PullOutcome:
         """Write `exports/judgements.jsonl`, and put on record how people did on hidden gold."""
         with ws.writing() as session:
-            outcome = outcome_of(session, ws.settings)
+            outcome = outcomes.outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
                 trials.put_trial(session, f"hidden-gold/{probed.assessor}", hidden_on_record(probed))
-            changed = changes_in_words(changed_after_adjudication(session))
-            returned = send_back(session, now=moment_now())
-            outcome = outcome_of(session, ws.settings) if returned else outcome
-            notes = [*([changed] if changed else []), *_returned_in_words(returned), *waiting_in_words(session)]
+            changed = outcomes.changes_in_words(outcomes.changed_after_adjudication(session))
+            returned = displayed_content.send_back(session, now=moment_now())
+            outcome = outcomes.outcome_of(session, ws.settings) if returned else outcome
+            notes = [
+                *([changed] if changed else []),
+                *_returned_in_words(returned),
+                *displayed_content.waiting_in_words(session),
+            ]
         export_judgements(ws, outcome)
         return PullOutcome(notes, outcome.progress.left_by_assessor.total())
 
@@ -197,7 +179,7 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
-        waiting = waiting_pairs(session)
+        waiting = displayed_content.waiting_pairs(session)
         answered = _answered_with_gold(session)
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
@@ -226,7 +208,7 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
 def _answered_with_gold(session: Session) -> set[tuple[str, PairKey]]:
     """Assessor and question of every answer that counts, those to hidden gold included."""
     gold = [answer.record for answer in trials.read_answers(session, "hidden-gold") if answer.record.counts]
-    return answered_of(session) | {(judgement.assessor, judgement.asked) for judgement in gold}
+    return outcomes.answered_of(session) | {(judgement.assessor, judgement.asked) for judgement in gold}
 
 
 def _without_hidden_gold(session: Session, collected: CollectedProject) -> CollectedProject:
@@ -259,7 +241,7 @@ def _given_back(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple
     with ws.writing() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
         per_pair = (drawn and drawn.per_pair) or ws.settings.judging.per_pair
-        bound = answered_of(session)
+        bound = outcomes.answered_of(session)
         bound |= {(name, question) for name, questions in projects.read_sent(session).items() for question in questions}
         changed = plan
         for name, answered in sorted(late.items()):
@@ -299,8 +281,8 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         left = people.who_left(session)
         tasks = {project.project: projects.read_tasks(session, project.project) for project in judging}
         gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(session).items()}
-        waiting, set_aside = waiting_pairs(session), set_aside_of(session)
-        planned, answered = _planned_or_returned(session), answered_of(session)
+        waiting, set_aside = displayed_content.waiting_pairs(session), set_aside_of(session)
+        planned, answered = _planned_or_returned(session), outcomes.answered_of(session)
         pooled = pools.documents_by_query(session)
     # A push that was killed may have sent tasks that it did not note down: any pair of the pools can be ours.
     possible = {
@@ -397,11 +379,11 @@ class AdjudicationRound(Round):
     def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the tasks of every pair in dispute, query by query."""
         with ws.reading() as session:
-            outcome = outcome_of(session, ws.settings)
+            outcome = outcomes.outcome_of(session, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
         with ws.reading() as session:
-            waiting_notes = waiting_in_words(session)
+            waiting_notes = displayed_content.waiting_in_words(session)
             shown = partial(next_versions, ws, session, why=wishes.changed, new_screen=wishes.new_screen)
             outgoing, new, notes = shown(adjudication_outgoing_of(ws))
         outgoing = [_asking_for_reasons(person_tasks) for person_tasks in outgoing]
@@ -411,7 +393,7 @@ class AdjudicationRound(Round):
     def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
         """Record every annotation as a decision."""
         with ws.reading() as session:
-            planned = assessors_by_pair(people.read_assignments(session))
+            planned = outcomes.assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
         sourced = partial(_sourced, ws, planned=planned)
         return record_counting(
@@ -421,7 +403,7 @@ class AdjudicationRound(Round):
     def after_pull(self, ws: Workspace) -> PullOutcome:
         """Notes on reasons that adjudicators left out, and the number of disputes still to settle."""
         with ws.reading() as session:
-            outcome = outcome_of(session, ws.settings)
+            outcome = outcomes.outcome_of(session, ws.settings)
             sent = {question.pair for _, question in projects.read_asked(session, round="adjudicate")}
         return PullOutcome(list(_unexplained(outcome)), len(sent.intersection(outcome.open)))
 
@@ -433,20 +415,20 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     unanswered ones are withdrawn. A pair that one could not judge, and that no other may settle, is in none.
     """
     with ws.reading() as session:
-        outcome = outcome_of(session, ws.settings)
+        outcome = outcomes.outcome_of(session, ws.settings)
         present = [person for person in people.read_assessors(session) if person.left_on is None]
         left = people.who_left(session)
         sent = projects.read_asked(session, round="adjudicate")
-        waiting = waiting_pairs(session)
-        on_other_texts = tasks_on_other_texts(session, "adjudicate", texts_of(session))
+        waiting = displayed_content.waiting_pairs(session)
+        on_other_texts = tasks_on_other_texts(session, "adjudicate", outcomes.texts_of(session))
     # A settled pair keeps its task: its answer is there.
     ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
-    disputes = [row for row in outcome.settlement.disputed if row.pair not in waiting or row.pair in ended]
+    disputes = [row for row in outcome.disputed if row.pair not in waiting or row.pair in ended]
     sent_before = {person for person, _ in sent}
     if not disputes and not sent_before:
         return []
     passed_on = {pair: {ruling.adjudicator for ruling in rulings} for pair, rulings in outcome.passed_on.items()}
-    settles = assign_adjudicators(
+    settles = outcomes.assign_adjudicators(
         disputes,
         [person.assessor for person in present if person.adjudicator],
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
@@ -458,7 +440,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     settles = {dispute.pair: settles[dispute.pair] for dispute in disputes}
     material = material_of(ws, {*settles})
     form = form_of(ws, ADJUDICATION_PART, material)
-    by_person = grouped((settles[dispute.pair], dispute) for dispute in queue(disputes, material.queries))
+    by_person = grouped((settles[dispute.pair], dispute) for dispute in outcomes.queue(disputes, material.queries))
     outgoing: list[OutgoingProject] = []
     for person in sorted({*by_person, *sent_before}):
         tasks, opinions = _disputes_as_tasks(ws, material, by_person.get(person, ()), outcome.reopened)
@@ -474,7 +456,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
 
 
 def _adjudicators_on_record(
-    outcome: Outcome,
+    outcome: outcomes.Outcome,
     sent: Sequence[tuple[str, PairKey]],
     left: Collection[str],
     passed_on: Mapping[PlannedPair, Collection[str]],
@@ -490,7 +472,7 @@ def _adjudicators_on_record(
 
 
 def _disputes_as_tasks(
-    ws: Workspace, material: TaskMaterial, disputes: Sequence[Dispute], reopened: Mapping[PlannedPair, int]
+    ws: Workspace, material: TaskMaterial, disputes: Sequence[outcomes.Dispute], reopened: Mapping[PlannedPair, int]
 ) -> tuple[dict[PairKey, dict[str, Any]], dict[PairKey, tuple[Judgement, ...]]]:
     """The tasks of one adjudicator, and the opinions that they show.
 
@@ -501,7 +483,9 @@ def _disputes_as_tasks(
     tasks = tasks_of(ws, material, list(questions))
     if ws.settings.adjudication.ratings == "hidden":
         return tasks, {}
-    opinions = {question: shown_order(dispute, seed=ws.settings.seed) for question, dispute in questions.items()}
+    opinions = {
+        question: outcomes.shown_order(dispute, seed=ws.settings.seed) for question, dispute in questions.items()
+    }
     names = ws.settings.scale.names
     return {
         question: adjudicate_task(task, opinions[question], scale_names=names) for question, task in tasks.items()
@@ -515,14 +499,14 @@ def _asking_for_reasons(outgoing: OutgoingProject) -> OutgoingProject:
     far = [
         question
         for question, judgements in outgoing.opinions.items()
-        if Dispute(*question.pair, tuple(judgements)).gap >= WIDE
+        if outcomes.Dispute(*question.pair, tuple(judgements)).gap >= outcomes.WIDE
     ]
     return replace(
         outgoing, tasks={**outgoing.tasks, **{question: reasoned_task(outgoing.tasks[question]) for question in far}}
     )
 
 
-def _why_ended(pair: PlannedPair, outcome: Outcome, settles: str | None, person: str) -> str:
+def _why_ended(pair: PlannedPair, outcome: outcomes.Outcome, settles: str | None, person: str) -> str:
     """The reason why a task is withdrawn from a person. settles: the adjudicator who settles the pair now."""
     if pair in outcome.waiting or settles == person:
         return "the pair was returned to an assessor"
@@ -533,7 +517,7 @@ def _why_ended(pair: PlannedPair, outcome: Outcome, settles: str | None, person:
     return "another adjudicator is needed" if pair in outcome.passed_on else GRADE_CHANGED
 
 
-def _waiting(outcome: Outcome, outgoing: Sequence[OutgoingProject]) -> Iterator[str]:
+def _waiting(outcome: outcomes.Outcome, outgoing: Sequence[OutgoingProject]) -> Iterator[str]:
     """Notes on pairs that are not sent, with the reason."""
     if outcome.incomplete:
         yield f"not sent yet, with fewer judgements than planned: {counted(len(outcome.incomplete), 'pair')}"
@@ -543,21 +527,21 @@ def _waiting(outcome: Outcome, outgoing: Sequence[OutgoingProject]) -> Iterator[
             f"waiting for another adjudicator, because one could not judge: {counted(len(waiting), 'pair')}; add one "
             "with `annot assessor add --adjudicator`, or set adjudication.cannot_judge"
         )
-    if not outcome.settlement.disputed:
+    if not outcome.disputed:
         yield "nothing is in dispute"
 
 
-def _unexplained(outcome: Outcome) -> Iterator[str]:
+def _unexplained(outcome: outcomes.Outcome) -> Iterator[str]:
     """A note for the lead if an adjudicator left out a reason or a cause that the release publishes."""
-    unexplained = unexplained_of(outcome.adjudications, outcome.current)
+    unexplained = outcomes.unexplained_of(outcome.adjudications, outcome.current)
     missing = [
         (unexplained.without_reason, "no reason"),
         (unexplained.without_cause, "no reason why the grades differ"),
     ]
     if omissions := " and ".join(f"{count} {omission}" for count, omission in missing if count):
         yield (
-            f"{counted(unexplained.pairs, 'pair')} overruled, or with grades {WIDE} or more apart: {omissions}; an "
-            "adjudicator can go back and add it"
+            f"{counted(unexplained.pairs, 'pair')} overruled, or with grades {outcomes.WIDE} or more apart: "
+            f"{omissions}; an adjudicator can go back and add it"
         )
 
 
@@ -566,7 +550,7 @@ def _sourced(
 ) -> adjudications.SourcedAdjudication:
     assessors = planned.get(reading.asked.pair, ())
     policy = ws.settings.adjudication.ratings
-    shown = shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
+    shown = outcomes.shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
     decided = Adjudication(
         *reading.asked.pair,
         project.assessor,

@@ -6,32 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted
 from annot.base.records import PairKey, Paper, Query, Source, grouped
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.query_sentences import facet_sentences
-from annot.judging.exchange.collecting import (
-    CollectedProject,
-    PreparedPush,
-    PulledProject,
-    RecordedProject,
-    Round,
-    RoundOptions,
-)
+from annot.judging.exchange import collecting, servers
 from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, form_of
 from annot.judging.exchange.round_parts import PARTS
 from annot.judging.exchange.sending import accounts_on
-from annot.judging.exchange.servers import (
-    isolated,
-    locate,
-    marker_of,
-    on_servers,
-    people_with_servers,
-    unreachable_finding,
-)
 from annot.labelstudio import studio_records
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import BY_ANOTHER, SKIPPED, Payload
@@ -46,7 +31,7 @@ PART = PARTS["labels"]
 
 
 @dataclass(frozen=True, slots=True)
-class PulledLabels(PulledProject):
+class PulledLabels(collecting.PulledProject):
     """One person's corrections: `assigned` counts abstracts, and `judged` those with a new correction."""
 
     sentences: int = 0
@@ -69,7 +54,7 @@ class Correction:
     """Moment of the correction by the server's clock."""
 
 
-class LabelsRound(Round):
+class LabelsRound(collecting.Round):
     """Each query paper to one of the people named; a paper that a person already has stays with them."""
 
     name = "labels"
@@ -78,7 +63,7 @@ class LabelsRound(Round):
     wishes = frozenset({"assessor", "dry_run"})
     hint = "send them with `annot push labels --assessor NAME`"
 
-    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+    def prepare(self, ws: Workspace, wishes: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
         """Make a task of every query paper, spread over the people named.
 
         Raises MissingInput without queries, InputError for people who are unknown or have no account on the server.
@@ -89,8 +74,9 @@ class LabelsRound(Round):
                 "found no --assessor, expected who corrects the labels",
                 hint="name the person: `annot push labels --assessor NAME`",
             )
-        on_record = _on_record(ws)
-        papers, everyone = on_record.papers, on_record.everyone
+        papers = _LabelledPapers(ws).papers
+        with ws.reading() as session:
+            everyone = [person.assessor for person in people.read_assessors(session)]
         for name in names:
             check_name(name, everyone, what="assessor")
         if not papers:
@@ -116,12 +102,14 @@ class LabelsRound(Round):
             ]
 
         check_outgoing(ws, spread({}))
-        return PreparedPush(spread({} if dry_run else _given(ws, everyone, names, tasks)), checked=True)
+        return collecting.PreparedPush(spread({} if dry_run else _given(ws, everyone, names, tasks)), checked=True)
 
-    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+    def record(
+        self, ws: Workspace, collected: collecting.CollectedProject, wishes: collecting.RoundOptions
+    ) -> collecting.RecordedProject:
         """Record the latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
-        on_record = _on_record(ws)
+        on_record = _LabelledPapers(ws)
         readings = [reading for reading in collected.found if SKIPPED not in reading.flags]
         own = [reading for reading in readings if not any(flag.startswith(BY_ANOTHER) for flag in reading.flags)]
         notes = [*collected.notes]
@@ -153,7 +141,9 @@ class LabelsRound(Round):
             sentences=sum(correction.changed for correction in corrections),
             queries=sum(len(correction.queries) for correction in corrections),
         )
-        return RecordedProject(row, [*notes, *(note for correction in corrections for note in correction.notes)])
+        return collecting.RecordedProject(
+            row, [*notes, *(note for correction in corrections for note in correction.notes)]
+        )
 
 
 def _keep(ws: Workspace, corrections: Sequence[Correction]) -> None:
@@ -222,41 +212,26 @@ def _corrected(
     return tuple(labels), tuple(sorted(without))
 
 
-class _OnRecord(NamedTuple):
-    """Query papers on record, with their queries."""
+class _LabelledPapers:
+    """Query papers with their labels on record, and their queries."""
 
-    papers: dict[str, Paper]
-    """Papers with their labels, by id."""
-    queries: dict[str, list[Query]]
-    """Queries of each paper."""
-    sent: set[str]
-    """Papers of which some query was sent to be judged."""
-    corrected_at: dict[str, datetime]
-    """Moments of the corrections on record, if they are on record."""
-    everyone: list[str]
-
-
-def _on_record(ws: Workspace) -> _OnRecord:
-    with ws.reading() as session:
-        texts = read_topics(session)
-        by_facet = (row for row in read_queries(session) if row.topic_id not in texts and labels_asked(ws, row.facet))
-        queries = grouped((query.topic_id, query) for query in by_facet)
-        ids = sorted(queries)
-        labels = labels_of(session, ids)
-        moments = {row.paper_id: row.corrected_at for row in read_labels(session, ids)}
-        everyone = [person.assessor for person in people.read_assessors(session)]
-        sent = {question.query_id for _, question in projects.read_asked(session)}
-    check_labels(ws, labels)
-    texts_of_papers = papers_of(ws, ids)
-    return _OnRecord(
-        papers={paper_id: replace(texts_of_papers[paper_id], labels=labels[paper_id]) for paper_id in ids},
-        queries=queries,
-        sent={query.topic_id for of_paper in queries.values() for query in of_paper if query.query_id in sent},
-        corrected_at={
-            paper_id: datetime.fromisoformat(moment) for paper_id, moment in moments.items() if moment is not None
-        },
-        everyone=everyone,
-    )
+    def __init__(self, ws: Workspace) -> None:
+        with ws.reading() as session:
+            texts, queries = read_topics(session), read_queries(session)
+            by_facet = (row for row in queries if row.topic_id not in texts and labels_asked(ws, row.facet))
+            self.queries = grouped((query.topic_id, query) for query in by_facet)
+            """Queries of each paper."""
+            ids = sorted(self.queries)
+            labels = labels_of(session, ids)
+            moments = {row.paper_id: row.corrected_at for row in read_labels(session, ids)}
+            asked = {question.query_id for _, question in projects.read_asked(session)}
+        check_labels(ws, labels)
+        papers = papers_of(ws, ids)
+        self.papers = {paper_id: replace(papers[paper_id], labels=labels[paper_id]) for paper_id in ids}
+        self.sent = {query.topic_id for rows in self.queries.values() for query in rows if query.query_id in asked}
+        """Papers of which some query was sent to be judged."""
+        self.corrected_at = {name: datetime.fromisoformat(moment) for name, moment in moments.items() if moment}
+        """Moments of the corrections that are on record with one."""
 
 
 def _given(
@@ -278,15 +253,17 @@ def _given(
                 project for project in projects.read_projects(session, round="labels") if project.server == server
             ]
         for project in recorded:
-            marker = marker_of(ws.settings.collection.name, "labels", project.assessor)
-            current = locate(gateway, project, marker=marker, own=keys) if project.remote_id is not None else None
+            marker = servers.marker_of(ws.settings.collection.name, "labels", project.assessor)
+            current = (
+                servers.locate(gateway, project, marker=marker, own=keys) if project.remote_id is not None else None
+            )
             listed = gateway.tasks_of(current.project_id) if current is not None else ()
             holders.update({keys[task.key]: project.assessor for task in listed if task.key in keys})
 
     # In mode `server`, a person without a server has no papers.
-    with_server = people_with_servers(ws)
-    reachable = [name for name in everyone if name in names or name in with_server or not isolated(ws)]
-    unreachable = unreachable_finding(on_servers(ws, reachable, look), "annot push labels")
+    with_server = servers.people_with_servers(ws)
+    reachable = [name for name in everyone if name in names or name in with_server or not servers.isolated(ws)]
+    unreachable = servers.unreachable_finding(servers.on_servers(ws, reachable, look), "annot push labels")
     if unreachable is not None:
         raise StudioError(unreachable.message, faults=unreachable.faults, hint=unreachable.hint)
     return holders

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from sqlmodel import Session
 
@@ -12,34 +11,10 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import WHOLE, Assessor, Judgement, PairKey
 from annot.formats.input_files import read_full_texts
-from annot.judging.exchange.collecting import (
-    CollectedProject,
-    PreparedPush,
-    PullOutcome,
-    RecordedProject,
-    Round,
-    RoundOptions,
-    record_beside,
-)
-from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, material_of, scale_version, tasks_of
+from annot.judging import trial_answers
+from annot.judging.exchange import collecting
+from annot.judging.exchange.outgoing import OutgoingProject, form_of, material_of, scale_version, tasks_of
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.trial_answers import (
-    FEEDBACK,
-    HIDDEN,
-    HINT,
-    NO_REASONS,
-    ON_RECORD,
-    ROUNDS,
-    TOO_LATE,
-    TRAIN,
-    by_person,
-    current_answers,
-    on_record,
-    plan_of,
-    substudy_of,
-    substudy_on_record,
-    training_of,
-)
 from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import feedback_task, full_text_task
@@ -53,15 +28,15 @@ from annot.study.workspace import Workspace, given_bytes
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-class SubstudyRound(Round):
+class SubstudyRound(collecting.Round):
     """The same pairs on abstracts and then on full texts, in a project for each view."""
 
     name = "substudy"
-    parts = tuple(PARTS[stored] for stored in ROUNDS.values())
+    parts = tuple(PARTS[stored] for stored in trial_answers.ROUNDS.values())
     wishes = frozenset({"view", "texts"})
     hint = "send the pairs with `annot push substudy --view abstract`"
 
-    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+    def prepare(self, ws: Workspace, wishes: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
         """Make the tasks of all pairs, in one view.
 
         Raises InputError without a view, for full texts while pairs are not judged on the abstracts, and for papers
@@ -72,10 +47,10 @@ class SubstudyRound(Round):
             raise InputError(
                 "a push of the sub-study needs its view", hint=" or ".join(f"`{part.push}`" for part in self.parts)
             )
-        check_name(view, list(ROUNDS), what="view")
-        part = PARTS[ROUNDS[view]]
+        check_name(view, list(trial_answers.ROUNDS), what="view")
+        part = PARTS[trial_answers.ROUNDS[view]]
         with ws.reading() as session:
-            assessor = plan_of(session)["assessor"]
+            assessor = trial_answers.plan_of(session)["assessor"]
             sequence = [row.asked for row in trials.read_assignments(session, part.stored)]
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
@@ -85,31 +60,49 @@ class SubstudyRound(Round):
             path = wishes.texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
                 raise MissingInput(
-                    f"{path}: no such file", hint="this table lists the full text of each paper; " + HINT
+                    f"{path}: no such file", hint="this table lists the full text of each paper; " + trial_answers.HINT
                 )
             data = given_bytes(path, expected="a table of full texts")
             where = read_full_texts(data, name=str(path), ids=sorted(material.papers))
-            tasks = {question: _with_full_texts(task, question, material, where) for question, task in tasks.items()}
+            for question, task in tasks.items():
+                topic, document = material.topic_of(question.query_id), material.papers[question.doc_id]
+                tasks[question] = full_text_task(task, topic, document, where)
         with ws.reading() as session:
             new = scale_version(ws, session)
-        return PreparedPush([OutgoingProject(form_of(ws, part, material), assessor, tasks)], new_versions=new)
+        return collecting.PreparedPush(
+            [OutgoingProject(form_of(ws, part, material), assessor, tasks)], new_versions=new
+        )
 
-    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+    def record(
+        self, ws: Workspace, collected: collecting.CollectedProject, wishes: collecting.RoundOptions
+    ) -> collecting.RecordedProject:
         """Record every annotation as an answer that is no part of the collection."""
-        return record_beside(ws, collected)
+        return collecting.record_beside(ws, collected)
 
-    def after_pull(self, ws: Workspace) -> PullOutcome:
+    def after_pull(self, ws: Workspace) -> collecting.PullOutcome:
         """Put the results of the sub-study on record."""
         with ws.writing() as session:
-            if any(answer.counts for stored in ROUNDS.values() for answer in current_answers(session, stored)):
-                trials.put_trial(session, ON_RECORD, substudy_on_record(substudy_of(ws, session)))
-        return PullOutcome()
+            if any(
+                answer.counts
+                for stored in trial_answers.ROUNDS.values()
+                for answer in trial_answers.current_answers(session, stored)
+            ):
+                trials.put_trial(
+                    session,
+                    trial_answers.ON_RECORD,
+                    trial_answers.substudy_on_record(trial_answers.substudy_of(ws, session)),
+                )
+        return collecting.PullOutcome()
 
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    pairs = {assignment.pair for assignment in trials.read_assignments(session, ROUNDS["abstract"])}
-    done = {answer.pair for answer in current_answers(session, ROUNDS["abstract"]) if answer.counts}
+    pairs = {assignment.pair for assignment in trials.read_assignments(session, trial_answers.ROUNDS["abstract"])}
+    done = {
+        answer.pair
+        for answer in trial_answers.current_answers(session, trial_answers.ROUNDS["abstract"])
+        if answer.counts
+    }
     if still_open := pairs - done:
         raise InputError(
             f"{counted(len(still_open), 'pair')} not judged on the abstracts yet",
@@ -117,22 +110,15 @@ def _refuse_before_abstracts(session: Session, assessor: str) -> None:
         )
 
 
-def _with_full_texts(
-    task: dict[str, Any], question: PairKey, material: TaskMaterial, where: Mapping[str, str]
-) -> dict[str, Any]:
-    topic = material.topic_of(question.query_id)
-    return full_text_task(task, topic, material.papers[question.doc_id], where)
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Training: gold pairs judged batch by batch, then shown with the gold grade and its reason, and who has passed.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-JUDGED, LOOKED_AT = PARTS[TRAIN], PARTS[FEEDBACK]
+JUDGED, LOOKED_AT = PARTS[trial_answers.TRAIN], PARTS[trial_answers.FEEDBACK]
 
 
-class TrainingRound(Round):
+class TrainingRound(collecting.Round):
     """The next batch to all whose last one is answered, and the answered pairs again with the gold grade."""
 
     name = "training"
@@ -140,7 +126,7 @@ class TrainingRound(Round):
     wishes = frozenset({"assessor"})
     hint = "send the first batch with `annot push training`"
 
-    def prepare(self, ws: Workspace, wishes: RoundOptions, *, dry_run: bool) -> PreparedPush:
+    def prepare(self, ws: Workspace, wishes: collecting.RoundOptions, *, dry_run: bool) -> collecting.PreparedPush:
         """Make the tasks of the people named, or of all who assess.
 
         A gold pair that the plan gives to an assessor is not sent to them: they would know the gold grade before they
@@ -150,10 +136,10 @@ class TrainingRound(Round):
             golden = {gold.pair: gold for gold in trials.read_gold(session)}
             facet_of = {query.query_id: query.facet for query in read_queries(session)}
             everyone = [person for person in people.read_assessors(session) if person.left_on is None]
-            answers = by_person(current_answers(session, TRAIN))
-            hidden = trials.read_assignments(session, HIDDEN)
-            planned = by_person([*people.read_assignments(session), *hidden])
-            assigned_before = by_person(trials.read_assignments(session, TRAIN))
+            answers = trial_answers.by_person(trial_answers.current_answers(session, trial_answers.TRAIN))
+            hidden = trials.read_assignments(session, trial_answers.HIDDEN)
+            planned = trial_answers.by_person([*people.read_assignments(session), *hidden])
+            assigned_before = trial_answers.by_person(trials.read_assignments(session, trial_answers.TRAIN))
         if not golden:
             raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
         in_training = _in_training(wishes.assessor, everyone)
@@ -172,38 +158,40 @@ class TrainingRound(Round):
         if not dry_run:
             with ws.writing() as session:
                 rows = [row for name, sequence in sequences.items() for row in assigned(name, sequence)]
-                trials.replace_assignments(session, TRAIN, rows)
+                trials.replace_assignments(session, trial_answers.TRAIN, rows)
         names = {person.assessor for person in everyone}
         present = {name: sequence for name, sequence in sequences.items() if name in names}
         with ws.reading() as session:
             new = scale_version(ws, session)
-        return PreparedPush(_outgoing(ws, present, golden, facet_of, answers), notes, new_versions=new)
+        return collecting.PreparedPush(_outgoing(ws, present, golden, facet_of, answers), notes, new_versions=new)
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
         """Put on record which gold grades can be seen: an answer that changes from now on has come too late."""
         for project in outgoing:
             if project.part == LOOKED_AT:
                 shown = sorted(question.pair for question in project.tasks)
-                trials.put_trial(session, f"{FEEDBACK}/{project.assessor}", {"pairs": shown})
+                trials.put_trial(session, f"{trial_answers.FEEDBACK}/{project.assessor}", {"pairs": shown})
 
-    def record(self, ws: Workspace, collected: CollectedProject, wishes: RoundOptions) -> RecordedProject:
+    def record(
+        self, ws: Workspace, collected: collecting.CollectedProject, wishes: collecting.RoundOptions
+    ) -> collecting.RecordedProject:
         """Record every annotation as an answer, apart from the others if it came too late."""
-        if collected.project.round == FEEDBACK:
-            return record_beside(ws, collected)
-        return record_beside(ws, collected, partial(_in_time, collected.project.assessor))
+        if collected.project.round == trial_answers.FEEDBACK:
+            return collecting.record_beside(ws, collected)
+        return collecting.record_beside(ws, collected, partial(_in_time, collected.project.assessor))
 
-    def after_pull(self, ws: Workspace) -> PullOutcome:
+    def after_pull(self, ws: Workspace) -> collecting.PullOutcome:
         """Put on record who has passed."""
         notes = []
         with ws.writing() as session:
-            for trained in training_of(ws, session):
-                trials.put_trial(session, f"{TRAIN}/{trained.assessor}", on_record(trained))
+            for trained in trial_answers.training_of(ws, session):
+                trials.put_trial(session, f"{trial_answers.TRAIN}/{trained.assessor}", trial_answers.on_record(trained))
                 if trained.changed_too_late:
                     notes.append(
                         f"{trained.assessor}: {counted(trained.changed_too_late, 'answer')} changed after the gold "
                         "grade was shown; the earlier ones count"
                     )
-        return PullOutcome(notes)
+        return collecting.PullOutcome(notes)
 
 
 def _in_training(names: Sequence[str], everyone: Sequence[Assessor]) -> Sequence[str]:
@@ -252,7 +240,7 @@ def _refuse_placeholders(golden: Iterable[Gold]) -> None:
     faults = [
         f"training/gold.tsv: {gold.query_id} {gold.doc_id}: the reason is {gold.why!r}"
         for gold in golden
-        if gold.why.strip() in NO_REASONS
+        if gold.why.strip() in trial_answers.NO_REASONS
     ]
     if faults:
         raise InputError(
@@ -264,15 +252,19 @@ def _refuse_placeholders(golden: Iterable[Gold]) -> None:
 
 def _in_time(name: str, session: Session) -> Callable[[ReadAnnotation], str]:
     """The source of each answer: an answer that differs from the one before its gold grade was seen is too late."""
-    facts = trials.read_trial(session, f"{FEEDBACK}/{name}") or {"pairs": []}
+    facts = trials.read_trial(session, f"{trial_answers.FEEDBACK}/{name}") or {"pairs": []}
     shown = {tuple(pair) for pair in facts["pairs"]}
-    earlier_answers = by_person(current_answers(session, TRAIN)).get(name, {})
+    earlier_answers = trial_answers.by_person(trial_answers.current_answers(session, trial_answers.TRAIN)).get(name, {})
 
     def source(reading: ReadAnnotation) -> str:
         earlier = earlier_answers.get(reading.asked.pair)
         if reading.asked.pair not in shown or earlier is None:
-            return TRAIN
+            return trial_answers.TRAIN
         same = (earlier.grade, earlier.cannot_judge, earlier.flags)
-        return TRAIN if same == (reading.grade, reading.cannot_judge, reading.flags) else TOO_LATE
+        return (
+            trial_answers.TRAIN
+            if same == (reading.grade, reading.cannot_judge, reading.flags)
+            else trial_answers.TOO_LATE
+        )
 
     return source

@@ -1,8 +1,8 @@
 """Agreement between assessors: coefficients, intervals and tables.
 
-How each coefficient is checked. Every one is computed from tables of counts; a single alpha comes from the
-`krippendorff` package, and ours is the same (`test_alpha_of_package_and_ours.py`). None has a value where the
-ratings are degenerate; the formulas and the words that say so agree on the same ratings
+How each coefficient is checked. Every one is computed from tables of counts, which may be weighted or those of many
+sets of pairs; alphas are those of the `krippendorff` package (`test_alpha_of_package_and_ours.py`). None has a value
+where the ratings are degenerate; the formulas and the words that say so agree on the same ratings
 (`test_counts_have_a_gap_just_where_words_say_why`). On CSFCube's ratings they give what its paper prints
 (`test_agreement_on_csfcube.py`). Against others, in `tests/agreement/`: `example` is published data with a published
 value, `second` a second implementation on drawn ratings, skewed ones among them; where no library has it, the

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import counted, verb
-from annot.base.settings import AlphaLevel
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import Clusters
 from annot.base.stats.values import Undefined, Value
@@ -19,7 +18,7 @@ from annot.base.stats.values import Undefined, Value
 # Coefficients from tables of counts, which add up: the counts of two sets of pairs are those of both together.
 #
 # So a coefficient of all pairs of some queries needs the queries' counts only, not their judgements. If it has no
-# value the result is nan here; `coefficients.py` gives the reason in words.
+# value the result is nan here; `value_between` gives the reason in words.
 #
 # Alpha, Gwet's, the percentages and kappa (Conger's, for two assessors Cohen's) come from `Counts`, of any number of
 # assessors. Rank correlations are of two: they come from a table of the grades that these two gave to the same pairs.
@@ -46,15 +45,12 @@ class Counts:
     agreement: shape (..., K, K), Gwet's: each pair judged twice or more adds its ordered twos / (m (m - 1)), that is 1.
     shares: shape (..., K), Gwet's: each pair judged at all adds the share of its judgements at each grade, that is 1.
     margins: shape (..., M, K), how often each assessor gave each grade to pairs judged twice or more.
-    units: shape (N, K), how often each of all these pairs was given each grade; None if the counts are weighted, or
-    are those of many sets.
     """
 
     coincidences: Array
     agreement: Array
     shares: Array
     margins: Array
-    units: Array | None = None
 
     def weighted(self, weights: Array) -> Counts:
         """Weighted sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
@@ -62,7 +58,7 @@ class Counts:
 
     def whole(self) -> Counts:
         """Sum over the first axis."""
-        return replace(Counts(*[counts.sum(axis=0) for counts in self.parts()]), units=self.units)
+        return Counts(*[counts.sum(axis=0) for counts in self.parts()])
 
     def left_out(self, clusters: Clusters) -> Counts:
         """Sums over the first axis without each unit of chance among its members."""
@@ -75,9 +71,7 @@ class Counts:
     @staticmethod
     def stack(counts: Sequence[Counts]) -> Counts:
         """Join several counts on a new first axis."""
-        units = [part.units for part in counts if part.units is not None]
-        stacked = [np.stack(parts) for parts in zip(*[part.parts() for part in counts], strict=True)]
-        return replace(Counts(*stacked), units=np.concatenate(units) if len(units) == len(counts) else None)
+        return Counts(*map(np.stack, zip(*[part.parts() for part in counts], strict=True)))
 
     @staticmethod
     def of_tables(tables: Array) -> Counts:
@@ -102,22 +96,7 @@ def count(ratings: Array, grades: Sequence[int], weights: Array | None = None) -
         agreement=(weights_of_twice[:, None, None] * twos / (m_twice * (m_twice - 1))[:, None, None]).sum(axis=0),
         shares=(pair_weights[m >= 1][:, None] * once / m_once[:, None]).sum(axis=0),
         margins=(weights_of_twice[:, None] * at_grade[:, m >= 2]).sum(axis=1),
-        units=by_pair if (pair_weights == 1).all() else None,
     )
-
-
-def units_of(table: Array) -> Array:
-    """Pairs behind a table of two assessors without weights, shape (K, K), in the form of `Counts.units`."""
-    row, column = np.nonzero(table)
-    at_grade = np.eye(len(table))
-    return np.repeat(at_grade[row] + at_grade[column], table[row, column].astype(np.int64), axis=0)
-
-
-def alpha_of_units(name: str, units: Array, grades: Sequence[int]) -> float:
-    """Krippendorff's alpha as the `krippendorff` package computes it. Undefined if the ratings are degenerate."""
-    import krippendorff
-
-    return float(krippendorff.alpha(value_counts=units, value_domain=grades, level_of_measurement=ALPHAS[name]))
 
 
 def tables_between(ratings: Array, grades: Sequence[int], weights: Array | None = None) -> tuple[Integers, Array]:
@@ -220,14 +199,6 @@ def _differ(gaps: Array) -> Array:
 
 OF_TABLES: dict[str, Callable[[Array], Array]] = {"spearman_rho": spearman_rho, "kendall_tau_b": kendall_tau_b}
 """Rank correlations of two assessors from their table, shape (..., K, K), which give (...)."""
-ALPHAS: dict[str, AlphaLevel] = {
-    "alpha_ordinal": "ordinal",
-    "alpha_nominal": "nominal",
-    "alpha_interval": "interval",
-}
-"""Alphas that come from the `krippendorff` package if the single pairs are known; here, from counts, in the cases that
-it does not cover: weighted counts, and many sets of pairs at once.
-"""
 OF_COUNTS: dict[str, OfCounts] = {
     "alpha_ordinal": partial(_alpha, _ordinal),
     "alpha_nominal": partial(_alpha, lambda n_c, gaps: _differ(gaps)),
@@ -325,10 +296,7 @@ def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int
         return Undefined("fewer than two assessors")
     if name in OF_TABLES:
         return mean_of_tables(name, tables, grades)
-    why = _why_none(name, counts, grades)
-    if why is None and name in ALPHAS and counts.units is not None:
-        return alpha_of_units(name, counts.units, grades)
-    return why or float(OF_COUNTS[name](counts, grades))
+    return _why_none(name, counts, grades) or float(OF_COUNTS[name](counts, grades))
 
 
 def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
@@ -338,8 +306,6 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
         return Undefined(NOT_JUDGED_TWICE)
     tables, sizes = tables[sizes > 0], sizes[sizes > 0]
     values, sizes_used = of_tables(name, tables, grades, many=len(tables) > 2)
-    if name in ALPHAS and (tables == np.rint(tables)).all():
-        values[sizes_used > 0] = [alpha_of_units(name, units_of(table), grades) for table in tables[sizes_used > 0]]
     if rests_on_most(sizes_used.sum(), sizes.sum()):
         return float((values * sizes_used).sum() / sizes_used.sum())
     without = np.flatnonzero(sizes_used == 0)

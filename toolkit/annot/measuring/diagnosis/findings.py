@@ -267,37 +267,23 @@ def paces(
     interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
     Nonparametric Statistics, 3.2).
     """
-    timed = [places[panel.seconds[places] > 0] for places in panel.in_order]
-    return tuple(
-        _pace(panel, name, places, rushed.get(name, ()), fence, level)
-        for name, places in zip(panel.assessors, timed, strict=True)
-    )
-
-
-def _pace(
-    panel: Panel, assessor: str, timed: Integers, rushed: Collection[tuple[str, str]], fence: float, level: float
-) -> Pace:
-    times, pairs = panel.seconds[timed], panel.pair[timed]
-    judged = ((panel.query_ids[pair], panel.doc_ids[pair]) for pair in pairs)
-    too_fast = tuple(pair for pair in judged if pair in rushed)
-    if len(times) < FEWEST_TIMES:
-        has = verb(len(times), "has", "have")
-        few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
-        return Pace(assessor, len(times), few, few, few, few, few, None, 0, too_fast)
-    low, high = fences(times, fence)
-    q1, median, q3 = (float(x) for x in np.quantile(times, [0.25, 0.5, 0.75]))
-    return Pace(
-        assessor=assessor,
-        n=len(times),
-        median=median,
-        median_interval=median_time_interval(times, panel.query[pairs], panel.paper[pairs], level),
-        q1=q1,
-        q3=q3,
-        winsorised=float(winsorised(times, fence=fence).mean()),
-        fences=(low, high),
-        n_slow=int((times > high).sum()),
-        too_fast=too_fast,
-    )
+    results = []
+    for assessor, places in zip(panel.assessors, panel.in_order, strict=True):
+        timed = places[panel.seconds[places] > 0]
+        times, pairs = panel.seconds[timed], panel.pair[timed]
+        judged = ((panel.query_ids[pair], panel.doc_ids[pair]) for pair in pairs)
+        too_fast = tuple(pair for pair in judged if pair in rushed.get(assessor, ()))
+        if len(times) < FEWEST_TIMES:
+            has = verb(len(times), "has", "have")
+            few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
+            results.append(Pace(assessor, len(times), few, few, few, few, few, None, 0, too_fast))
+            continue
+        low, high = fences(times, fence)
+        q1, median, q3 = np.quantile(times, [0.25, 0.5, 0.75]).tolist()
+        interval = median_time_interval(times, panel.query[pairs], panel.paper[pairs], level)
+        mean, n_slow = float(np.clip(times, low, high).mean()), int((times > high).sum())
+        results.append(Pace(assessor, len(times), median, interval, q1, q3, mean, (low, high), n_slow, too_fast))
+    return tuple(results)
 
 
 def median_time_interval(
@@ -352,9 +338,10 @@ def _p(drawn: Integers, run: RunOfGrades) -> float:
 def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
     starts = np.flatnonzero(np.diff(panel.grade[places], prepend=-1))
     lengths = np.diff(np.append(starts, len(places)))
+    grades = panel.grade[places[starts]].tolist()
     return [
-        RunOfGrades(panel.scale[panel.grade[places[start]]], int(start) + 1, int(length))
-        for start, length in zip(starts, lengths, strict=True)
+        RunOfGrades(panel.scale[grade], start + 1, length)
+        for grade, start, length in zip(grades, starts.tolist(), lengths.tolist(), strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ import numpy as np
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.inference import (
     FEWEST_QUERIES,
-    POWER,
     clusters_of,
     jackknife_interval,
     mean_by_queries,
@@ -21,7 +20,7 @@ from annot.base.stats.inference import (
 from annot.base.stats.values import Estimate, Interval, Share, Undefined, Value
 from annot.measuring.agreement.coefficients import value_of
 from annot.measuring.diagnosis import panel as contrasts
-from annot.measuring.diagnosis.findings import Diagnosis, Drift, Pace, Streak, diagnose, drifts, paces, streaks
+from annot.measuring.diagnosis.findings import Diagnosis, Drift, Pace, Streak
 from annot.measuring.diagnosis.panel import Panel, SharedPairs
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -316,40 +315,3 @@ class AssessorAnalysis:
     paces: tuple[Pace, ...]
     streaks: tuple[Streak, ...]
     drifts: tuple[Drift, ...]
-
-
-def look(
-    panel: Panel,
-    repeats: Iterable[Repeat],
-    *,
-    topics: Mapping[str, str],
-    policy: str,
-    missing: tuple[JudgementCount, ...],
-    order: str,
-    rushed: Mapping[str, Collection[tuple[str, str]]],
-    reading_limit: float,
-    fence: float,
-    level: float,
-    seed: int,
-) -> AssessorAnalysis:
-    """Analyse the panel and the repeats. topics: the topic of each query. rushed: as in `paces`."""
-    return AssessorAnalysis(
-        diagnosed=AssessorComparison(
-            scale=panel.scale,
-            level=level,
-            policy=policy,
-            missing=missing,
-            matrix=pairwise_matrix(panel, level=level),
-            against_final=against_final(panel, level=level),
-            severities=severities(panel, level=level),
-            diagnosis=diagnose(panel, level=level),
-            self_consistency=self_consistency(repeats, widest=panel.widest, level=level, topics=topics),
-        ),
-        order=order,
-        reading_limit=reading_limit,
-        fence=fence,
-        power=POWER,
-        paces=paces(panel, rushed=rushed, fence=fence, level=level),
-        streaks=streaks(panel, seed=seed),
-        drifts=drifts(panel, fence=fence),
-    )

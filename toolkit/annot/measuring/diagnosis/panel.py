@@ -114,8 +114,9 @@ def panel_of(
     number = {name: position for position, name in enumerate(sorted({judgement.assessor for judgement in graded}))}
     row = {pair: position for position, pair in enumerate(dict.fromkeys(judgement.pair for judgement in graded))}
     who = np.array([number[judgement.assessor] for judgement in graded], dtype=np.int64)
-    timed = _timed(graded, number) & by_clock
-    final, adjudicated = _final(decided, row, scale)
+    undated = {judgement.assessor for judgement in graded if judgement.judged_at is None}
+    timed = np.array([by_clock and name not in undated for name in number], dtype=np.bool_)
+    settled = [decided.get(pair) for pair in row]
     unsettled = set(open_pairs)
     return Panel(
         assessors=tuple(number),
@@ -130,25 +131,9 @@ def panel_of(
         seconds=np.array([judgement.lead_time or np.nan for judgement in graded], dtype=np.float64),
         in_order=_in_order(graded, assignments, who, timed),
         by_clock=timed,
-        final=final,
-        adjudicated=adjudicated,
+        final=np.array([place[decision.grade] if decision else NO_GRADE for decision in settled], dtype=np.int64),
+        adjudicated=np.array([decision is not None and decision.origin == "adjudicated" for decision in settled], bool),
         open=np.array([pair in unsettled for pair in row], dtype=np.bool_),
-    )
-
-
-def _timed(graded: Sequence[Judgement], names: Iterable[str]) -> Mask:
-    """Assessors whose judgements all have a time, shape (M,)."""
-    undated = {judgement.assessor for judgement in graded if judgement.judged_at is None}
-    return np.array([name not in undated for name in names], dtype=np.bool_)
-
-
-def _final(decided: Mapping[Pair, Decision], pairs: Iterable[Pair], scale: Sequence[int]) -> tuple[Integers, Mask]:
-    """Place of the final grade of each pair in the scale, -1 without one, and the pairs that a person settled."""
-    place = {grade: position for position, grade in enumerate(scale)}
-    decisions = [decided.get(pair) for pair in pairs]
-    final = np.array([place[decision.grade] if decision else NO_GRADE for decision in decisions], dtype=np.int64)
-    return final, np.array(
-        [decision is not None and decision.origin == "adjudicated" for decision in decisions], np.bool_
     )
 
 
@@ -356,31 +341,47 @@ def detectable(error: Array | float, freedom: Array | float, p_value: float) -> 
 Kind = Literal["severity", "threshold", "noise"]
 
 
-@dataclass(frozen=True, slots=True)
 class Contrast:
     """Difference of each assessor from the others, above 0 for higher grades or for more noise."""
 
-    kind: Kind
-    place: int | None
-    """Place in the scale of the grade that a threshold opens; None for other kinds."""
-    cells: Array
-    """Shape (C,): difference in each cell of `SharedPairs`; nan if it has none."""
-    n: Integers
-    """Shape (M,): queries behind it."""
-    units: Integers
-    """Shape (M,): papers of these."""
-    telling: Integers
-    """Shape (M,): papers over which it is not exactly 0."""
-    mean: Array
-    """Shape (M,): mean over queries; nan if there is none."""
-    error: Array
-    freedom: Array
-    p: Array
-    """Shape (M,): p by Student's t; one-sided for noise, since to be less noisy than others is no fault."""
-    least: Array
-    """Shape (M,): two-sided p-value of papers that all point the same way: no smaller one is believed. For noise too:
-    if severity cannot be found, it must not be taken for noise.
-    """
+    def __init__(self, compared: SharedPairs, kind: Kind, place: int | None, cells: Array) -> None:
+        """Average over queries. cells: shape (C,), the difference in each cell of `compared`; nan if it has none.
+
+        place: the place in the scale of the grade that a threshold opens; None for other kinds.
+        """
+        from scipy.special import stdtr
+
+        self.kind, self.place, self.cells = kind, place, cells
+        m = len(compared.panel.assessors)
+        defined = ~np.isnan(cells)
+        who, values = compared.cell_who[defined], cells[defined]
+        self.n = np.bincount(who, minlength=m)
+        """Shape (M,): queries behind it."""
+        topics, paper = np.unique(
+            who * compared.n_queries + compared.paper_of[compared.cell_query[defined]], return_inverse=True
+        )
+        judge = topics // compared.n_queries
+        sizes, totals = np.bincount(paper), sums(paper, values, len(topics))
+        self.units = np.bincount(judge, minlength=m)
+        """Shape (M,): papers of these."""
+        self.telling = np.bincount(judge[np.abs(totals) > ZERO], minlength=m)
+        """Shape (M,): papers over which it is not exactly 0."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = sums(who, values, m)
+            self.mean = total / self.n
+            """Shape (M,): mean over queries; nan if there is none."""
+            without = (total[judge] - totals) / (self.n[judge] - sizes)
+            around = sums(judge, (without - (sums(judge, without, m) / self.units)[judge]) ** 2, m)
+            self.error: Array = np.sqrt(around * (self.units - 1) / self.units)
+            t = np.where(self.telling > 0, self.mean / self.error, 0.0)
+            sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))
+            self.p: Array = np.where(self.units > 1, sides * stdtr(self.units - 1.0, t), 1.0)
+            """Shape (M,): p by Student's t; one-sided for noise, since to be less noisy than others is no fault."""
+        self.freedom = np.asarray(self.units - 1, dtype=np.float64)
+        self.least = np.asarray(2 * 0.5**self.telling, dtype=np.float64)
+        """Shape (M,): two-sided p-value of papers that all point the same way: no smaller one is believed. For noise
+        too: if severity cannot be found, it must not be taken for noise.
+        """
 
     def estimate(self, assessor: int, *, level: float, most: float, sign: float) -> Estimate:
         """Difference of one assessor times `sign`, with an interval inside -most and most."""
@@ -399,12 +400,12 @@ class Contrast:
 def severity(compared: SharedPairs) -> Contrast:
     """Mean grade less the others' on the same pairs: below 0 for the strict."""
     scale = np.array(compared.panel.scale, dtype=np.float64)
-    return _over_queries(compared, "severity", None, compared.by_cell(compared.differences(scale[compared.grade])))
+    return Contrast(compared, "severity", None, compared.by_cell(compared.differences(scale[compared.grade])))
 
 
 def threshold(compared: SharedPairs, place: int) -> Contrast:
     """Share of pairs at this grade or higher less the others' share on the same pairs."""
-    return _over_queries(compared, "threshold", place, compared.by_cell(compared.differences(compared.grade >= place)))
+    return Contrast(compared, "threshold", place, compared.by_cell(compared.differences(compared.grade >= place)))
 
 
 def noise(compared: SharedPairs) -> Contrast:
@@ -428,7 +429,7 @@ def noise(compared: SharedPairs) -> Contrast:
     with np.errstate(invalid="ignore", divide="ignore"):
         between_others = (total[compared.cell_query] - from_others * met) / left
         mean_of_query = total / meetings
-    contrast = _over_queries(compared, "noise", None, np.where(left > 0, from_others - between_others, np.nan))
+    contrast = Contrast(compared, "noise", None, np.where(left > 0, from_others - between_others, np.nan))
     n_alone = np.bincount(compared.cell_who[left == 0], minlength=len(panel.assessors))
     for assessor in np.flatnonzero(n_alone > contrast.n):
         cells = np.flatnonzero(compared.cell_who == assessor)
@@ -445,30 +446,3 @@ def noise(compared: SharedPairs) -> Contrast:
             contrast.freedom[assessor], contrast.p[assessor] = test.freedom, test.p
             contrast.least[assessor] = max(test.least, 2 * 0.5 ** contrast.units[assessor])
     return contrast
-
-
-def _over_queries(compared: SharedPairs, kind: Kind, place: int | None, cells: Array) -> Contrast:
-    from scipy.special import stdtr
-
-    m = len(compared.panel.assessors)
-    defined = ~np.isnan(cells)
-    who, values = compared.cell_who[defined], cells[defined]
-    n = np.bincount(who, minlength=m)
-    topics, paper = np.unique(
-        who * compared.n_queries + compared.paper_of[compared.cell_query[defined]], return_inverse=True
-    )
-    judge = topics // compared.n_queries
-    sizes, totals = np.bincount(paper), sums(paper, values, len(topics))
-    units = np.bincount(judge, minlength=m)
-    telling = np.bincount(judge[np.abs(totals) > ZERO], minlength=m)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        total = sums(who, values, m)
-        mean = total / n
-        without = (total[judge] - totals) / (n[judge] - sizes)
-        around = sums(judge, (without - (sums(judge, without, m) / units)[judge]) ** 2, m)
-        error: Array = np.sqrt(around * (units - 1) / units)
-        t = np.where(telling > 0, mean / error, 0.0)
-        sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))
-        p = np.where(units > 1, sides * stdtr(units - 1.0, t), 1.0)
-    freedom, least = np.asarray(units - 1, dtype=np.float64), np.asarray(2 * 0.5**telling, dtype=np.float64)
-    return Contrast(kind, place, cells, n, units, telling, mean, error, freedom, p, least)

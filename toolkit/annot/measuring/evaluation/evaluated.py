@@ -360,15 +360,15 @@ def evaluate_runs(
             )
             for convention in conventions
         }
-    notes = [
-        *caveats(
+    notes = list(
+        caveats(
             {tag: by_convention[conventions[0]] for tag, by_convention in evaluations.items()},
             unknown={tag: len(run.keys() - facets.keys()) for tag, run in runs.items()},
             unable={tag: sorted({*graded.query_ids}.intersection(left_out.get(tag, ()))) for tag in runs},
             complete=graded.whole,
             some_relevant=graded.highest >= relevant_from,
         )
-    ]
+    )
     if any(len({len(run[name]) for run in runs.values() if run.get(name)}) > 1 for name in graded.query_ids):
         notes.append(f"{CHANCE}: as long as the longest run; each run is compared with one of its own length")
     averages, left_out_of_folds = averages_of_facets(
@@ -376,26 +376,14 @@ def evaluate_runs(
     )
     notes += left_out_of_folds
     primary = measures[0] if measures else PRIMARY[conventions[0]]
-    tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
     lines: list[RunMeasures] = []
     ceiling: list[RunMeasures] = []
     comparisons: list[RunComparison] = []
     verdicts: list[Verdict] = []
     for convention in conventions:
         selection = MeasureSelection(convention, graded.columns(convention, measures), relevant_from)
-        one_assessor, best = graded.one_assessor(selection), graded.best_order(selection)
-        chance, longest = _random_orders(runs, graded, selection)
-        figures = _Figures(
-            convention=convention,
-            names=selection.names,
-            values={tag: _values(evaluations[tag][convention]) for tag in runs},
-            chance=chance,
-            longest=longest,
-            best=None if best is None else {query.query_id: query for query in best.queries},
-            tags_of=tags_of,
-            level=level,
-            seed=seed,
-        )
+        one_assessor = graded.one_assessor(selection)
+        figures = _Figures(runs, evaluations, graded, selection, systems, level=level, seed=seed)
         beyond_chance = next((name for name in measures if name in selection.names), PRIMARY[convention])
         for averaged in averages:
             lines += figures.lines(averaged, beyond_chance)
@@ -441,28 +429,42 @@ def _queries_of(
     return queries
 
 
-def _values(evaluation: Evaluation) -> Values:
-    return {query.query_id: query.values for query in evaluation.queries}
-
-
-@dataclass(frozen=True, slots=True)
 class _Figures:
     """Values of all runs in one convention, by query, and the yardsticks for them."""
 
-    convention: str
-    names: Sequence[str]
-    values: Mapping[str, Values]
-    """Values by run, then query."""
-    chance: Mapping[str, Values]
-    """Values of a random order by run, cut at its length."""
-    longest: Values
-    """Values of a random order that is cut at the length of the longest run."""
-    best: Mapping[str, QueryMeasures] | None
-    """Best order of each query; None if it is not known."""
-    tags_of: Mapping[str, Sequence[str]]
-    """Runs of each system."""
-    level: float
-    seed: int
+    def __init__(
+        self,
+        runs: Mapping[str, Mapping[str, Ranking]],
+        evaluations: Mapping[str, Mapping[str, Evaluation]],
+        graded: GradedPools,
+        selection: MeasureSelection,
+        systems: Mapping[str, str],
+        *,
+        level: float,
+        seed: int,
+    ) -> None:
+        """Look up the values of the runs in `evaluations`, and measure random orders and the best one."""
+        self.selection, self.level, self.seed = selection, level, seed
+        self.tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
+        """Runs of each system."""
+        self.values: dict[str, Values] = {
+            tag: {query.query_id: query.values for query in by_convention[selection.convention].queries}
+            for tag, by_convention in evaluations.items()
+        }
+        """Values by run, then query."""
+        best = graded.best_order(selection)
+        self.best = None if best is None else {query.query_id: query for query in best.queries}
+        """Best order of each query; None if it is not known."""
+        cuts_of = {tag: [(name, len(run.get(name, ()))) for name in graded.query_ids] for tag, run in runs.items()}
+        longest = [
+            (name, max((len(run.get(name, ())) for run in runs.values()), default=0)) for name in graded.query_ids
+        ]
+        all_cuts = {cut for cuts in (longest, *cuts_of.values()) for cut in cuts}
+        values = graded.chance(ranked_by_any(runs.values()), all_cuts, selection)
+        self.chance: dict[str, Values] = {tag: {cut[0]: values[cut] for cut in cuts} for tag, cuts in cuts_of.items()}
+        """Values of a random order of all that the runs rank, by run, cut at its length."""
+        self.longest: Values = {cut[0]: values[cut] for cut in longest}
+        """Values of a random order that is cut at the length of the longest run."""
 
     def tags_on(self, average: Average) -> dict[str, list[str]]:
         """Systems with runs that cover all of these queries, and those runs."""
@@ -474,12 +476,12 @@ class _Figures:
 
     def line(self, run: str, runs: Sequence[Values], average: Average) -> RunMeasures:
         """Line of a system with these runs."""
-        mean = {name: _means(runs, average, name) for name in self.names}
+        mean = {name: _means(runs, average, name) for name in self.selection.names}
         by_query = {query_id: {name: mean[name][query_id] for name in mean} for query_id in average.members}
         means_of_runs = [mean_over_folds(values, average.folds) for values in runs]
         sizes = average.sizes()
         return RunMeasures(
-            convention=self.convention,
+            convention=self.selection.convention,
             facet=average.facet,
             run=run,
             average=average.kind,
@@ -495,7 +497,7 @@ class _Figures:
             runs=len(runs),
             spread={
                 name: float(np.std([means[name] for means in means_of_runs], ddof=1))
-                for name in self.names
+                for name in self.selection.names
                 if len(runs) > 1
             },
         )
@@ -520,7 +522,7 @@ class _Figures:
             average.sizes(),
             reach=average.reach(self.best, measure),
             unit=average.unit,
-            convention=self.convention,
+            convention=self.selection.convention,
             measure=measure,
             level=self.level,
             seed=self.seed,
@@ -533,20 +535,6 @@ class _Figures:
 def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, float]:
     """Value of each query, the mean over the runs of a system."""
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
-
-
-def _random_orders(
-    runs: Mapping[str, Mapping[str, Ranking]], graded: GradedPools, selection: MeasureSelection
-) -> tuple[dict[str, Values], Values]:
-    """Measures of a random order of all that the runs rank: by run, cut at its length, and at that of the longest."""
-    cuts_of = {tag: [(name, len(run.get(name, ()))) for name in graded.query_ids] for tag, run in runs.items()}
-    longest = [(name, max((len(run.get(name, ())) for run in runs.values()), default=0)) for name in graded.query_ids]
-    all_cuts = {cut for cuts in (longest, *cuts_of.values()) for cut in cuts}
-    values = graded.chance(ranked_by_any(runs.values()), all_cuts, selection)
-    return (
-        {tag: {cut[0]: values[cut] for cut in cuts} for tag, cuts in cuts_of.items()},
-        {cut[0]: values[cut] for cut in longest},
-    )
 
 
 def _beside_chance(

@@ -420,10 +420,8 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> tuple[float, ...]:
 
     Of the i-th smallest of m it is the least of p m (1 + 1/2 + ... + 1/m) / i from i on.
     """
-    m = len(p_values)
-    harmonic = math.fsum(1 / i for i in range(1, m + 1))
-    corrected, least = [1.0] * m, 1.0
-    for rank, index in reversed(list(enumerate(sorted(range(m), key=lambda index: p_values[index]), start=1))):
-        least = min(least, p_values[index] * m * harmonic / rank)
-        corrected[index] = least
-    return tuple(corrected)
+    ranks = np.arange(1, len(p_values) + 1)
+    order, corrected = np.argsort(p_values, kind="stable"), np.empty(len(ranks))
+    scaled = np.asarray(p_values)[order] * len(ranks) * (1 / ranks).sum() / ranks
+    corrected[order] = np.minimum(1.0, np.minimum.accumulate(scaled[::-1])[::-1])
+    return tuple(corrected.tolist())

@@ -29,9 +29,8 @@ Until 30 pairs have both an opinion and a final grade, nothing else is said.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median_low
 
@@ -176,72 +175,37 @@ def worth(
         for pair, grade in opinion.items()
         if pair in final
     ]
-    figures = _Figures(
-        unreadable=(len(answers) - len(opinion) - len(declined)) / max(1, len(answers)),
-        declined=len(declined) / max(1, len(answers)),
-        given=Counter(opinion.values()),
-        final=Counter(pair.final for pair in pairs),
-        rho=rank_correlation(queries, opinion, scale),
-        ahead=behind_people(queries, opinion, scale),
-        standing_in=standing_in(queries, opinion, epsilon=judged.epsilon, level=scale.level, topics=scale.topics),
-        favour=favour(pairs, judged.runs, judged.rule, topics=scale.topics),
-    )
-    agreement = agreements(queries, opinion, scale)
-    verdict = verdict_of(figures)
-    return Worth(
+    measured = Worth(
         name=name,
         model=model,
-        verdict=verdict,
-        sentence=f"{name} {sentence_of(verdict, figures, agreement)}.",
+        verdict=OpinionVerdict.UNKNOWN,
+        sentence="",
         n_pairs=len(answers),
         n_unreadable=len(answers) - len(opinion) - len(declined),
         n_declined=len(declined),
         n_compared=len(pairs),
-        given={grade: figures.given[grade] for grade in scale.grades},
-        agreement=agreement,
-        rho=figures.rho,
-        ahead=figures.ahead,
+        given={grade: list(opinion.values()).count(grade) for grade in scale.grades},
+        agreement=agreements(queries, opinion, scale),
+        rho=rank_correlation(queries, opinion, scale),
+        ahead=behind_people(queries, opinion, scale),
         itself=with_itself(readable, scale) if any(len(grades) > 1 for grades in answers.values()) else None,
         grades=scale.grades,
         confusion=confusion(final, opinion, [pair for pair in answers if pair not in declined], scale.grades),
-        standing_in=figures.standing_in,
-        favour=figures.favour,
+        standing_in=standing_in(queries, opinion, epsilon=judged.epsilon, level=scale.level, topics=scale.topics),
+        favour=favour(pairs, judged.runs, judged.rule, topics=scale.topics),
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
+    verdict = verdict_of(measured)
+    return replace(measured, verdict=verdict, sentence=f"{name} {sentence_of(verdict, measured)}.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Figures:
-    """The figures behind the sentence."""
-
-    unreadable: float
-    declined: float
-    given: Counter[int]
-    final: Counter[int]
-    """Final grades of the pairs with both."""
-    rho: Estimate
-    ahead: Estimate
-    standing_in: StandingIn
-    favour: Favour | Undefined
-
-    @property
-    def same(self) -> int | None:
-        """Grade that it gives to nearly everything, unless people do too."""
-        ((grade, times),) = self.given.most_common(1) or ((0, 0),)
-        total = self.given.total()
-        if not total or times < ALWAYS_THE_SAME * total:
-            return None
-        share_of_people = max(self.final.values()) / self.final.total()
-        return grade if share_of_people < times / total else None
-
-
-def verdict_of(figures: _Figures) -> OpinionVerdict:
+def verdict_of(figures: Worth) -> OpinionVerdict:
     """First verdict whose rule holds."""
-    if figures.unreadable + figures.declined > MOST_WITHOUT_GRADE:
+    if figures.n_unreadable + figures.n_declined > MOST_WITHOUT_GRADE * figures.n_pairs:
         return OpinionVerdict.DOES_NOT_JUDGE
-    if figures.final.total() < FEWEST_PAIRS:
+    if figures.n_compared < FEWEST_PAIRS:
         return OpinionVerdict.UNKNOWN
-    if figures.same is not None or not _above(figures.rho):
+    if _same_grade(figures) is not None or not _above(figures.rho):
         return OpinionVerdict.DOES_NOT_JUDGE
     if isinstance(figures.favour, Favour) and figures.favour.gaining:
         return OpinionVerdict.FAVOURS
@@ -265,12 +229,22 @@ def _below(estimate: Estimate) -> bool:
     return not isinstance(high, Undefined) and high < 0
 
 
-def sentence_of(verdict: OpinionVerdict, figures: _Figures, agreement: Sequence[OpinionAgreement]) -> str:
+def _same_grade(figures: Worth) -> int | None:
+    """Grade that it gives to nearly everything, unless people do too."""
+    grade, times = max(figures.given.items(), key=lambda item: item[1])
+    total = sum(figures.given.values())
+    if not total or times < ALWAYS_THE_SAME * total:
+        return None
+    share_of_people = max(sum(row[:-1]) for row in figures.confusion) / figures.n_compared
+    return grade if share_of_people < times / total else None
+
+
+def sentence_of(verdict: OpinionVerdict, figures: Worth) -> str:
     """Clause that follows the opinion's name."""
-    if figures.final.total() < FEWEST_PAIRS and verdict is OpinionVerdict.UNKNOWN:
-        pairs = counted(figures.final.total(), "pair") if figures.final else "no pair"
+    if figures.n_compared < FEWEST_PAIRS and verdict is OpinionVerdict.UNKNOWN:
+        pairs = counted(figures.n_compared, "pair") if figures.n_compared else "no pair"
         return (
-            f"is not measured yet: {pairs} {verb(figures.final.total() or 1, 'has', 'have')} both an opinion and a "
+            f"is not measured yet: {pairs} {verb(figures.n_compared or 1, 'has', 'have')} both an opinion and a "
             f"final grade, and {FEWEST_PAIRS} are needed"
         )
     if verdict is OpinionVerdict.DOES_NOT_JUDGE:
@@ -280,8 +254,8 @@ def sentence_of(verdict: OpinionVerdict, figures: _Figures, agreement: Sequence[
         return _favoured(figures.favour)
     alphas = {
         row.whom: row.between.figures[COMPARED_BY].value
-        for row in agreement
-        if row.binarised_at is None and row.facet == agreement[-1].facet
+        for row in figures.agreement
+        if row.binarised_at is None and row.facet == figures.agreement[-1].facet
     }
     with_people = (
         f"its ordinal alpha with the assessors is {_shown(alphas.get(EACH))}, theirs with each other "
@@ -337,18 +311,16 @@ def _points(value: float) -> str:
     return f"{100 * value:.1f} points"
 
 
-def _why_not(figures: _Figures) -> str:
-    if figures.unreadable + figures.declined > MOST_WITHOUT_GRADE:
-        shares = (figures.unreadable, "cannot be read"), (figures.declined, "say that the pair cannot be judged")
-        reasons = " and ".join(f"{100 * share:.0f}% {reason}" for share, reason in shares if share)
-        return (
-            f"of its answers, {reasons}"
-            if figures.declined
-            else f"{100 * figures.unreadable:.0f}% of its answers cannot be read"
-        )
-    if figures.same is not None:
-        share = figures.given[figures.same] / figures.given.total()
-        return f"it gives grade {figures.same} to {'every pair' if share == 1 else f'{100 * share:.1f}% of the pairs'}"
+def _why_not(figures: Worth) -> str:
+    if figures.n_unreadable + figures.n_declined > MOST_WITHOUT_GRADE * figures.n_pairs:
+        unreadable, declined = figures.n_unreadable / figures.n_pairs, figures.n_declined / figures.n_pairs
+        if not declined:
+            return f"{100 * unreadable:.0f}% of its answers cannot be read"
+        shares = (unreadable, "cannot be read"), (declined, "say that the pair cannot be judged")
+        return "of its answers, " + " and ".join(f"{100 * share:.0f}% {reason}" for share, reason in shares if share)
+    if (grade := _same_grade(figures)) is not None:
+        share = figures.given[grade] / sum(figures.given.values())
+        return f"it gives grade {grade} to {'every pair' if share == 1 else f'{100 * share:.1f}% of the pairs'}"
     return f"its grades do not rise with people's (Spearman's rho {_shown(figures.rho.value)})"
 
 

@@ -151,11 +151,9 @@ def _disputes(outcome: Outcome) -> dict[str, int]:
     assessor could not judge (`in_dispute`, which are `settled`, `open` or `closed` without a grade), and others on
     which an adjudicator decided (`besides`)."""
     differing = {
-        dispute.pair
-        for dispute in outcome.settlement.disputed
-        if len({judgement.grade for judgement in dispute.judgements}) > 1
+        dispute.pair for dispute in outcome.disputed if len({judgement.grade for judgement in dispute.judgements}) > 1
     }
-    differing |= {dispute.pair for dispute in outcome.settlement.disputed if dispute.judgements[0].grade is None}
+    differing |= {dispute.pair for dispute in outcome.disputed if dispute.judgements[0].grade is None}
     return {
         "in_dispute": len(differing),
         "settled": len(differing & outcome.adjudications.keys()),
@@ -347,10 +345,12 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             protocol=protocol,
             training=tuple(_against_gold(study, TRAIN)),
             hidden_gold=tuple(_against_gold(study, HIDDEN)),
-            cleaned=_cleaned(imports),
+            cleaned=counts_of(
+                sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())
+            ),
             structured=_structured(imports),
             words=own_words(study).kinds,
-            unrated=len(_unrated(study)),
+            unrated=_unrated(study),
             topics=_topics(study),
             faceted=study.faceted,
             sampled=sampled_of(measured),
@@ -393,14 +393,6 @@ def _rejected(imports: Sequence[ImportedSource]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted((reason, papers) for reason, papers in total.items() if reason != Rejection.DUPLICATE_ID))
 
 
-def _cleaned(imports: Sequence[ImportedSource]) -> CleanedCounts:
-    """Changes to texts, over all additions to the corpus."""
-    total = Counter[str]()
-    for imported in imports:
-        total.update(imported.facts.get("cleaned", {}))
-    return counts_of(total)
-
-
 def _structured(imports: Sequence[ImportedSource]) -> StructuredAbstracts:
     """The headings, over everything that was added."""
     total = HeadingCount()
@@ -409,10 +401,10 @@ def _structured(imports: Sequence[ImportedSource]) -> StructuredAbstracts:
     return total.found
 
 
-def _unrated(study: Snapshot) -> set[str]:
-    """The queries that were chosen from a sample without a rating."""
+def _unrated(study: Snapshot) -> int:
+    """Number of queries that were chosen from a sample without a rating."""
     unrated = [imported.facts["queries"] for imported in study.imports if imported.what == Source.UNRATED]
-    return set(chain(*unrated)) & {query.query_id for query in study.queries}
+    return len(set(chain(*unrated)) & {query.query_id for query in study.queries})
 
 
 def _topics(study: Snapshot) -> tuple[int, int]:

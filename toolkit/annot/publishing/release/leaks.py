@@ -228,14 +228,10 @@ def _unescape_all(text: str) -> str:
 
 
 def _unescape_url(text: str) -> str:
-    if "%" not in text:
-        return text
     return unquote(re.sub("%0[AaDd]", " ", text))
 
 
 def _unescape_html(text: str) -> str:
-    if "&" not in text:
-        return text
     return html.unescape(re.sub("&#(?:1[03]|[xX]0*[AaDd]);", " ", text))
 
 
@@ -406,8 +402,8 @@ def words_of(text: str) -> list[str]:
 
 def bare(text: str) -> str:
     """Text without case, accents, digits and the characters between words."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    return plain.casefold() if "@" in text else " ".join(words_of(plain)).casefold() or plain.casefold()
+    plain = _folded(text)
+    return plain if "@" in text else " ".join(words_of(plain)) or plain
 
 
 def _database_password(url: str) -> str:

@@ -132,7 +132,7 @@ def release_files(
     texts[CARD_FILE] = dataset_card(
         facts, beir=beir, fields=fields, examples=examples, holds=holds, overrides=overrides
     )
-    notes = (*notes, *_untyped(study), *_unpublished(study), *misfit)
+    notes = (*notes, *_notes_on_topics(study), *misfit)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
@@ -196,10 +196,12 @@ def _topics(study: Snapshot) -> dict[str, str]:
     return {beside: write_query_topics(study.queries, file=beside), **topics}
 
 
-def _unpublished(study: Snapshot) -> Iterator[str]:
-    """Note that fields of topics from their source are left out: they may not be public."""
-    fields = sorted({name for topic in study.texts.values() for name in topic.fields})
-    if fields:
+def _notes_on_topics(study: Snapshot) -> Iterator[str]:
+    """Notes on papers without a type, and on fields of topics that are left out: they may not be public."""
+    untyped = {query.topic_id for query in study.queries if query.paper_type is None} - study.texts.keys()
+    if untyped:
+        yield f"{counted(len(untyped), 'query paper')} without a type: `annot query choose` sets it"
+    if fields := sorted({name for topic in study.texts.values() for name in topic.fields}):
         yield f"other fields of topics are not released: {', '.join(fields)}"
 
 
@@ -207,12 +209,6 @@ def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[st
     """Citations of the papers with a pool, in the format of `annot import --as citations`; no file without any."""
     lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
     return {CITATIONS_FILE: "".join(("citing\tcited\n", *lines))} if lines else {}
-
-
-def _untyped(study: Snapshot) -> Iterator[str]:
-    untyped = {query.topic_id for query in study.queries if query.paper_type is None} - study.texts.keys()
-    if untyped:
-        yield f"{counted(len(untyped), 'query paper')} without a type: `annot query choose` sets it"
 
 
 def _csfcube(

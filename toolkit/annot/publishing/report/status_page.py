@@ -62,15 +62,6 @@ class PersonProgress:
     forecast: AssessorForecast | None
 
 
-@dataclass(frozen=True, slots=True)
-class PairState:
-    """Number of planned pairs in one state."""
-
-    kind: str
-    label: str
-    n: int
-
-
 def page(
     snapshot: Snapshot,
     look: Look | None,
@@ -104,7 +95,7 @@ def page(
         "assessors": assessors,
         "adjudicators": adjudicators,
         "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor.days), default=0),
-        "parts": parts_of(snapshot.outcome),
+        "states": states_of(snapshot.outcome),
         "n_pairs": len(snapshot.outcome.planned),
         "not_drawn": 0 if snapshot.sample is None else sum(not pair.drawn for pair in snapshot.sample.pairs.values()),
         "other_projects": _others(snapshot),
@@ -125,21 +116,21 @@ def page(
         return render(TEMPLATE, values, overrides=overrides)
 
 
-def parts_of(outcome: Outcome) -> tuple[PairState, ...]:
-    """The planned pairs by how far they are; together they are all."""
+def states_of(outcome: Outcome) -> dict[str, int]:
+    """Number of planned pairs in each state that some are in; together they are all."""
     settled = outcome.adjudications.keys() & outcome.planned.keys()
-    agreed = {decision.pair for decision in outcome.settlement.agreed} - settled
+    agreed = {decision.pair for decision in outcome.agreed} - settled
     vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
-    parts = (
-        PairState("agreed", "agreed", len(agreed)),
-        PairState("settled", "settled by an adjudicator", len(settled)),
-        PairState("unjudgeable", "closed without a grade", len(outcome.unjudgeable)),
-        PairState("open", "in dispute, open", len(outcome.open)),
-        PairState("waiting", "returned, waiting for the answer", len(outcome.waiting)),
-        PairState("vacant", "lack an assessor", len(vacant)),
-        PairState("incomplete", "still to be judged", len(set(outcome.incomplete) - vacant)),
-    )
-    return tuple(part for part in parts if part.n)
+    pairs_of = {
+        "agreed": agreed,
+        "settled": settled,
+        "unjudgeable": outcome.unjudgeable,
+        "open": outcome.open,
+        "waiting": outcome.waiting,
+        "vacant": vacant,
+        "incomplete": set(outcome.incomplete) - vacant,
+    }
+    return {state: len(pairs) for state, pairs in pairs_of.items() if pairs}
 
 
 def day(when: date) -> str:
