@@ -14,8 +14,8 @@ from annot.pools.pool_design import (
     apply_overrides,
     design_differences,
     design_of_settings,
+    leave_out,
     recorded_designs,
-    without,
 )
 from annot.pools.pooling import (
     MethodShare,
@@ -205,7 +205,7 @@ def test_what_the_settings_leave_out_does_not_take_part() -> None:
 
 def test_methods_that_are_left_out_are_on_record_so() -> None:
     assert DESIGN.ranked_methods == ("bm25", "dense")
-    assert without(DESIGN, ["dense", "never"]) == replace(DESIGN, methods=("bm25", CITED), without=("dense", "old"))
+    assert leave_out(DESIGN, ["dense", "never"]) == replace(DESIGN, methods=("bm25", CITED), without=("dense", "old"))
 
 
 def test_a_recorded_design_is_that_of_the_draw_and_an_imported_pool_has_none() -> None:
