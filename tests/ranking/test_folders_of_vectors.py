@@ -168,6 +168,8 @@ def test_rows_are_read_from_the_source_where_there_is_one() -> None:
             read.append(rows)
             return made("abc").matrix[rows]
 
-    (found,) = vectors.rank(made("abc", source=Source()), ["a"], corpus=strings_of("abc"), depths=np.array([2]))
+    sourced = made("abc", source=Source())
+    queries = vectors.vectors_named(sourced, ["a"])
+    (found,) = vectors.nearest(sourced, queries, corpus=strings_of("abc"), depths=np.array([2]))
     assert [doc.doc_id for doc in found] == ["a", "b"]
     assert read

@@ -46,7 +46,7 @@ def engine_run(study: Study) -> tuple[Path, dict[str, list[str]], str]:
     return path, rankings, by_hand
 
 
-def top_up(ws: Workspace, file: Path, *, grow: bool) -> pool.PoolGrowth:
+def top_up(ws: Workspace, file: Path, *, grow: bool) -> drawn_pools.PoolGrowth:
     return pool.top_up(
         ws,
         method=METHOD,
