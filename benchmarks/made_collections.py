@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from annot.base.records import Qrel, ScoredDoc
-from annot.measuring.evaluation.measures import evaluate
+from annot.measuring.evaluation.measures import MeasureSelection, evaluate
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 
 AT_ONCE = 500
@@ -187,10 +187,8 @@ def _of_judged(whole: JudgedWhole) -> Collection:
                 for query_id, ranking in rankings.items()
             },
             qrels,
-            convention=convention,
-            relevant_from=whole.relevant_from,
+            MeasureSelection(convention, names, whole.relevant_from),
             ties="order",
-            measures=names,
         ).queries
         for rankings in (best, *whole.rankings.values())
     ]

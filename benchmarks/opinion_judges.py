@@ -190,7 +190,7 @@ class Planted:
             OpinedPair(*pair, int(grade), 0, 1.0, lengths.get(pair[1], 0))
             for pair, grade in zip(self.pairs, self.final, strict=True)
         ]
-        self.ranked = RankedPairs.of(opined, whole.rankings, self.judged.rule, topics=whole.topics)
+        self.ranked = RankedPairs(opined, whole.rankings, self.judged.rule, topics=whole.topics)
         by_people = self.ranked.favour(self.final.astype(np.float64), self.judged.rule)
         assert not isinstance(by_people, Undefined)
         worse = [one.run for one in by_people.runs[len(by_people.runs) // 2 :]]
@@ -237,7 +237,7 @@ class Planted:
             OpinedPair(query_id, doc_id, int(grade), 0, 1 / pi[query_id][doc_id], self.judged.lengths.get(doc_id, 0))
             for (query_id, doc_id), grade in zip([self.pairs[one] for one in at], self.final[at], strict=True)
         ]
-        return np.array(at), RankedPairs.of(opined, self.judged.runs, self.judged.rule, topics=self.whole.topics)
+        return np.array(at), RankedPairs(opined, self.judged.runs, self.judged.rule, topics=self.whole.topics)
 
     def held(self, opinion: np.ndarray, name: str, *, topics: frozenset[str] | None = None) -> Worth:
         """The judge against people. topics: those of a small study; None takes all."""
@@ -257,16 +257,15 @@ class Planted:
     def redrawn(self, opinion: np.ndarray) -> bool:
         """Whether the plain rule names a run: what it gains beyond opinions redrawn within each final grade."""
         return bool(
-            _PlainRule.of(self.ranked).favour(opinion.astype(np.float64), replace(self.judged.rule, least=0.0)).gaining
+            _PlainRule(self.ranked).favour(opinion.astype(np.float64), replace(self.judged.rule, least=0.0)).gaining
         )
 
 
 class _PlainRule(RankedPairs):
     """Alike are all pairs of one query and one final grade."""
 
-    @staticmethod
-    def of(ranked: RankedPairs) -> _PlainRule:  # type: ignore[override]
-        return _PlainRule(**{name: getattr(ranked, name) for name in RankedPairs.__slots__})
+    def __init__(self, ranked: RankedPairs) -> None:
+        self.__dict__.update(ranked.__dict__)
 
     def alike(self, row: int, opinion: np.ndarray) -> np.ndarray:
         return self.same

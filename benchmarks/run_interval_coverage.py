@@ -115,7 +115,7 @@ from annot.base.stats.inference import (
     interval_of_mean,
 )
 from annot.base.stats.values import Interval
-from annot.measuring.evaluation.comparisons import compare_runs
+from annot.measuring.evaluation.comparisons import ComparedTopics, compare_runs
 from annot.publishing.report.cells import WIDEST
 from made_collections import DESIGNS, Collection, beta_like, judged, made
 from scipy.special import nctdtrinc, stdtrit
@@ -288,13 +288,15 @@ def printed(collection: Collection, topics: int, studies: int) -> str:
         pairs, _ = compare_runs(
             "all",
             {f"{run}": values[run][row][:, None] for run in range(len(values))},
-            np.ones((topics, 1)),
-            reach=Reach(float(highest), float(weight) / Reach(1.0, 1.0).weight),
-            unit="query",
+            ComparedTopics(
+                np.ones((topics, 1)),
+                Reach(float(highest), float(weight) / Reach(1.0, 1.0).weight),
+                unit="query",
+                level=LEVEL,
+                seed=1,
+            ),
             convention="trec",
             measure="AP",
-            level=LEVEL,
-            seed=1,
         )
         for pair in pairs:
             if isinstance(pair.interval, Interval):

@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from annot.base.records import nested
@@ -38,7 +37,6 @@ from annot.study.workspace import Workspace
 
 SYSTEMS = ("fabs_cbow200", "fabs_tfidfcbow200", "whole_cbow200", "whole_tfidfcbow200")
 CONVENTION, MEASURE = primary_of(Settings())
-HOW: Any = {"convention": CONVENTION, "relevant_from": 2}
 
 
 def main() -> None:
@@ -68,7 +66,7 @@ def main() -> None:
                 run.make(ws.replaced("word_vectors", sample=size, seed=seed), systems=SYSTEMS, advance=_silent)
                 runs = read_run_files(ws)
                 for name in SYSTEMS:
-                    for query in evaluate(runs[name], qrels, ties="order", **HOW).queries:
+                    for query in evaluate(runs[name], qrels, MeasureSelection(CONVENTION, (), 2), ties="order").queries:
                         above[name][query.query_id] += (query.values[MEASURE] - floor[query.query_id]) / (
                             options.draws if size else 1
                         )

@@ -35,11 +35,11 @@ def demo_material() -> Material:
     corpus = {paper.paper_id: paper for paper in papers()}
     truth = latents()
     queries = tuple(
-        Query(f"{one.paper_id}-{facet}", one.paper_id, facet, _sentences(corpus[one.paper_id].labels or (), facet))
-        for one in query_papers()
-        for facet in one.facets
+        Query(f"{paper_id}-{facet}", paper_id, facet, _sentences(corpus[paper_id].labels or (), facet))
+        for paper_id, facets in query_papers().items()
+        for facet in facets
     )
-    pools = {one.paper_id: _pool(one.paper_id, tuple(corpus), corpus[one.paper_id].citations) for one in query_papers()}
+    pools = {paper_id: _pool(paper_id, tuple(corpus), corpus[paper_id].citations) for paper_id in query_papers()}
     judgements, decisions = [], []
     for place, query in enumerate(queries):
         for entry in pools[query.topic_id].entries:

@@ -23,10 +23,10 @@ from annot.base.records import (
     ScoredDoc,
 )
 from annot.base.stats.inference import generator
+from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.formats.trec import write_run
 from annot.judging.plan_on_record import plan_sha256, write_plan
 from annot.pools.drawn_pools import write_pools
-from annot.steps.corpus import write_corpus_manifest
 from annot.steps.setup import init
 from annot.store import adjudications, facet_labels, judgements, people, pools
 from annot.store import pools as stored_queries

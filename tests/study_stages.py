@@ -51,7 +51,7 @@ COLLECTION = {
     "published": "2031-02-03",
 }
 METHODS = [*TERM_AND_EMBEDDING_METHODS, "lsa", "cited"]
-QUERY_PAPERS = [(one.paper_id, one.facets) for one in simulated_people.query_papers()]
+QUERY_PAPERS = [*simulated_people.query_papers().items()]
 ENVIRONMENT = ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY", "ANNOT_DATABASE", "ANNOT_WORKSPACE")
 
 

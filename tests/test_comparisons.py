@@ -24,15 +24,8 @@ def compared(values: dict[str, np.ndarray]):
     sums = {run: of_run.sum(axis=1, keepdims=True) for run, of_run in values.items()}
     papers, facets = next(iter(values.values())).shape
     sizes = np.full((papers, 1), float(facets))
-    how = {
-        "reach": None,
-        "unit": "query paper",
-        "convention": "csfcube",
-        "measure": "NDCG%20",
-        "level": 0.95,
-        "seed": 4,
-    }
-    return compare_runs("together", sums, sizes, **how)
+    on = comparisons.ComparedTopics(sizes, None, "query paper", level=0.95, seed=4)
+    return compare_runs("together", sums, on, convention="csfcube", measure="NDCG%20")
 
 
 def alike(rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -35,8 +35,9 @@ def compared(
 ) -> tuple[tuple[RunComparison, ...], Verdict]:
     """values: by run, of each paper, or its sums in each fold."""
     sums = {run: of.reshape(len(of), -1) for run, of in values.items()}
-    how = {"reach": None, "unit": "query paper", "convention": "trec", "measure": "AP", "level": 0.95, "seed": 1}
-    return compare_runs("m", sums, np.ones((len(next(iter(sums.values()))), 1)) if sizes is None else sizes, **how)
+    sizes = np.ones((len(next(iter(sums.values()))), 1)) if sizes is None else sizes
+    on = comparisons.ComparedTopics(sizes, None, "query paper", level=0.95, seed=1)
+    return compare_runs("m", sums, on, convention="trec", measure="AP")
 
 
 def test_two_runs_on_six_papers() -> None:

@@ -9,6 +9,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
+from annot.measuring.evaluation.comparisons import ComparedTopics
 from annot.measuring.evaluation.evaluated import (
     CHANCE,
     DEV,
@@ -93,7 +94,8 @@ def test_a_run_is_above_chance_by_a_test_that_six_papers_can_pass(
     average = average_of(set(names), "m", {}, None, "plain")
     line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), len(ahead), {}, {})
     sums = average.sums(dict(zip(names, ahead, strict=True)))
-    (found,) = _beside_chance([line], {"run": (sums, 0 * sums)}, average, None, level=0.95, seed=1)
+    topics = ComparedTopics(average.sizes(), None, average.unit, level=0.95, seed=1)
+    (found,) = _beside_chance([line], {"run": (sums, 0 * sums)}, topics)
     assert found.above_chance is above
     assert isinstance(found.over_chance, Interval) is interval
     if isinstance(found.over_chance, Interval) and max(ahead) < 0:

@@ -25,8 +25,8 @@ def compared(values: np.ndarray, *, level: float = 0.95) -> tuple[RunComparison,
     """values: shape (runs, topics)."""
     sums = {f"run{at}": of_run[:, None] for at, of_run in enumerate(values)}
     sizes = np.ones((values.shape[1], 1))
-    how = {"unit": "query", "convention": "trec", "measure": "AP", "seed": 3, "level": level}
-    return compare_runs("all", sums, sizes, reach=REACH, **how)[0]  # type: ignore[arg-type]
+    on = comparisons.ComparedTopics(sizes, REACH, "query", level=level, seed=3)
+    return compare_runs("all", sums, on, convention="trec", measure="AP")[0]
 
 
 def rarely_found(rng: np.random.Generator, topics: int) -> np.ndarray:

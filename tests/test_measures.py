@@ -20,12 +20,12 @@ from annot.measuring.evaluation.measures import (
     MeasureSelection,
     columns,
     conventions_for,
-    evaluate,
     mean_over_folds,
     single_assessor_ceiling,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from measured_runs import evaluate
 
 
 def qrels_of(*grades: int, query_id: str = "1-method") -> list[Qrel]:

@@ -16,7 +16,6 @@ from annot.measuring.evaluation.measures import (
     MeasureSelection,
     columns,
     conventions_for,
-    evaluate,
     expected,
     expected_by_query,
     family_of,
@@ -28,6 +27,7 @@ from annot.measuring.evaluation.measures import (
     single_assessor_ceiling,
     tied,
 )
+from measured_runs import evaluate
 
 LOG3 = math.log2(3)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from annot.base.stats.inference import jackknife_interval
 from annot.base.stats.values import Interval
-from annot.measuring.evaluation.comparisons import RunComparison, compare_runs
+from annot.measuring.evaluation.comparisons import ComparedTopics, RunComparison, compare_runs
 from annot.measuring.evaluation.evaluated import PLAIN, RunMeasures, _beside_chance, average_of
 
 
@@ -16,8 +16,8 @@ def always_ahead(papers: int) -> RunComparison:
     """One run is ahead of another on every paper, by a little more or less."""
     lead = np.linspace(0.2, 0.3, papers)[:, None]
     sums = {"a": 0.3 + lead, "b": np.full((papers, 1), 0.3)}
-    how = {"reach": None, "unit": "query paper", "convention": "trec", "measure": "AP", "level": 0.95, "seed": 1}
-    ((found,), _) = compare_runs("m", sums, np.ones((papers, 1)), **how)  # type: ignore[arg-type]
+    on = ComparedTopics(np.ones((papers, 1)), None, "query paper", level=0.95, seed=1)
+    ((found,), _) = compare_runs("m", sums, on, convention="trec", measure="AP")
     return found
 
 
@@ -45,7 +45,9 @@ def test_a_lead_over_chance_is_between_minus_one_and_one() -> None:
     line = RunMeasures("trec", "m", "run", PLAIN, 4, 4, {}, {})
     average = average_of(set(names), "m", {}, None, "plain")
     sums = {"run": (average.sums(dict(zip(names, ahead.tolist(), strict=True))), np.zeros((4, 1)))}
-    found = _beside_chance([line], sums, average, None, level=0.95, seed=1)[0].over_chance
+    found = _beside_chance([line], sums, ComparedTopics(average.sizes(), None, average.unit, level=0.95, seed=1))[
+        0
+    ].over_chance
     expected = jackknife_interval(ahead.mean(), (ahead.sum() - ahead) / 3, level=0.95, least=-1.0, most=1.0)
     assert isinstance(found, Interval)
     assert isinstance(expected, Interval)

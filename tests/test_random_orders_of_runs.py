@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 from annot.base.records import ScoredDoc
-from annot.measuring.evaluation.comparisons import ALPHA, p_over_chance
+from annot.measuring.evaluation.comparisons import ALPHA, ComparedTopics
 from annot.measuring.evaluation.measures import (
     MEASURES,
     GradedList,
@@ -26,6 +26,10 @@ DOCUMENTS = ("a", "b", "c", "d", "e", "f")
 GRADES = {"a": 3, "c": 2, "d": 0, "z": 2}
 """`b`, `e` and `f` are not judged, and no run ranks `z`."""
 THEIRS = {"AP": "map", "nDCG": "ndcg", "Rprec": "Rprec", "P@5": "P_5", "RR": "recip_rank"}
+
+
+def over_chance(sums: dict[str, np.ndarray], topics: int) -> dict[str, float]:
+    return ComparedTopics(np.ones((topics, 1)), None, "query", level=0.95, seed=1).p_over_chance(sums)
 
 
 def chance(convention: str, length: int, *names: str, graded: dict[str, int] = GRADES) -> Values:
@@ -130,7 +134,7 @@ def test_random_runs_are_called_better_than_chance_in_one_study_of_forty_at_most
             values = measured("trec", "AP", GradedList(orders[:, :length], judged, 2))
             for run, value in enumerate(values.tolist()):
                 sums[f"r{run}"][topic] = value - floor
-        p_values = p_over_chance(sums, np.ones((topics, 1)), seed=1)
+        p_values = over_chance(sums, topics)
         false += any(p <= ALPHA and sums[run].sum() > 0 for run, p in p_values.items())
     assert false <= studies * ALPHA / 2 + 3 * math.sqrt(studies * ALPHA / 2)
 
@@ -141,6 +145,6 @@ def test_a_lead_over_chance_is_corrected_for_the_number_of_runs() -> None:
     rows = draw.normal(size=(60, 12))
     best = int(rows.mean(axis=1).argmax())
     every = {f"r{at}": row[:, None] for at, row in enumerate(rows)}
-    alone = p_over_chance({"r": every[f"r{best}"]}, np.ones((12, 1)), seed=1)["r"]
-    among = p_over_chance(every, np.ones((12, 1)), seed=1)[f"r{best}"]
+    alone = over_chance({"r": every[f"r{best}"]}, 12)["r"]
+    among = over_chance(every, 12)[f"r{best}"]
     assert alone < ALPHA < among

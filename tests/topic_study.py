@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import tomlkit
 from annot.base.records import WHOLE, Adjudication, Assignment, Judgement, Paper, Query, ScoredDoc, Topic
+from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.formats.trec import write_run
-from annot.steps.corpus import write_corpus_manifest
 from annot.steps.setup import init
 from annot.store import facet_labels, people
 from annot.store import pools as stored_queries

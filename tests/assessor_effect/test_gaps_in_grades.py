@@ -11,9 +11,9 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel
 from annot.base.stats.values import Undefined, to_json
-from annot.measuring.evaluation.measures import evaluate
 from annot.publishing.report.sections.assessors import ranking_rows
 from graded_runs import SETTINGS, assessor_effect_on_runs, comparison, final_of, in_order, judged, means, study
+from measured_runs import evaluate
 from scipy import stats
 
 

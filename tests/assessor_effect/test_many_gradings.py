@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from annot.base.records import Qrel
 from annot.measuring.assessor_effect import random_grades
-from annot.measuring.evaluation.measures import MEASURES, GradedList, evaluate, measured
+from annot.measuring.evaluation.measures import MEASURES, GradedList, measured
 from graded_runs import cell, in_order
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from measured_runs import evaluate
 
 
 @hypothesis_settings(max_examples=40, deadline=None)

@@ -12,8 +12,8 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
 from annot.measuring import assessor_effect
 from annot.measuring.assessor_effect import random_grades
-from annot.measuring.evaluation.measures import evaluate
 from graded_runs import SETTINGS, assessor_effect_on_runs, cell, comparison, final_of, in_order, judged, means, study
+from measured_runs import evaluate
 from scipy import stats
 
 QUERIES = tuple(f"q{at:02}" for at in range(10))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.stats.inference import (
-    clustered_interval,
     clusters_of,
     fences,
     fewest_for_median,
@@ -101,15 +100,15 @@ def test_queries_of_which_nothing_was_counted_are_left_out_of_a_share() -> None:
 
 
 def test_an_interval_by_units_has_students_t_and_ends_at_the_range() -> None:
-    influence = np.array([0.1, 0.1, -0.2, 0.0])
+    values = 0.2 + 4 * np.array([0.1, 0.1, -0.2, 0.0])
     t = float(stats.t.ppf(0.95, 3))
     half = t * math.sqrt((0.01 + 0.01 + 0.04) * 4 / 3)
-    assert ends(clustered_interval(0.2, influence, range(4), level=0.9, most=9)) == pytest.approx(
-        (0.2 - half, 0.2 + half)
-    )
-    assert ends(clustered_interval(0.2, influence, range(4), level=0.9, most=0.3)) == (-0.3, 0.3)
-    few = clustered_interval(0.2, influence, range(4), level=0.9, most=1, topics=[1, 1, 2, 3])
-    assert few == Undefined("3 query papers: an interval over query papers needs 4")
+    found = mean_by_queries(values, range(4), level=0.9, most=9)
+    assert found.value == pytest.approx(0.2)
+    assert ends(found.interval) == pytest.approx((0.2 - half, 0.2 + half))
+    assert ends(mean_by_queries(values, range(4), level=0.9, most=0.3).interval) == (-0.3, 0.3)
+    few = mean_by_queries(values, range(4), level=0.9, most=1, topics=[1, 1, 2, 3])
+    assert few.interval == Undefined("3 query papers: an interval over query papers needs 4")
     nothing = mean_by_queries(np.array([]), [], level=0.9, most=1)
     assert nothing.value == Undefined("no judgements")
     mean = mean_by_queries(np.array([0.0, 1, 2, 5]), range(4), level=0.95, most=9)

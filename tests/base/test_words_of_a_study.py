@@ -10,7 +10,7 @@ from annot.base.stats.values import Interval
 from annot.base.templating import environment
 from annot.cli.commands import called_in
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.tables import Column, Columns, of_facet
+from annot.publishing.report.tables import Column, Columns, facet_column
 from annot.study import snapshot
 from annot.study.workspace import Workspace
 from study_stages import copied
@@ -56,9 +56,9 @@ def test_units_alpha_and_reasons_follow_them() -> None:
 
 
 def test_a_facet_is_a_column_where_facets_are_judged_and_always_in_the_data() -> None:
-    assert (of_facet(str).heading, of_facet(str).field) == ("Facet", "facet")
+    assert (facet_column(str).heading, facet_column(str).field) == ("Facet", "facet")
     with calling(lambda: OF_TEXTS):
-        assert (of_facet(str).heading, of_facet(str).field) == ("", "facet")
+        assert (facet_column(str).heading, facet_column(str).field) == ("", "facet")
 
 
 def test_a_column_of_query_papers_is_one_of_topics_and_keeps_its_name_in_the_data() -> None:

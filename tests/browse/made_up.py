@@ -21,7 +21,7 @@ from annot.base.records import (
 from annot.base.settings import CollectionSettings, Settings
 from annot.formats.trec import Match
 from annot.measuring.evaluation.comparisons import error_cases
-from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data
+from annot.publishing.browse_page import BrowsedErrors, BrowsedRun, page, page_data
 from annot.store.adjudications import SourcedAdjudication
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
@@ -117,7 +117,7 @@ def made_up_page(
         papers=papers,
         labels={paper_id: [LABELS[at % 4] for at in range(SENTENCES)] for paper_id in papers},
         measure="NDCG%20",
-        errors=Errors(error_cases(runs, snapshot.outcome.qrels, relevant_from=2), {}) if graded else None,
+        errors=BrowsedErrors(error_cases(runs, snapshot.outcome.qrels, relevant_from=2), {}) if graded else None,
     )
     return page(
         data,

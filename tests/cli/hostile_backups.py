@@ -169,7 +169,6 @@ HOSTILE = {
     "a folder that git takes for its own": Hostile(bare_repository, "a git folder"),
     "a server of the program's own": Hostile(file("files/.annot/studios/a1/elsewhere.json", "{}"), BELONGS),
     "backups in the backup": Hostile(file("files/backups/x.tar.gz"), BELONGS),
-    "a restore in the restore": Hostile(file("files/.annot-restore-x/new.db"), BELONGS),
     "a file above the folder": Hostile(file("files/../../foreign/key"), BELONGS),
     "a file of a path from the root": Hostile(file("/etc/annot"), BELONGS),
     "a file of no folder": Hostile(file("key"), BELONGS),

@@ -46,7 +46,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     def connect(_ws: Workspace, *, person: str | None = None) -> Iterator[Server]:
         yield standing
 
-    monkeypatch.setattr(invite, "connect", connect)
+    monkeypatch.setattr(invite.servers, "connect", connect)
     monkeypatch.setenv("LABEL_STUDIO_URL", URL)
     monkeypatch.setenv("ANNOT_ALLOW", URL)
     return standing

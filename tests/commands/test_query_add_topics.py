@@ -210,8 +210,8 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     )
     monkeypatch.setattr("annot.formats.topics.id_fault", lambda _: "")
     read = read_topics(registered)
-    assert read.topics[0].topic == Topic("7", "short", "What is it?", None, {"about": json.dumps(["a", "b"])})
-    assert read.topics[1].topic == Topic("8/a", "other", None, None, {"about": "[]"})
+    assert read.topics[0][1] == Topic("7", "short", "What is it?", None, {"about": json.dumps(["a", "b"])})
+    assert read.topics[1][1] == Topic("8/a", "other", None, None, {"about": "[]"})
     assert read.form == "ir_datasets"
 
 

@@ -78,7 +78,7 @@ def test_a_lot_without_faults_leaves_no_file_of_rejects_and_a_dry_one_none_at_al
 
 def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "AT_ONCE", 2)
-    monkeypatch.setattr(adding, "TOLD", 2)
+    monkeypatch.setattr(adding, "MOST_KEPT_FAULTS", 2)
     monkeypatch.setattr(adding, "MOST", 0)
     brought = read(tmp_path, *LINES, *LINES[:1], line("d", GOOD))
     assert brought.marks.ids.to_pylist() == ["a", "b", "c", "a", "d"]
@@ -164,7 +164,7 @@ def piece_read(name: str, places: int, read: int, *faults: tuple[int, str], form
 
 
 def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -> None:
-    found = Rejects("paper", most_told=3)
+    found = Rejects("paper", most_shown=3)
     scratch = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     for path, piece in zip(scratch, (0, 1), strict=True):
         path.write_text(json.dumps({"piece": piece, "place": 2, "reason": "no field"}) + "\n")
@@ -181,7 +181,7 @@ def test_places_of_rejects_go_on_from_piece_to_piece_of_a_file(tmp_path: Path) -
         ("f", 2, "no field"),
         ("f", 12, "no field"),
     ]
-    assert Rejects("paper", most_told=1).write(out) is None
+    assert Rejects("paper", most_shown=1).write(out) is None
 
 
 def refusal(of: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
@@ -195,25 +195,25 @@ def refusal(of: Rejects, *pieces: PieceRead) -> tuple[str, tuple[str, ...]]:
 
 
 def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert refusal(Rejects("paper", most_told=1), piece_read("f", 0, 0)) == (
+    assert refusal(Rejects("paper", most_shown=1), piece_read("f", 0, 0)) == (
         "f: no paper can be read",
         ("f: the file is empty, or has only blank lines",),
     )
-    assert refusal(Rejects("paper", most_told=1), piece_read("f", 1, 0, (1, "bad")), piece_read("g", 1, 1)) == (
+    assert refusal(Rejects("paper", most_shown=1), piece_read("f", 1, 0, (1, "bad")), piece_read("g", 1, 1)) == (
         "f: no paper can be read",
         ("f:1: bad",),
     )
     monkeypatch.setattr(adding, "MOST_FAULTS", 3)
     faults = tuple((place, "bad") for place in range(1, 5))
-    message, told = refusal(Rejects("paper", most_told=1), piece_read("f", 9, 0, *faults[:3]))
+    message, told = refusal(Rejects("paper", most_shown=1), piece_read("f", 9, 0, *faults[:3]))
     assert message == "f: the first 3 records cannot be read, reading stopped"
     assert told == ("f: no field in each of 3 records; the first: f:1: bad",)
-    Rejects("paper", most_told=1).count((piece_read("f", 9, 1, *faults),), None)
-    assert refusal(Rejects("paper", most_told=1), piece_read("f", 9, 0, *faults[:2]))[0] == "f: no paper can be read"
+    Rejects("paper", most_shown=1).count((piece_read("f", 9, 1, *faults),), None)
+    assert refusal(Rejects("paper", most_shown=1), piece_read("f", 9, 0, *faults[:2]))[0] == "f: no paper can be read"
 
 
 def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) -> None:
-    found = Rejects("paper", most_told=5)
+    found = Rejects("paper", most_shown=5)
     broken = ((2, BrokenRecord("no id", ("a", "b"), "{\ud800}")), (4, BrokenRecord("no id", ("c",), "[]")))
     found.take_spread(Spread("part", 4, 2, broken), tmp_path / "s.jsonl")
     found.take_spread(Spread("other", 1, 1, ()), tmp_path / "t.jsonl")
@@ -232,7 +232,7 @@ def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_c
     for number in range(12):
         other.reject(number + 1, BrokenRecord(f"reason {number}", (f"fault {number}", "another"), ""))
     other.reject(1, BrokenRecord("not valid JSON", ("not valid JSON: again",), ""))
-    message, told = refusal(Rejects("paper", most_told=1), one, other)
+    message, told = refusal(Rejects("paper", most_shown=1), one, other)
     assert message == "f: no paper can be read"
     assert told[0] == "f: not valid JSON in each of 901 records; the first: f:1: not valid JSON: at 1"
     assert told[1] == "f:1301: fault 0"
@@ -240,8 +240,8 @@ def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_c
 
 
 def test_a_file_without_a_record_has_no_line_or_no_paper() -> None:
-    assert refusal(Rejects("paper", most_told=1), piece_read("f", 0, 0, form="acl"))[1] == ("f: found no paper",)
-    assert refusal(Rejects("citation", most_told=1), piece_read("f", 0, 0, form="two columns"))[1] == (
+    assert refusal(Rejects("paper", most_shown=1), piece_read("f", 0, 0, form="acl"))[1] == ("f: found no paper",)
+    assert refusal(Rejects("citation", most_shown=1), piece_read("f", 0, 0, form="two columns"))[1] == (
         "f: the file is empty, or has only blank lines",
     )
 

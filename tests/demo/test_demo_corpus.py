@@ -94,22 +94,22 @@ def test_some_papers_cite_outside_the_corpus_and_most_cite_their_own_problem() -
 
 def test_query_papers_have_two_facets_with_sentences_spread_over_years_and_problems() -> None:
     assert len(QUERIES) >= 8
-    assert 16 <= sum(len(query.facets) for query in QUERIES) <= 20
-    for query in QUERIES:
-        assert len(set(query.facets)) == 2
-        assert set(query.facets) <= facets_of(query.paper_id), query
-    counts = Counter(facet for query in QUERIES for facet in query.facets)
+    assert 16 <= sum(map(len, QUERIES.values())) <= 20
+    for paper_id, facets in QUERIES.items():
+        assert len(set(facets)) == 2
+        assert set(facets) <= facets_of(paper_id), paper_id
+    counts = Counter(facet for facets in QUERIES.values() for facet in facets)
     assert set(counts) == set(Settings().facets)
     assert max(counts.values()) - min(counts.values()) <= 1
-    assert len({LATENTS[query.paper_id].problem for query in QUERIES}) == len(QUERIES)
-    years = [BY_ID[query.paper_id].year or 0 for query in QUERIES]
+    assert len({LATENTS[paper_id].problem for paper_id in QUERIES}) == len(QUERIES)
+    years = [BY_ID[paper_id].year or 0 for paper_id in QUERIES]
     assert years == sorted(years)
     for first, last in PERIODS:
         assert any(first <= year <= last for year in years), (first, last)
 
 
 def test_some_query_paper_cites_outside_the_corpus() -> None:
-    assert any(cited not in BY_ID for query in QUERIES for cited in BY_ID[query.paper_id].citations)
+    assert any(cited not in BY_ID for paper_id in QUERIES for cited in BY_ID[paper_id].citations)
 
 
 def test_each_problem_differs_in_method_and_has_opposite_findings() -> None:

@@ -45,21 +45,21 @@ def pools() -> dict[str, list[str]]:
     """About 25 documents a query paper, as pooling would find them: those cited and the nearest by words."""
     texts = {paper.paper_id: (paper.title, *paper.sentences) for paper in PAPERS}
     found = {}
-    for query in simulated_people.query_papers():
-        own = texts[query.paper_id]
-        cited = [doc for paper in PAPERS if paper.paper_id == query.paper_id for doc in paper.citations if doc in texts]
-        near = sorted(set(texts) - {query.paper_id}, key=lambda doc: (-common_words(own, texts[doc]), doc))
-        found[query.paper_id] = [*cited, *(doc for doc in near if doc not in cited)][:25]
+    for paper_id in simulated_people.query_papers():
+        own = texts[paper_id]
+        cited = [doc for paper in PAPERS if paper.paper_id == paper_id for doc in paper.citations if doc in texts]
+        near = sorted(set(texts) - {paper_id}, key=lambda doc: (-common_words(own, texts[doc]), doc))
+        found[paper_id] = [*cited, *(doc for doc in near if doc not in cited)][:25]
     return found
 
 
 @pytest.fixture(scope="module")
 def pairs(pools: dict[str, list[str]]) -> list[tuple[str, str, float]]:
     return [
-        (f"{query.paper_id}-{facet}", doc, latent_relevance(query.paper_id, facet, doc, LATENTS))
-        for query in simulated_people.query_papers()
-        for facet in query.facets
-        for doc in pools[query.paper_id]
+        (f"{paper_id}-{facet}", doc, latent_relevance(paper_id, facet, doc, LATENTS))
+        for paper_id, facets in simulated_people.query_papers().items()
+        for facet in facets
+        for doc in pools[paper_id]
     ]
 
 

@@ -45,8 +45,8 @@ def test_a_sentence_has_as_many_first_words_as_it_has_words_up_to_three(sentence
 def test_a_word_that_no_attribute_has_is_no_word_of_the_model() -> None:
     reader = AttributeReader({"w:model": 4, "f1:model": 5})
     for sentence in ("7", "unknown", "7 unknown 8"):
-        assert reader.read([sentence], np.array([1])).attributes.tolist() == []
-    assert reader.read(["Model 7"], np.array([1])).attributes.tolist() == [4, 5]
+        assert reader.read([sentence], np.array([1]))[1].tolist() == []
+    assert reader.read(["Model 7"], np.array([1]))[1].tolist() == [4, 5]
 
 
 def test_a_cue_is_before_or_after_in_the_same_abstract_alone() -> None:
@@ -89,6 +89,6 @@ def test_numbers_are_those_of_the_attributes_that_the_model_has(seed: int, share
     found = AttributeReader(model).read(sentences, np.array([len(one) for one in read]))
     expected = [[model[part] for part in row if part in model] for one in read for row in features(one)]
     numbers: list[list[int]] = [[] for _ in sentences]
-    for sentence, attribute in zip(found.sentences.tolist(), found.attributes.tolist(), strict=True):
+    for sentence, attribute in zip(*(column.tolist() for column in found), strict=True):
         numbers[sentence].append(attribute)
     assert [Counter(row) for row in numbers] == [Counter(row) for row in expected]

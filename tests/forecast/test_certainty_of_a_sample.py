@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,16 +18,17 @@ from annot.measuring.forecast.sample import (
     SHARES,
     Certainty,
     ExpectedStudy,
+    FilledIn,
     JudgedQueries,
     MeasuredDesign,
     assumed,
     certainty,
-    filled_in,
     grid,
     half_width,
 )
-from annot.measuring.sampled.estimates import estimates, pools_of
+from annot.measuring.sampled.estimates import pools_of
 from annot.pools.pooling import SampleRule, frozen_ranks, probabilities
+from measured_runs import estimates
 
 QUERIES, DOCUMENTS, DRAWS = 8, 40, 60
 RULE = SampleRule(seed=1, across="query", floor=0.05, unranked=1.0)
@@ -195,6 +197,22 @@ def test_the_range_is_narrower_with_more_topics_and_never_within_a_tenth() -> No
     assert widths[1] < widths[0]
 
 
+def filled_in(known: Any, features: Any, drawn_with: Any, *, highest: int) -> FilledIn:
+    member = family_of("trec", "nDCG")
+    assert member is not None
+    design = MeasuredDesign(
+        *member,
+        relevant_from=1,
+        highest=highest,
+        predict=False,
+        topics=len(known),
+        level=0.95,
+        redraws=1,
+        seed=1,
+    )
+    return FilledIn(JudgedQueries(known, {}, features, {}, drawn_with), design)
+
+
 def test_grades_are_filled_in_as_frequent_as_they_are() -> None:
     """Every fifth document far down is relevant, nearly every one at the top, where nearly all that is drawn is."""
     rng = np.random.default_rng(5)
@@ -211,7 +229,7 @@ def test_grades_are_filled_in_as_frequent_as_they_are() -> None:
         for name, of in whole.items()
     }
     features = {name: {doc_id: (float(at < 10), float(at)) for at, doc_id in enumerate(ids)} for name in queries}
-    filled = filled_in(known, features, pi, highest=3, relevant_from=1, seed=1)
+    filled = filled_in(known, features, pi, highest=3)
     assert filled.incomplete
     fills = [filled.grades(at) for at in range(20)]
     for least in (1, 3):
@@ -235,9 +253,7 @@ def test_queries_with_many_relevant_documents_are_filled_in_with_more() -> None:
     ids = [f"d{at:02}" for at in range(50)]
     known = {f"q{at}": {doc_id: int(at < 5 and place % 2) for place, doc_id in enumerate(ids[:20])} for at in range(10)}
     features = {name: dict.fromkeys(ids, (0.0,)) for name in known}
-    filled = filled_in(
-        known, features, {name: dict.fromkeys(ids, 0.4) for name in known}, highest=1, relevant_from=1, seed=1
-    ).grades(0)
+    filled = filled_in(known, features, {name: dict.fromkeys(ids, 0.4) for name in known}, highest=1).grades(0)
     many, none = (
         sum(sum(filled[f"q{at}"][doc_id] for doc_id in ids[20:]) for at in part) for part in (range(5), range(5, 10))
     )

@@ -18,7 +18,7 @@ from annot.measuring.forecast.design import (
     DesignForecast,
     Labour,
     Together,
-    _simulated,
+    _SimulatedStudies,
     simulate_design,
 )
 from annot.measuring.forecast.hours import NO_TIMES, NOT_KNOWN, Rules
@@ -141,7 +141,7 @@ LABOUR = Labour(NAMES, np.array([0.5, 0.5, 1.5, 1.5]), np.array([30.0]))
 
 def drawn(labour: Labour | Undefined = LABOUR, of: Together | Undefined = SLOW_IS_HARD, simulations: int = 10) -> Any:
     design = Design(queries=3, pool_size=8, per_pair=2, assessors=1, repeats=0.0)
-    return _simulated(design, 48, labour, of, None, simulations, replace(RULES, draws=200))
+    return _SimulatedStudies(design, 48, labour, of, None, simulations, replace(RULES, draws=200))
 
 
 def test_queries_that_are_hard_to_agree_on_and_slow_are_drawn_as_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.comparisons import compare_runs
+from annot.measuring.evaluation.comparisons import ComparedTopics, compare_runs
 from annot.measuring.forecast.design import TopicSetSize, topic_set_size
 from scipy import stats
 
@@ -15,8 +15,8 @@ def pilot(topics: int, spread: float, runs: int = 2):
     rng = np.random.default_rng(topics)
     lead = stats.zscore(rng.standard_normal(topics), ddof=1) * spread + 0.2
     sums = {f"r{at}": (0.5 + at * lead)[:, None] for at in range(runs)}
-    how = {"reach": None, "unit": "query", "convention": "trec", "measure": "nDCG", "level": 0.95, "seed": 1}
-    return compare_runs("together", sums, np.ones((topics, 1)), **how)  # type: ignore[arg-type]
+    on = ComparedTopics(np.ones((topics, 1)), None, "query", level=0.95, seed=1)
+    return compare_runs("together", sums, on, convention="trec", measure="nDCG")
 
 
 def power(n: int, effect: float, alpha: float) -> float:

@@ -40,7 +40,7 @@ def read_file(path: Path) -> list[Any]:
 def told(text: str | bytes) -> bool:
     """Whether a file that begins so is taken for BibTeX."""
     start = text.encode("utf-8") if isinstance(text, str) else text
-    return format_named("bibtex").told(Head("refs.bib", start[: 1 << 16], {}))
+    return format_named("bibtex").matches(Head("refs.bib", start[: 1 << 16], {}))
 
 
 def regular_entry(number: int, seed: random.Random) -> str:

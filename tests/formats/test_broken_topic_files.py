@@ -179,11 +179,11 @@ def test_of_a_long_text_the_beginning_is_shown(text: str, found: str) -> None:
 
 
 def test_texts_and_elements_may_be_as_long_and_as_deep_as_the_message_says() -> None:
-    assert len(topics_in(b"1\t" + b"a" * 20_000, name="f").topics[0].topic.title) == 20_000
+    assert len(topics_in(b"1\t" + b"a" * 20_000, name="f").topics[0][1].title) == 20_000
     for inside, fits in ((17, True), (18, False)):
         text = "<t><topic number='1'><query>" + "<i>" * inside + "a" + "</i>" * inside + "</query></topic></t>"
         if fits:
-            assert topics_in(text.encode(), name="f").topics[0].topic.title == "a"
+            assert topics_in(text.encode(), name="f").topics[0][1].title == "a"
         else:
             assert faults_of(text) == ["f:1: <i> is nested too deeply"]
 

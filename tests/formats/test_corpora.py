@@ -68,11 +68,6 @@ RECORDS = {
         "outCitations": ["7"],
         "inCitations": ["8"],
     },
-    "s2orc 2019": {
-        "paper_id": "1",
-        "metadata": {"title": TITLE, "abstract": TEXT, "year": "2001", "outbound_citations": ["7"]},
-        "grobid_parse": {"abstract": []},
-    },
     "s2orc 2020": {
         "paper_id": "1",
         "title": TITLE,

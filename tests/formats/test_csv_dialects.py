@@ -221,7 +221,7 @@ def test_formulas_are_text(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_is_told_by_two_known_columns(start: bytes, told: bool) -> None:
-    assert CSV.told(Head("x", start, {})) == told
+    assert CSV.matches(Head("x", start, {})) == told
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

@@ -217,11 +217,11 @@ def test_every_record_of_a_large_file_is_read_and_memory_does_not_grow(tmp_path:
     "start", ["PMID- 1\nOWN - NLM\n", "\n\nPMC - PMC1\r\nPMID- 1\r\n", "UI  - 2\rPMID- 1\rTI  - T\r"]
 )
 def test_the_format_is_told_by_a_pmid(start: str) -> None:
-    assert MEDLINE.told(Head("p.txt", start.encode(), {}))
+    assert MEDLINE.matches(Head("p.txt", start.encode(), {}))
 
 
 @pytest.mark.parametrize(
     "start", ["", "TY  - JOUR\nAN  - 1\n", '{"a": "PMID- 1"}\n', "see PMID- 1\n", "PMID,Title\n1,T\n"]
 )
 def test_other_text_is_not_told_as_medline(start: str) -> None:
-    assert not MEDLINE.told(Head("p.nbib", start.encode(), {}))
+    assert not MEDLINE.matches(Head("p.nbib", start.encode(), {}))

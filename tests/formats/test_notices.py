@@ -8,6 +8,7 @@ import time
 
 import pytest
 from annot.formats.cleaning import RULES, without_notices
+from annot.formats.input_files import packaged_table
 from annot.formats.paper_records import split_sentences
 
 EBSCO = (
@@ -84,9 +85,9 @@ def test_several_notices_are_cut_one_by_one_and_those_before_the_abstract_too() 
 
 
 def test_each_rule_names_its_source_and_years() -> None:
-    assert all(re.search(r"\d{4}|today", rule.source) for rule in RULES)
+    assert all(re.search(r"\d{4}|today", rule["source"]) for rule in packaged_table("notices.toml")["rules"])
     tested = {*AT_THE_END, "copyright before or within the abstract"}
-    assert {rule.name.removeprefix("a notice: ") for rule in RULES} == tested
+    assert {name.removeprefix("a notice: ") for name, _ in RULES} == tested
 
 
 SUBJECTS = (

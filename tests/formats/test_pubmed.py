@@ -233,7 +233,7 @@ def test_xml_of_others_is_one_fault_and_entities_are_refused(tmp_path: Path) -> 
     ],
 )
 def test_a_file_is_told_by_its_root(start: str, told: bool) -> None:
-    assert bool(PUBMED.told(Head("x.txt", start.encode(), {}))) is told
+    assert bool(PUBMED.matches(Head("x.txt", start.encode(), {}))) is told
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

@@ -338,7 +338,7 @@ def test_long_runs_of_any_text_take_linear_time(tmp_path: Path, run: str) -> Non
     ],
 )
 def test_ris_is_told_by_the_type_of_a_reference(start: str) -> None:
-    assert RIS.told(Head("p.txt", start.encode(), {}))
+    assert RIS.matches(Head("p.txt", start.encode(), {}))
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_ris_is_told_by_the_type_of_a_reference(start: str) -> None:
     ["", "PMID- 1\nTI  - T\n", "AB  - a TY  - JOUR\n", '{"a": "TY  - JOUR"}\n', "TYPE - x\n", "FN x\nPT J\nTI T\n"],
 )
 def test_other_text_is_not_told_as_ris(start: str) -> None:
-    assert not RIS.told(Head("p.ris", start.encode(), {}))
+    assert not RIS.matches(Head("p.ris", start.encode(), {}))
 
 
 def test_ris_is_read_without_any_other_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

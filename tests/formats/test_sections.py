@@ -13,7 +13,6 @@ from annot.formats.corpora.sections import (
     OTHERS,
     USUAL,
     HeadingCount,
-    SectionHeading,
     SectionLabels,
 )
 from annot.formats.paper_records import document_of_record
@@ -67,7 +66,7 @@ def test_the_usual_headings_and_the_categories_of_nlm_fit_the_default_labels(
     heading: str, category: str, label: str
 ) -> None:
     _, headings = default().applied({"sections": [(heading, category, "Text.")]})
-    assert [one.label for one in headings] == [label]
+    assert [heading_label for _, heading_label in headings] == [label]
 
 
 def test_every_category_of_nlm_has_a_label_and_no_heading_has_two() -> None:
@@ -155,6 +154,6 @@ def test_headings_are_counted_by_paper_and_those_without_a_label_come_first() ->
 
 def test_headings_without_number_are_counted_together() -> None:
     count = HeadingCount()
-    count.take([SectionHeading(f"H{at}", "")] for at in range(MOST_HEADINGS + 5))
+    count.take(((f"H{at}", ""),) for at in range(MOST_HEADINGS + 5))
     assert len(count.found.headings) == MOST_HEADINGS + 1
     assert (OTHERS, "", 5) in count.found.headings

@@ -223,10 +223,10 @@ def test_a_list_without_header_has_an_id_a_tab_and_a_text() -> None:
     ],
 )
 def test_a_file_says_its_encoding_by_its_mark_or_declaration(data: bytes) -> None:
-    assert topics_in(data, name="topics").topics[0].topic == ORIGIN
+    assert topics_in(data, name="topics").topics[0][1] == ORIGIN
     accented = data.replace("made virus origin".encode("utf-16-le"), "mädé".encode("utf-16-le"))
     accented = accented.replace(b"made virus origin", "mädé".encode("latin-1" if b"8859" in data else "utf-8"))
-    assert topics_in(accented, name="topics").topics[0].topic.title == "mädé"
+    assert topics_in(accented, name="topics").topics[0][1].title == "mädé"
 
 
 def test_texts_are_cleaned_as_those_of_papers_are() -> None:
@@ -236,7 +236,7 @@ def test_texts_are_cleaned_as_those_of_papers_are() -> None:
 def test_a_compressed_file_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "topics.xml.gz"
     path.write_bytes(gzip.compress(COVID.encode()))
-    assert read_topics(str(path)).topics[0].topic == ORIGIN
+    assert read_topics(str(path)).topics[0][1] == ORIGIN
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,7 @@ def test_a_workbook_without_papers_is_one_fault(tmp_path: Path) -> None:
             ),
         )
     ]
+    assert WORKBOOK.sheet(str(path)) == ""
     assert rows(written(tmp_path / "empty.xlsx", {"S": []}))[0][1].faults == ("found no row in any sheet",)
 
 
@@ -261,9 +262,9 @@ def test_without_openpyxl_the_extra_is_named(tmp_path: Path, monkeypatch: pytest
 
 def test_a_workbook_is_told_by_its_parts(tmp_path: Path) -> None:
     start = written(tmp_path / "p.xlsx", {"S": [HEADER, ROW]}).read_bytes()
-    assert WORKBOOK.told(Head("p", start, {}))
-    assert not WORKBOOK.told(Head("p.xlsx", other(tmp_path / "o.xlsx").read_bytes(), {}))
-    assert not WORKBOOK.told(Head("p.xlsx", start.replace(b"xl/", b"word/"), {}))
+    assert WORKBOOK.matches(Head("p", start, {}))
+    assert not WORKBOOK.matches(Head("p.xlsx", other(tmp_path / "o.xlsx").read_bytes(), {}))
+    assert not WORKBOOK.matches(Head("p.xlsx", start.replace(b"xl/", b"word/"), {}))
 
 
 def with_part(path: Path, name: str, content: bytes) -> Path:

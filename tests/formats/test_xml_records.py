@@ -18,7 +18,7 @@ from annot.formats.corpora.xml_papers import xml_records
 
 def named(found: Iterator[module.XmlRecord | BrokenRecord]) -> list[str]:
     """The text of each record, and what is wrong with a broken one."""
-    return [one.reason if isinstance(one, BrokenRecord) else "".join(one.element.itertext()) for one in found]
+    return [one.reason if isinstance(one, BrokenRecord) else "".join(one[0].itertext()) for one in found]
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1 << 16])
@@ -55,7 +55,7 @@ def test_a_file_without_a_record_is_one_fault(tmp_path: Path, text: str) -> None
 def test_a_record_is_in_the_elements_around_it(tmp_path: Path) -> None:
     (tmp_path / "r.xml").write_text('<r n="0"><a n="1"><b/></a><a n="2"><b/><b/></a></r>')
     found = [one for one in xml_records(tmp_path / "r.xml", depth=2) if not isinstance(one, BrokenRecord)]
-    assert [[element.get("n") for element in one.around] for one in found] == [["0", "1"], ["0", "2"], ["0", "2"]]
+    assert [[element.get("n") for element in around] for _, around in found] == [["0", "1"], ["0", "2"], ["0", "2"]]
 
 
 def test_a_document_type_elsewhere_is_not_fetched_and_a_record_without_end_is_refused(

@@ -120,7 +120,8 @@ def test_a_table_handed_out_is_the_callers_own() -> None:
 
 def test_alpha_is_ordinal_unless_another_level_is_named() -> None:
     matrix = [[0, 0], [0, 2], [1, 1], [2, 2], [1, 0], [2, 1]]
-    assert annot.alpha(matrix) == annot.alpha(matrix, "ordinal") != annot.alpha(matrix, "nominal")
+    assert annot.alpha(matrix[:5]) == annot.alpha(matrix[:5], "ordinal")
+    assert annot.alpha(matrix[:5], "nominal") > annot.alpha(matrix[:5]) + 0.05
     # Krippendorff (2011), for two observers of nominal data: 1 - (n - 1) * o / sum of n_c * n_k, of coincidences:
     # o = 6 unequal of n = 12 values, 4 of each grade, so the sum is 3 * 2 * 16 = 96.
     assert annot.alpha(matrix, "nominal") == pytest.approx(1 - 11 * 6 / 96)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
-from annot.measuring.evaluation.measures import evaluate, family_of
+from annot.measuring.evaluation.measures import family_of
 from annot.measuring.opinions import self_preference as module
 from annot.measuring.opinions.self_preference import (
     Favour,
@@ -20,6 +20,7 @@ from annot.measuring.opinions.self_preference import (
     RunUnderOpinion,
     favour,
 )
+from measured_runs import evaluate
 from scipy import stats
 
 FAMILY = family_of("trec", "nDCG")
@@ -105,7 +106,7 @@ def test_what_is_beyond_is_the_difference_to_the_mean_over_all_exchanges(monkeyp
     monkeypatch.setattr(module, "ALIKE", 3)
     pairs, runs = small(2)
     found = favour(pairs, runs, RULE, topics=None)
-    ranked = RankedPairs.of(pairs, runs, RULE, topics=None)
+    ranked = RankedPairs(pairs, runs, RULE, topics=None)
     opinion = np.array([pair.opinion for pair in pairs], dtype=float)
     left = {}
     for row, (tag, run) in enumerate(runs.items()):
@@ -141,7 +142,7 @@ def _value(docs: tuple[str, ...], grades: dict[str, int]) -> float:
 
 def test_only_pairs_of_one_query_and_one_final_grade_are_alike() -> None:
     pairs, runs = small(3, queries=8, documents=60, runs=3)
-    ranked = RankedPairs.of(pairs, runs, RULE, topics=None)
+    ranked = RankedPairs(pairs, runs, RULE, topics=None)
     groups = ranked.alike(0, np.array([pair.opinion for pair in pairs], dtype=float))
     members: dict[int, list[OpinedPair]] = {}
     for pair, group in zip(pairs, groups.tolist(), strict=True):
@@ -160,7 +161,7 @@ def test_a_run_does_not_say_which_pairs_are_alike_for_it() -> None:
     pairs, runs = small(4, runs=3, documents=40)
     turned = runs | {"r0": {query: docs[::-1] for query, docs in runs["r0"].items()}}
     opinion = np.array([pair.opinion for pair in pairs], dtype=float)
-    first, second = (RankedPairs.of(pairs, of, RULE, topics=None) for of in (runs, turned))
+    first, second = (RankedPairs(pairs, of, RULE, topics=None) for of in (runs, turned))
     assert first.alike(0, opinion).tolist() == second.alike(0, opinion).tolist()
     assert first.alike(1, opinion).tolist() != second.alike(1, opinion).tolist()
 
@@ -218,7 +219,7 @@ def test_a_pair_has_the_reciprocal_of_its_rank_and_no_discount_beyond_the_cut() 
     assert family is not None
     pairs = [OpinedPair("q", doc, 1, 1, 1.0, 100) for doc in "abcd"]
     rule = FavourRule("nDCG@2", *family, least=0.0, tolerance=0.1, level=0.95, permutations=9, seed=1)
-    ranked = RankedPairs.of(pairs, {"r": {"q": ("b", "x", "a")}, "s": {"q": ("d",)}}, rule, topics={"q": "t"})
+    ranked = RankedPairs(pairs, {"r": {"q": ("b", "x", "a")}, "s": {"q": ("d",)}}, rule, topics={"q": "t"})
     assert ranked.topics == ("t",)
     assert ranked.own[0].tolist() == [1 / 63, 1 / 61, 0, 0]
     assert ranked.fused.tolist() == [1 / 63, 1 / 61, 0, 1 / 61]

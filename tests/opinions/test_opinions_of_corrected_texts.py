@@ -94,7 +94,7 @@ def test_what_stays_is_compared_and_what_is_judged_again_is_not_until_the_model_
     assert standing(judged).set_aside == 1
     judge_again(judged, (QUERY, "d01"))
     assert compared(judged) == (9, 1)
-    text = " ".join(section.told(Study(read_snapshot(judged.ws)).opinions))
+    text = " ".join(section.paragraphs_of(Study(read_snapshot(judged.ws)).opinions))
     assert "Its answers on 1 pair are set aside: it read another version of a text than the pair is judged on." in text
     assert "small: 1 pair set aside" in annot_done("opinion", "report", folder=judged.folder).message()
     done = ask(judged, server)

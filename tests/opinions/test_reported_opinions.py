@@ -115,7 +115,7 @@ def test_nothing_is_said_of_a_family_that_was_not_declared(ws: Workspace) -> Non
     def told(ws: Workspace) -> tuple[str, list[str]]:
         found = Study(read_snapshot(ws)).opinions
         runs = next(table for table in section.tables(found) if table.name == "opinion-runs")
-        return " ".join(section.told(found)), [*runs.headings]
+        return " ".join(section.paragraphs_of(found)), [*runs.headings]
 
     text, heads = told(ws)
     assert "family" not in text
@@ -205,7 +205,7 @@ def test_pairs_that_people_judged_by_another_version_are_counted_and_the_others_
     found, others, same = under(ws, part, versions)
     assert found.worth.other_versions is not None
     assert (found.worth.other_versions.n_pairs, found.worth.other_versions.n_same) == (others, same)
-    text = " ".join(section.told([found]))
+    text = " ".join(section.paragraphs_of([found]))
     assert f"People judged {others} pairs by another version of {name} than the model was given" in text
     within = found.worth.other_versions.within
     rows = [row[0] for row in section.overview([found]).rows]
@@ -233,4 +233,4 @@ def test_nothing_is_said_if_people_judged_by_the_same_version_or_theirs_are_not_
     put(ws, "same", lambda query, doc, final: final, shown={"guidelines": "old"})
     found, _, _ = under(ws, "guidelines", {query.query_id: version for query in read_snapshot(ws).queries})
     assert found.worth.other_versions is None
-    assert "guidelines" not in " ".join(section.told([found]))
+    assert "guidelines" not in " ".join(section.paragraphs_of([found]))

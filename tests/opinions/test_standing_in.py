@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.estimates import QueryRatings
-from annot.measuring.opinions.agreement import AgainstOne, StandingIn, benjamini_yekutieli, plain, standing_in
+from annot.measuring.opinions.agreement import AgainstOne, StandingIn, benjamini_yekutieli, standing_in
 from scipy.stats import false_discovery_control, ttest_1samp
 
 Pair = tuple[str, str]
@@ -41,6 +42,25 @@ def study(seed: int, *, people: int, gaps: float, model_off: float, queries: int
             (f"q{at:02}", doc_id): int(grade) for doc_id, grade in zip(documents_of, seen(model_off), strict=True)
         }
     return found, opinion
+
+
+def plain(queries: list[QueryRatings], opinion: dict[Pair, int], *, epsilon: float, level: float) -> StandingIn:
+    """The published test: each pair is a unit of chance of its own."""
+    alone = [
+        replace(
+            query,
+            query_id=f"{query.query_id} {doc_id}",
+            doc_ids=(doc_id,),
+            ratings=query.ratings[:, [column]],
+            asked=query.asked[:, [column]],
+            final=query.final[[column]],
+            ended=query.ended[[column]],
+        )
+        for query in queries
+        for column, doc_id in enumerate(query.doc_ids)
+    ]
+    by_pair = {(f"{query_id} {doc_id}", doc_id): grade for (query_id, doc_id), grade in opinion.items()}
+    return standing_in(alone, by_pair, epsilon=epsilon, level=level, topics=None)
 
 
 def as_published(queries: list[QueryRatings], opinion: dict[Pair, int], *, epsilon: float):

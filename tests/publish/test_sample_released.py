@@ -15,7 +15,6 @@ import pytest
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import SampleCost
-from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.publishing.release.parts import PRELS, sample_files, sampled_of
 from annot.publishing.report.cells import WIDER, Number
 from annot.publishing.report.study import Study
@@ -23,6 +22,7 @@ from annot.publishing.report.tables import sentence
 from annot.steps import backup, check, evaluate, plan, publish
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
+from measured_runs import evaluate as plainly
 from sampled_study import judged, pooled, rankings
 from study_stages import copied, files_of, published, quietly
 

@@ -76,7 +76,7 @@ def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path
     from ir_datasets.formats import TrecXmlQueries
 
     given = topics_in((texts / "topics.xml").read_bytes(), name="topics.xml")
-    assert [one.topic for one in given.topics] == [replace(one, fields={}) for one in TOPICS]
+    assert [topic for _, topic in given.topics] == [replace(one, fields={}) for one in TOPICS]
     topics: Any = SimpleNamespace(stream=lambda: (texts / "topics.xml").open("rb"))
     assert [tuple(one) for one in TrecXmlQueries(topics).queries_iter()] == [
         (one.topic_id, one.title, one.description, one.narrative) for one in TOPICS

@@ -13,7 +13,7 @@ from annot.measuring.diagnosis import findings, matrices
 from annot.measuring.diagnosis.matrices import AssessorAnalysis, JudgementCount, Repeat
 from annot.measuring.diagnosis.panel import panel_of
 from annot.publishing.report.cells import Number
-from annot.publishing.report.sections.assessors import MOST_HARD, method, tables, told
+from annot.publishing.report.sections.assessors import MOST_HARD, conclusions, method, tables
 from annot.publishing.report.tables import Table
 
 FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(20)}
@@ -75,7 +75,7 @@ def table(looked: AssessorAnalysis, name: str, queries: Sequence[str] = ()) -> T
 
 
 def words(looked: AssessorAnalysis, begins: str) -> str:
-    (found,) = [line for line in (*told(looked), *method(looked)) if line.startswith(begins)]
+    (found,) = [line for line in (*conclusions(looked), *method(looked)) if line.startswith(begins)]
     return found
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.tables import Chapter, Column, Columns, Figure, Table, data_of, each, table, without
+from annot.publishing.report.tables import (
+    Chapter,
+    Column,
+    Columns,
+    Figure,
+    Table,
+    columns_for,
+    data_of,
+    missing_figures,
+    table,
+)
 
 BETWEEN = Interval(0.25, 0.75, 0.95, "jackknife")
 FIGURE = Number(0.512345, COEFFICIENT, BETWEEN)
@@ -53,12 +63,12 @@ def test_data_keep_figures_as_they_were_computed() -> None:
 
 
 def test_a_column_for_each_key_has_its_name_in_data() -> None:
-    columns: list[Column[str]] = each([1, 2], lambda row, key: f"{row}{key}", lambda key: f"Grade {key}")
+    columns: list[Column[str]] = columns_for([1, 2], lambda row, key: f"{row}{key}", lambda key: f"Grade {key}")
     assert [(one.heading, one.field, one.cell("x")) for one in columns] == [
         ("Grade 1", "1", "x1"),
         ("Grade 2", "2", "x2"),
     ]
-    plain: list[Column[str]] = each(["a"], lambda row, key: 0)
+    plain: list[Column[str]] = columns_for(["a"], lambda row, key: 0)
     assert [one.heading for one in plain] == ["a"]
 
 
@@ -99,14 +109,14 @@ def test_each_reason_is_said_once_with_what_it_is_a_reason_for() -> None:
     few = [Undefined(f"{n} papers: an interval needs 4", "fewer than 4 papers") for n in (2, 3)]
     none = Undefined("nobody judged")
     figures = [Number(0.5, COEFFICIENT, few[0]), Number(none, COEFFICIENT, none), FIGURE, Number(0.5, COEFFICIENT)]
-    assert without(figures) == (
+    assert missing_figures(figures) == (
         "1 figure has no interval: 2 papers: an interval needs 4. 1 figure has no value: nobody judged.",
     )
     # Two reasons of a kind are told by the kind.
-    assert without([Number(0.5, COEFFICIENT, one) for one in few]) == (
+    assert missing_figures([Number(0.5, COEFFICIENT, one) for one in few]) == (
         "2 figures have no interval: fewer than 4 papers.",
     )
-    assert without([FIGURE]) == ()
+    assert missing_figures([FIGURE]) == ()
 
 
 def test_an_interval_of_most_of_the_scale_is_data_and_a_note_and_no_bracket() -> None:

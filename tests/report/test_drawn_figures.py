@@ -37,9 +37,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[tuple[float, flo
         assert (made.wide, made.narrow) == ("", "")
         return made
 
-    drawn_later = figures._drawn
+    drawn_later = figures.Drawing
     monkeypatch.setattr(figures, "_svg", keep)
-    monkeypatch.setattr(figures, "_drawn", now)
+    monkeypatch.setattr(figures, "Drawing", now)
     return lambda: kept
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.base.records import Assignment, Decision, Judgement, Paper
 from annot.publishing.report.sections import collection
-from annot.publishing.report.sections.collection import GradeExample, chosen, examples_body
+from annot.publishing.report.sections.collection import GradeExample, examples_body, grade_examples
 from annot.publishing.report.side_by_side import Screens
 from annot.store import trials
 from annot.study.snapshot import read_snapshot
@@ -54,7 +54,7 @@ def outcome_of_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_agreed_pairs_come_first_then_facets_that_are_not_shown_yet() -> None:
-    assert chosen(study()) == [
+    assert grade_examples(study()) == [
         GradeExample(("p1-aim", "d1"), "aim", (3, 3), 3, False),
         # The aim is shown already, although its pair comes first by id.
         GradeExample(("p1-way", "d3"), "way", (2, 2), 2, False),
@@ -67,10 +67,10 @@ def test_agreed_pairs_come_first_then_facets_that_are_not_shown_yet() -> None:
 def test_no_pair_of_training_or_hidden_gold_and_none_that_is_asked_again_is_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shown = {one.pair for one in chosen(study(trial=[("p1-aim", "d1"), ("p2-aim", "d5")]))}
+    shown = {one.pair for one in grade_examples(study(trial=[("p1-aim", "d1"), ("p2-aim", "d5")]))}
     assert shown == {("p1-aim", "d2"), ("p1-way", "d3"), ("p1-way", "d4"), ("p2-aim", "d6")}
     monkeypatch.setattr(collection, "asked_again", lambda snapshot: {("p1-way", "d4"), ("p1-aim", "d3")})
-    assert [one.final for one in chosen(study())] == [3, 2, 0]
+    assert [one.final for one in grade_examples(study())] == [3, 2, 0]
 
 
 def test_pairs_of_any_round_of_trial_and_gold_pairs_are_kept_from_the_report(tmp_path: Path) -> None:
@@ -122,8 +122,10 @@ def test_the_guidelines_are_quoted_only_if_the_pairs_were_judged_by_them(
     ]
     first, _, last = chapter.blocks
     assert [(side.title, side.marked) for side in first.sides] == [("Of p1", {1}), ("Of d1", {0})]
-    assert first.told == "The assessors gave 3 and 3. The final grade is 3 same."
-    assert last.told == "The assessors gave 1 and cannot judge. The final grade is 1 bit, set by an adjudicator."
+    assert first.introduction == "The assessors gave 3 and 3. The final grade is 3 same."
+    assert (
+        last.introduction == "The assessors gave 1 and cannot judge. The final grade is 1 bit, set by an adjudicator."
+    )
     (by_id,) = collection.examples_appendix(found)
     assert [row[3] for row in by_id.tables[0].rows] == ["d1", "d3", "d4", "d6"]
     assert list(collection.examples_appendix(study())) == []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.pages import TableAsSet, _row, _set, _table, escape, inline
-from annot.publishing.report.tables import Chapter, Table
+from annot.publishing.report.pages import TableAsSet, _row, _set, escape, inline, latex
+from annot.publishing.report.tables import Chapter, Document, Table
 
 FIGURE = Number(0.655, COEFFICIENT, Interval(0.54, 0.71, 0.95, "jackknife"))
 
@@ -17,7 +19,7 @@ def table(*rows: list[object], names: int = 1, caption: str = "A table.", notes:
 
 
 def made(one: Table) -> TableAsSet:
-    return _table(one, label="tab:t", precise=False)
+    return _set(one, "tab:t", False)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,8 @@ def test_a_caption_is_its_first_sentence(caption: str, title: str, below: list[s
 
 def test_tables_are_numbered_in_their_section() -> None:
     chapter = Chapter("runs", "Runs", (), (table(["x", 1]), table(["y", 2])))
-    assert [one.label for one in _set(chapter, False)] == ["tab:runs-1", "tab:runs-2"]
+    text = latex(Document("T", "", body=(chapter,)))
+    assert re.findall(r"\\label{(.*?)}", text) == ["tab:runs-1", "tab:runs-2"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from annot.base.names import counted
 from annot.base.stats.values import Undefined
-from annot.publishing.report.sections.runs import of_lines
+from annot.publishing.report.sections.runs import table_of_lines
 from annot.publishing.report.tables import sentences
 from annot.publishing.report.terminal import rendered
 
@@ -77,6 +77,6 @@ def test_why_figures_have_no_interval_is_said_once_below_the_table() -> None:
         convention="trec", queries=3, average="mean",
     )  # fmt: skip
     evaluated = SimpleNamespace(level=0.95, several=False)
-    made = of_lines(evaluated, "trec", [line] * 3)  # type: ignore[arg-type, list-item]
+    made = table_of_lines(evaluated, "trec", [line] * 3)  # type: ignore[arg-type, list-item]
     assert made.notes == ("6 figures have no interval: 3 query papers: an interval needs 4.",)
     assert "interval" not in made.caption

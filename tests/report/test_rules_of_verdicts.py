@@ -12,7 +12,15 @@ from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import sentence
-from annot.publishing.report.verdict import best, figure, of_all, order_changes, reliability, robustness, tau
+from annot.publishing.report.verdict import (
+    best,
+    figure,
+    lines_of_all_queries,
+    order_changes,
+    reliability,
+    robustness,
+    tau,
+)
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]
@@ -178,10 +186,10 @@ def test_of_several_runs_the_best_is_compared_with_the_others(papers: int, too_f
 
 
 def test_runs_on_one_facet_only_are_compared_on_that() -> None:
-    whole, chance = of_all(measured({"good": DOCS, "more-aim": DOCS}))
+    whole, chance = lines_of_all_queries(measured({"good": DOCS, "more-aim": DOCS}))
     assert [(line.run, line.facet) for line in whole] == [("good", TOGETHER)]
     assert (chance.run, chance.facet) == (CHANCE, TOGETHER)
-    part, chance = of_all(measured({"more-aim": DOCS}))
+    part, chance = lines_of_all_queries(measured({"more-aim": DOCS}))
     assert [(line.run, line.facet) for line in part] == [("more-aim", "aim")]
     assert chance.facet == "aim"
 
@@ -193,6 +201,6 @@ def test_without_runs_there_is_no_best() -> None:
 
 def test_a_system_of_several_runs_has_their_spread_in_percent() -> None:
     found = measured({"good": DOCS})
-    line, _ = of_all(found)
+    line, _ = lines_of_all_queries(found)
     assert figure(line[0], "AP").after == ""
     assert figure(replace(line[0], spread={"AP": 0.0123}), "AP").after == "± 1.2"

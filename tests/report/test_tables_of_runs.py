@@ -11,7 +11,15 @@ import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc
 from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, TOGETHER, EvaluatedRuns
-from annot.publishing.report.sections.runs import compared, drawing, letter_of, measures, of_lines, of_queries, restated
+from annot.publishing.report.sections.runs import (
+    compared,
+    drawing,
+    letter_of,
+    measures,
+    scores_before_topups,
+    table_of_lines,
+    table_of_queries,
+)
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]
@@ -99,16 +107,16 @@ def test_a_system_of_several_runs_says_how_many_and_averages_have_a_column_if_th
     lines = [line for line in found.lines if line.convention == "trec" and line.run != CHANCE][:2]
     one, several = lines[0], replace(lines[1], runs=3)
     alike = [replace(line, average="mean over queries") for line in (one, several)]
-    table = of_lines(found, "trec", alike)
+    table = table_of_lines(found, "trec", alike)
     assert "Average" not in table.headings
     assert [row[1] for row in table.rows] == [one.run, f"{several.run} (3 runs)"]
-    table = of_lines(found, "trec", [alike[0], replace(alike[1], average="mean over papers")])
+    table = table_of_lines(found, "trec", [alike[0], replace(alike[1], average="mean over papers")])
     assert [row[-1] for row in table.rows] == ["mean over queries", "mean over papers"]
     assert table.headings[-1] == "Average"
 
 
 def test_each_query_has_its_counts_in_the_data(found: EvaluatedRuns) -> None:
-    table = of_queries(found, "csfcube", ["best", "worst"])
+    table = table_of_queries(found, "csfcube", ["best", "worst"])
     assert [row[:2] for row in table.rows] == [(run, name) for run in ("best", "worst") for name in sorted(NAMES)]
     first = table.records[0]
     # Six documents are ranked and judged, and two of them are relevant.
@@ -120,11 +128,11 @@ def test_scores_before_each_topup_are_beside_those_of_now(found: EvaluatedRuns) 
     topups = tuple(SimpleNamespace(version=version, method="bm25", pairs=3) for version in (2, 4))
     before: Any = SimpleNamespace(convention="csfcube", measure="NDCG%20", scores=scores, topups=topups)
     given = replace(found, restated=before)
-    (table,) = restated(given)
+    (table,) = scores_before_topups(given)
     assert table.headings == (*("Facet", "Run", "Before version 2", "Before version 4", "Now", "Difference", "Places"),)
     assert [str(cell) for cell in table.rows[0]] == [TOGETHER, "best", "50.0", "60.0", "75.0", "+25.0", "1, 2"]
     assert [str(cell) for cell in table.rows[1]][1:] == [
         "worst: not better than chance",
         *("20.0", "15.0", "10.0", "-10.0", "3"),
     ]
-    assert list(restated(found)) == []
+    assert list(scores_before_topups(found)) == []

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError, MissingInput
 from annot.base.records import Paper
+from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
-from annot.steps.corpus import write_corpus_manifest
 from annot.store import judgements
 from annot.store.facet_labels import FacetLabels, replace_labels
 from annot.store.models import ASSIGNMENT_TABLE

@@ -7,7 +7,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
 from annot.measuring.evaluation.measures import MeasureSelection
-from annot.measuring.sampled.estimates import SampledGradings, SampledPools, estimates, pools_of
+from annot.measuring.sampled.estimates import SampledGradings, SampledPools, pools_of
+from measured_runs import estimates
 
 PI = {"q": dict(zip("abcdefgh", (0.9, 0.5, 1.0, 0.25, 0.4, 0.3, 0.6, 0.2), strict=True)), "r": {"a": 1.0, "b": 0.5}}
 FINAL = {"q": {"a": 3, "b": 0, "c": 2, "e": 2, "h": 1}, "r": {"a": 1}}

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from annot.base.records import ScoredDoc
 from annot.measuring.evaluation.measures import Evaluation, family_of
-from annot.measuring.sampled.estimates import Lists, estimates, pools_of
+from annot.measuring.sampled.estimates import Lists, pools_of
 from annot.measuring.sampled.grades import KINDS, PoolGrades, pool_grades
+from measured_runs import estimates
 
 HIGHEST = 3
 MEASURES = {

@@ -56,7 +56,7 @@ def test_all_answers_or_all_of_a_person_are_restored(
 
 
 def sheet(ws: Workspace) -> list[dict[str, str]]:
-    with (ws.root / evaluate.SHEET).open(encoding="utf-8-sig", newline="") as file:
+    with (ws.root / evaluate.input_files.SHEET).open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
@@ -70,7 +70,7 @@ def test_pairs_that_most_systems_get_wrong_come_first_and_what_was_entered_stays
         for at in range(many)
     ]
     monkeypatch.setattr(evaluate, "refuse_unfinished", lambda outcome, *, partial: None)
-    monkeypatch.setattr(evaluate, "read_run_files", lambda ws: {})
+    monkeypatch.setattr(evaluate.measured, "read_run_files", lambda ws: {})
     monkeypatch.setattr(evaluate, "error_cases", lambda runs, qrels, *, relevant_from: cases)
     entered: dict[tuple[str, str], Any] = {("p1-method", "gone"): ("other", "odd"), ("p1-method", "d02"): ("", "")}
     monkeypatch.setattr(evaluate, "read_entered", lambda ws: entered)

@@ -47,7 +47,7 @@ class Server:
         self.away, self.gone = tuple(away), gone
         self.asked: list[str] = []
         self.answers: list[dict[str, Any]] = []
-        patch.setattr(backup, "on_servers", self._on_servers)
+        patch.setattr(backup.servers, "on_servers", self._on_servers)
 
     def _on_servers(self, _ws: object, names: Sequence[str], work: Callable[..., None]) -> tuple[Unreachable, ...]:
         self.asked = list(names)
@@ -107,7 +107,7 @@ def test_without_a_server_the_backup_says_why_there_is_no_copy(
     def on_servers(*_: object) -> None:
         raise StudioError("no server", faults=["a1: off"])
 
-    monkeypatch.setattr(backup, "on_servers", on_servers)
+    monkeypatch.setattr(backup.servers, "on_servers", on_servers)
     project(ws, "a1", 7)
     assert taken(ws, tmp_path / "copies")[1] == ["no copies of 1 project on Label Studio: no server; a1: off"]
 

@@ -129,7 +129,7 @@ def test_only_the_agreement_that_the_settings_ask_for_is_kept(
     usual = ws.settings.judging.missing
     other = next(name for name in agreement.POLICIES if name != usual)
     named = {"same": usual, "other": other}.get(missing or "")
-    file = ws.exports / agreement.AGREEMENT_FILE
+    file = ws.exports / agreement.measured.AGREEMENT_FILE
     agreement.measure(ws, missing=named, binarised_at=binarised_at, tell=lambda _: None)
     assert file.is_file() == kept
 

@@ -60,7 +60,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Server:
         standing.asked.append(person)
         yield standing
 
-    monkeypatch.setattr(invite, "connect", connect)
+    monkeypatch.setattr(invite.servers, "connect", connect)
     return standing
 
 
@@ -136,7 +136,7 @@ LEFT_OPEN = {"whom": "Ada", "until": None, "asked": "facets"}
 
 
 def values(ws: Workspace, one: Addressee, known: invite._Server | None = None) -> dict[str, Any]:
-    return invite._values(ws, one, known)
+    return invite._values(ws, one, known, whom="", day=None, asked="facets")
 
 
 def test_what_a_letter_is_made_from(ws: Workspace) -> None:

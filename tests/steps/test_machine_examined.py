@@ -118,7 +118,7 @@ def test_no_other_account_may_do_anything_with_the_database(tmp_path: Path, mode
 @pytest.mark.parametrize(("mode", "found"), [(0o700, False), (0o755, False), (0o702, True)])
 def test_others_may_not_write_into_a_folder_of_backups(tmp_path: Path, mode: int, found: bool) -> None:
     ws = copied(Small(), "made", tmp_path / "study")
-    folder = ws.root / check.BACKUPS / "folder"
+    folder = ws.root / check.backups.BACKUPS / "folder"
     folder.mkdir(parents=True)
     folder.chmod(mode)
     assert [one.mend for one in check._private(ws)] == ([f"chmod o-rwx {folder}"] if found else [])

@@ -87,20 +87,20 @@ def test_an_answer_counts_if_the_grade_is_made_of_it_or_it_answers_a_repeat() ->
     first, again = judged("a1", 1, NINE), judged("a1", 2, TEN, occasion=2)
     earlier, flagged = judged("a1", 0, NINE, revision=2), judged("a1", 3, NINE, flags=("late",))
     of = outcome(current=(first.record, flagged.record), repeats=(again.record,))
-    said = list(trace._judged((first, again, earlier, flagged), of))
+    said = list(trace._given_answers((first, again, earlier, flagged), of, {}, ()))
     assert [one.counts for one in said] == [True, True, False, False]
     assert [one.repeat for one in said] == [False, True, False, False]
     assert [one.occasion for one in said] == [1, 2, 1, 1]
     other = replace(again.record, assessor="a2")
-    (alone,) = trace._judged((again,), outcome(repeats=(other,)))
+    (alone,) = trace._given_answers((again,), outcome(repeats=(other,)), {}, ())
     assert (alone.repeat, alone.counts) == (False, False)
 
 
 def test_an_adjudication_counts_if_it_is_the_one_that_settled_or_ended_the_pair() -> None:
     one, other, unable = settled(2), settled(3), settled(None, cannot_judge="no text")
-    said = list(trace._settled((one, other, unable), outcome(adjudications={PAIR: one.record})))
+    said = list(trace._given_answers((one, other, unable), outcome(adjudications={PAIR: one.record}), {}, ()))
     assert [found.counts for found in said] == [True, False, False]
-    said = list(trace._settled((one, unable), outcome(unjudgeable={PAIR: (unable.record,)})))
+    said = list(trace._given_answers((one, unable), outcome(unjudgeable={PAIR: (unable.record,)}), {}, ()))
     assert [found.counts for found in said] == [False, True]
     assert {(found.occasion, found.repeat, found.role) for found in said} == {(1, False, "adjudicator")}
 
@@ -112,7 +112,7 @@ def test_an_answer_is_from_when_it_was_changed_and_the_leads_word_from_when_it_w
         judged("a1", 1, None),
         judged("a1", 1, NINE, ruling="withdrawn"),
     )
-    said = list(trace._judged(cases, outcome()))
+    said = list(trace._given_answers(cases, outcome(), {}, ()))
     assert [one.at for one in said] == [NINE, TEN, ELEVEN, ELEVEN]
     assert [one.source for one in said] == [*["label-studio"] * 3, "withdrawn by the lead"]
 

@@ -92,7 +92,7 @@ def test_two_of_those_who_are_there_judge_each_pair(tmp_path: Path) -> None:
     assert assigned(ws) == {"a1": 40, "a2": 40, "a3": 0, "j1": 0}
     again = make(ws)
     assert (again.new, again.sha256) == (0, made.sha256)
-    file = ws.pools / plan.PLAN_FILE
+    file = ws.pools / plan.plan_on_record.PLAN_FILE
     written = file.read_bytes()
     for text in (None, "spoilt"):
         file.unlink()
@@ -192,11 +192,11 @@ def test_what_comes_too_late_is_noted_and_the_plan_keeps_its_seed(tmp_path: Path
     ws = with_people(study(tmp_path, "pooled")).replaced("judging", repeats=0.1)
     make(ws, seed=7)
     assert not any("nothing changed" in note for note in make(ws).notes)
-    (ws.pools / plan.PLAN_FILE).unlink()
+    (ws.pools / plan.plan_on_record.PLAN_FILE).unlink()
     late = make(ws, seed=8)
     assert any("nothing changed: the 40 pairs are already planned" in note for note in late.notes)
     assert any("seed 8 applies only" in note for note in late.notes)
-    assert read_manifest(ws.pools / plan.MANIFEST_FILE, hint="")["seed"] == 7
+    assert read_manifest(ws.pools / plan.plan_on_record.MANIFEST_FILE, hint="")["seed"] == 7
 
 
 @pytest.mark.parametrize(("papers", "comparable", "median"), [(5, False, False), (6, False, True), (10, True, True)])

@@ -121,10 +121,9 @@ def test_only_queries_and_their_papers_can_be_named(ws: Workspace) -> None:
 def test_a_pool_is_shown_with_titles_and_counted(ws: Workspace) -> None:
     drawn(ws)
     for name in ("p1", "p1-method"):
-        shown = pool.show(ws, name)
-        assert shown.pool.topic_id == "p1"
-        assert shown.titles == {entry.doc_id: f"Title of {entry.doc_id}" for entry in shown.pool.entries}
-        assert "Title of d" in pool.describe(shown)
+        shown, titles = pool.show(ws, name)
+        assert shown.topic_id == "p1"
+        assert titles == {entry.doc_id: f"Title of {entry.doc_id}" for entry in shown.entries}
     rankings, facts = pool.fresh_rankings(ws, advance=quietly)
     assert (rankings.keys(), facts["ranking_depth"]) == (set(METHODS), 8)
     assert pool.stats(ws, advance=quietly).passed_over is not None

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Addition, ScoredDoc
-from annot.pools import frozen_rankings
 from annot.pools.drawn_pools import PoolGrowth
 from annot.steps import pool as pool_growth
 from annot.store import pools
@@ -24,7 +23,7 @@ def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     ranking = [ScoredDoc(doc_id, 1.0 - at / 100) for at, doc_id in enumerate(DOCUMENTS)]
     by_paper = {f"p{at}": ranking for at in range(1, 5)}
     rankings = dict.fromkeys(("title_tfidf", "abs_tfidf"), by_paper)
-    monkeypatch.setattr(frozen_rankings, "read_rankings", lambda *_: rankings)
+    monkeypatch.setattr(pool_growth.frozen_rankings, "read_rankings", lambda *_: rankings)
     found = copied(Small(), "planned", tmp_path / "study")
     write_runs(found)
     return found

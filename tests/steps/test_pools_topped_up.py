@@ -11,7 +11,6 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import ScoredDoc
 from annot.formats.trec import write_run
-from annot.pools import admission, frozen_rankings
 from annot.pools.drawn_pools import PoolGrowth
 from annot.pools.frozen_rankings import lines_of, write_rankings
 from annot.pools.pool_design import Topics
@@ -95,7 +94,7 @@ def test_papers_that_the_method_ranked_before_are_not_ranked_again(
         calls.append(options)
         return {name: dict.fromkeys(options["topics"], ranking("d99")) for name in options["methods"]}, {"made": 1}
 
-    monkeypatch.setattr(frozen_rankings, "rank_corpus", rank_corpus)
+    monkeypatch.setattr(pool.frozen_rankings, "rank_corpus", rank_corpus)
     pools = {name: pool_of(name) for name in ("p1", "p2", "p3")}
     ranker = pool._Ranker(ws, Topics({}, {}), keep=False, advance=quietly)
 
@@ -122,7 +121,7 @@ def refused(
 ) -> list[str]:
     """What speaks against adding these to the pool of p1."""
     found = SimpleNamespace(texts=(alike,), of_same_title=lambda ids: dict.fromkeys(ids, same_title))
-    monkeypatch.setattr(admission, "near_duplicates", lambda ws, *, keep, advance: found)
+    monkeypatch.setattr(pool.admission, "near_duplicates", lambda ws, *, keep, advance: found)
     monkeypatch.setattr(
         pool.papers, "find_papers", lambda corpus, ids: {name: None for name in ids if name != "nowhere"}
     )

@@ -43,7 +43,7 @@ class Sent:
         ]
         self.prepared = PreparedPush(outgoing, ["a note"], **prepared)
         patch.setattr(exchange, "round_of", lambda name: self)
-        patch.setattr(exchange, "check_outgoing", self._check)
+        patch.setattr(exchange.outgoing, "check_outgoing", self._check)
         patch.setattr(exchange, "send_outgoing", lambda ws, mine, **_: self._send(mine, away))
 
     name, wishes, parts, noted_as = "judging", frozenset[str](), (FIRST, SECOND), "push"

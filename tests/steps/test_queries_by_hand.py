@@ -81,7 +81,7 @@ def test_sentences_are_listed_from_one_with_the_title_of_their_paper(ws: Workspa
 
 
 def drawn(ws: Workspace, *, n: int = 2, seed: int | None = None, redraw: bool = False) -> query.Folds:
-    return query.draw(ws, n=n, seed=seed, redraw=redraw, dry_run=False)
+    return query.draw(ws.replaced(seed=seed), n=n, redraw=redraw, dry_run=False)
 
 
 def test_every_query_is_in_one_test_fold(ws: Workspace) -> None:

@@ -31,11 +31,11 @@ def test_the_effect_of_the_assessors_is_measured_on_two_runs_or_more(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr(agreement, "assessor_effect_of", lambda *_, **how: told.append(how) or how)
-    monkeypatch.setattr(agreement, "keep", lambda *_, **__: None)
+    monkeypatch.setattr(agreement.study_analyses, "assessor_effect_of", lambda *_, **how: told.append(how) or how)
+    monkeypatch.setattr(agreement.measured, "keep", lambda *_, **__: None)
 
     def measured(runs: int, name: str | None = None) -> None:
-        monkeypatch.setattr(agreement, "read_run_files", lambda ws: {str(at): {} for at in range(runs)})
+        monkeypatch.setattr(agreement.measured, "read_run_files", lambda ws: {str(at): {} for at in range(runs)})
         agreement.measure_assessor_effect(ws, convention="trec", measure_name=name, tell=lambda _: None)
 
     with pytest.raises(InputError, match="1 run, expected at least 2"):
@@ -57,7 +57,7 @@ def test_pools_are_certified_in_the_order_of_the_convention_and_losses_over_all_
         scores.extend(given[5:7])
         raise InterruptedError
 
-    monkeypatch.setattr(evaluate, "certify", certify)
+    monkeypatch.setattr(evaluate.reusability, "certify", certify)
     grades = {"a": 2, **{f"d{at:02}": 0 for at in range(14)}}
     monkeypatch.setattr(
         evaluate, "exported_qrels", lambda snapshot: tuple(Qrel("q", doc, grade) for doc, grade in grades.items())
@@ -74,7 +74,7 @@ def test_pools_are_certified_in_the_order_of_the_convention_and_losses_over_all_
 def test_without_pools_there_is_no_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ws = copied(Small(), "queried", tmp_path / "study")
     monkeypatch.setattr(evaluate, "exported_qrels", lambda snapshot: ())
-    monkeypatch.setattr(evaluate, "read_run_files", lambda ws: {})
+    monkeypatch.setattr(evaluate.measured, "read_run_files", lambda ws: {})
     with pytest.raises(MissingInput, match="no pools on record"):
         evaluate.certificate(ws, tell=lambda _: None)
 
@@ -82,12 +82,12 @@ def test_without_pools_there_is_no_certificate(tmp_path: Path, monkeypatch: pyte
 def test_a_report_that_goes_elsewhere_is_not_noted_as_made(
     ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publish, "report_files", lambda study: {"report.html": "<p>", "more/report.md": "text"})
+    monkeypatch.setattr(publish.pages, "report_files", lambda study: {"report.html": "<p>", "more/report.md": "text"})
     elsewhere = publish.write_report(ws, out=tmp_path)
-    assert elsewhere.path == tmp_path / "report.html"
+    assert elsewhere == tmp_path / "report.html"
     assert (tmp_path / "more" / "report.md").read_text(encoding="utf-8") == "text"
     assert "report" not in read_made(ws)
-    assert publish.write_report(ws).path == ws.exports / "report.html"
+    assert publish.write_report(ws) == ws.exports / "report.html"
     assert "report" in read_made(ws)
 
 

@@ -37,11 +37,11 @@ class Systems:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.given: dict[str, tuple[PooledQuery, ...]] = {}
         self.asked: list[tuple[str, ...]] = []
-        patch.setattr(run, "StudyInputs", self._inputs)
+        patch.setattr(run.study_analyses, "StudyInputs", self._inputs)
         patch.setattr(run, "systems_of", self._systems)
 
-    def _inputs(self, _ws: Workspace, _chosen: object, topics: tuple[PooledQuery, ...], *_: object) -> Any:
-        return SimpleNamespace(topics=topics, corpus_sha256="abc")
+    def _inputs(self, _ws: Workspace, systems: object, topics: tuple[PooledQuery, ...], *_: object) -> Any:
+        return SimpleNamespace(systems=systems, topics=topics, corpus_sha256="abc")
 
     def _systems(self, names: tuple[str, ...], **_: object) -> list[Any]:
         self.asked.append(names)

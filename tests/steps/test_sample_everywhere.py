@@ -14,11 +14,11 @@ from annot.base.records import Qrel
 from annot.base.stats.values import Estimate, Interval
 from annot.formats.input_files import SHEET
 from annot.formats.trec import write_qrels
-from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.publishing.report.study import Study
 from annot.steps import agreement, evaluate, publish, qrels
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
+from measured_runs import evaluate as plainly
 from sampled_study import WHOLE, judged, pooled, rankings
 
 RUN = "backward"
@@ -175,4 +175,4 @@ def test_no_query_of_a_study_in_progress_is_measured_on_nothing(tmp_path: Path) 
     ws = judged(pooled(tmp_path), share=0.3, leave=20)
     page = publish.write_browse_page(ws, partial=True)
     assert page.graded
-    assert publish.write_report(ws).path.is_file()
+    assert publish.write_report(ws).is_file()

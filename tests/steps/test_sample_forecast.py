@@ -158,7 +158,9 @@ def test_a_share_that_widens_too_much_is_not_advised(ws: Workspace, monkeypatch:
     none = Undefined("assumed")
     wide = Certainty(Estimate(0.2, none), Estimate(0.6, none), 0.0, 0.1, 0.0)
     monkeypatch.setattr(
-        sample_forecast, "assumed", lambda share, study: wide if share < 0.5 else wide._replace(difference=wide.level)
+        sample_forecast.share_forecasts,
+        "assumed",
+        lambda share, study: wide if share < 0.5 else wide._replace(difference=wide.level),
     )
     found = looked_at(ws, seconds=90.0)
     assert [row.why_not for row in found.rows] == ["too wide", "too wide", "too wide", "", "", ""]

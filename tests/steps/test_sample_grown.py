@@ -14,9 +14,7 @@ from annot.formats.trec import write_run
 from annot.judging.plan_on_record import check
 from annot.judging.pool_samples import sample_of
 from annot.judging.stage import Stage
-from annot.measuring.evaluation.measures import evaluate as plainly
-from annot.measuring.sampled.estimates import estimates, pools_of
-from annot.pools import admission, frozen_rankings
+from annot.measuring.sampled.estimates import pools_of
 from annot.pools.pooling import LEAST, extend
 from annot.publishing.release.parts import sample_files
 from annot.steps import evaluate, plan, pool, publish
@@ -30,6 +28,8 @@ from annot.store.pools import read_sample
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from command_line import annot_done
+from measured_runs import estimates
+from measured_runs import evaluate as plainly
 from sampled_study import DOCUMENTS, WHOLE, N, grade_of, judged, pool_of, pooled
 from small_study import QUERIES
 from study_stages import quietly
@@ -191,8 +191,8 @@ def test_what_is_made_of_a_study_after_a_top_up_has_its_estimates(ws: Workspace,
 def test_topping_up_says_what_the_plan_will_draw(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     make(ws, 0.5)
     apart = SimpleNamespace(texts=(), of_same_title=lambda ids: dict.fromkeys(ids, ()))
-    monkeypatch.setattr(admission, "near_duplicates", lambda ws, *, keep, advance: apart)
-    monkeypatch.setattr(frozen_rankings, "read_rankings", lambda ws, wanted: {})
+    monkeypatch.setattr(pool.admission, "near_duplicates", lambda ws, *, keep, advance: apart)
+    monkeypatch.setattr(pool.frozen_rankings, "read_rankings", lambda ws, wanted: {})
     added = pool.add(ws, "p1", ("d99",), reason="found by hand", by="me", grow=False, dry_run=False, advance=quietly)
     assert "a sample of the pools is judged: `annot plan` draws from the new pairs as before, with a share of 0.5" in (
         added.notes

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
-from annot.measuring.evaluation.measures import evaluate as plainly
 from annot.measuring.measured import EVALUATION_FILE
 from annot.steps import evaluate
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
+from measured_runs import evaluate as plainly
 from sampled_study import WHOLE, judged, pooled, rankings
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
+from annot.base.settings import Settings
 from annot.formats.judgements_file import FileJudgement
-from annot.formats.trec import SubmittedRun
 from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.ranking.systems.training_loop import Length, Point
@@ -56,12 +56,13 @@ def test_memory_without_a_number_or_a_unit_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(("tag", "fits"), [("a" * 100, True), ("a" * 101, False), ("1.a_b+c@d-e", True), ("_a", False)])
-def test_a_tag_has_a_hundred_characters_at_most(tag: str, fits: bool) -> None:
+def test_a_tag_has_a_hundred_characters_at_most(tag: str, fits: bool, tmp_path: Path) -> None:
+    ws = Workspace(tmp_path, Settings())
     if fits:
-        run._check_tag(tag, {}, replace=False)
+        run._check_tag(ws, tag, {}, (), replace=False)
         return
     with pytest.raises(InputError, match="expected letters, digits"):
-        run._check_tag(tag, {}, replace=False)
+        run._check_tag(ws, tag, {}, (), replace=False)
 
 
 def test_a_seed_is_a_whole_number_or_none() -> None:
@@ -84,10 +85,9 @@ def test_two_runs_of_a_system_differ_in_seed_and_files() -> None:
 
 
 def test_a_ranked_pool_goes_by_the_paper_and_the_facet() -> None:
-    of = SubmittedRun("trec", {"p1": (), "p2-method": ()})
-    known = {"p2-method": Query("p2-method", "p2", "method", (1,))}
-    assert set(run._by_query_id(of, None, known)) == {"p1", "p2-method"}
-    assert set(run._by_query_id(of, "method", known)) == {"p1-method", "p2-method"}
+    names, known = ("p1", "p2-method"), {"p2-method"}
+    assert [run._query_id(name, None, known) for name in names] == ["p1", "p2-method"]
+    assert [run._query_id(name, "method", known) for name in names] == ["p1-method", "p2-method"]
 
 
 # -- imports -----------------------------------------------------------------------------------------------------------

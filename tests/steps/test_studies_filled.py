@@ -68,7 +68,7 @@ def test_shares_take_the_place_of_semantic_scholars_files(tmp_path: Path) -> Non
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     ws = copied(Small(), "made", tmp_path / "study").replaced("machine", processes=1)
-    rejects = Rejects("paper", most_told=10)
+    rejects = Rejects("paper", most_shown=10)
     found = corpus._joined(given, scratch, Engine.in_place(ws.machine), rejects)
     assert found[0] == ("jsonl", "own.jsonl")
     assert {Path(name).parent for _, name in found[1:]} == {scratch / "shares"}
@@ -183,7 +183,7 @@ def test_a_piece_read_for_a_look_writes_nothing(ws: Workspace, tmp_path: Path) -
     (piece,) = corpus._pieces(str(file))
     assert isinstance(piece, Piece)
     found = corpus.EdgeReader(ws.corpus, "sha", None, None)(piece)
-    assert (found.citations, found.kept, found.read.read, found.read.places) == (2, 1, 2, 3)
+    assert (found.kept, found.read.read, found.read.places) == (1, 2, 3)
     assert list(found.read.broken.values()) == [1]
     folder = tmp_path / "out"
     folder.mkdir()

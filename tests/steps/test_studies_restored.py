@@ -190,8 +190,8 @@ def test_rows_of_another_number_are_named(monkeypatch: pytest.MonkeyPatch) -> No
     contents: Any = SimpleNamespace(database=SimpleNamespace(rows={"judgement": 3, "paper": 2, "query": 1}))
     unpacked = backup._Unpacked(contents, Path("x"), contents)
     session: Any = SimpleNamespace(connection=lambda: None)
-    monkeypatch.setattr(backup, "load", lambda *_: None)
-    monkeypatch.setattr(backup, "row_counts", lambda _: {"judgement": 2, "query": 1})
+    monkeypatch.setattr(backup.dump, "load", lambda *_: None)
+    monkeypatch.setattr(backup.dump, "row_counts", lambda _: {"judgement": 2, "query": 1})
     with pytest.raises(InputError) as error:
         unpacked.load(session)
     text = "; ".join([error.value.message, *error.value.faults])

@@ -21,8 +21,8 @@ def ports(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
     monkeypatch.setattr(server, "up", lambda _folder, *, port, **_: found.append(port))
     monkeypatch.setattr(server, "ensure_installed", lambda *_, **__: None)
-    monkeypatch.setattr(setup, "open_accounts", lambda *_, **__: None)
-    monkeypatch.setattr(setup, "connect", lambda *_, **__: Opened())
+    monkeypatch.setattr(setup.servers, "open_accounts", lambda *_, **__: None)
+    monkeypatch.setattr(setup.servers, "connect", lambda *_, **__: Opened())
     monkeypatch.setattr(setup, "_check_memory", lambda *_: None)
     return found
 

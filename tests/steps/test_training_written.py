@@ -55,11 +55,11 @@ class Machine:
         self.facts: list[dict[str, Any]] = []
         self.losses: list[dict[str, Any]] = []
         loaded = SimpleNamespace(model=Saved("model"), tokenizer=Saved("tokenizer"), mix=mix)
-        patch.setattr(encoder_training, "load", lambda folder, device: loaded)
+        patch.setattr(encoder_training.encoders, "load", lambda folder, device: loaded)
         patch.setattr(encoder_training, "Examples", self._examples)
         patch.setattr(encoder_training, "sha256_of", lambda path: f"of {path.name}")
-        patch.setattr(encoder_training, "digest_of", lambda path: f"of {path.name}")
-        patch.setattr(encoder_training, "open_text_encoder", lambda *_, device: "an aligner")
+        patch.setattr(encoder_training.system, "digest_of", lambda path: f"of {path.name}")
+        patch.setattr(encoder_training.encoders, "open_text_encoder", lambda *_, device: "an aligner")
         patch.setattr(encoder_training, "EncoderTrainer", self._training)
         patch.setattr(encoder_training, "learning_curve", self._drawing)
 

@@ -212,7 +212,7 @@ def test_what_vectors_were_computed_on_is_part_of_their_record(
 
     monkeypatch.setattr(vectors, "_device", lambda asked, folder: device)
     monkeypatch.setattr(vectors, "_model", lambda ws, name, asked: vectors.Model(tmp_path, "document", "m", "s"))
-    monkeypatch.setattr(vectors, "digest_of", lambda folder: "abc")
+    monkeypatch.setattr(vectors.system, "digest_of", lambda folder: "abc")
     monkeypatch.setattr(vectors, "CorpusEncoding", encoding)
     found = vectors.encode(
         ws, "mine", model="m", metric="cosine", half=half, device=None, batch=8, dry_run=True, advance=quietly

@@ -28,8 +28,8 @@ from annot.store.papers import (
     known_ids,
     paper_ids,
     paper_schema,
+    papers_in,
     read_columns,
-    read_group,
     read_papers,
     whole_texts,
 )
@@ -114,7 +114,7 @@ def test_places_and_ids_are_counted_over_all_files(tmp_path: Path) -> None:
     assert ids_at(tmp_path, [4, 0, 2, 3, 0]) == {0: "a", 2: "c", 3: "d", 4: "e"}
     assert known_ids(tmp_path, ["e", "x", "a"]) == {"a", "e"}
     second = groups_of(tmp_path)[1]
-    assert [paper.paper_id for paper in read_group(second, ["paper_id"])] == ["c"]
+    assert [paper.paper_id for paper in papers_in(read_columns([second], ["paper_id"]))] == ["c"]
     assert [batch.num_rows for batch in read_columns(groups_of(tmp_path), ["title"])] == [2, 1, 2, 1]
 
 

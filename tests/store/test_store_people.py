@@ -248,7 +248,7 @@ def test_answers_of_trials_are_found_by_source_and_person(study: Store) -> None:
         trials.record_answers(session, given, recorded_at=NOW)
         lines = trials.read_lines(session, "train", "a1")
         assert [(line.current.source, line.record.assessor) for line in lines] == [("train", "a1")]
-        assert [(one.source, one.record.assessor) for one in trials.read_given(session, "a2")] == [
+        assert [(one.source, one.record.assessor) for one in trials.read_every_answer(session, "a2")] == [
             ("train", "a2"),
             ("substudy-full", "a2"),
         ]

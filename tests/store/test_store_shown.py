@@ -15,7 +15,7 @@ from annot.store.shown import (
     Part,
     content,
     display_parts,
-    keep_composed,
+    keep_contents,
     note_shown,
     read_shown,
     read_versions,
@@ -71,7 +71,7 @@ def seen(store: Store, project: int, asked: PairKey, days: Sequence[int]) -> lis
     with store.begin() as session:
         tasks = read_shown(session, project)
         sha256s = [tasks.at(asked, NOON.format(day)) for day in days]
-        keep_composed(session, tasks, sha256s)
+        keep_contents(session, tasks.bodies(sha256s))
         displays = display_parts(session, sha256s)
     return [displays[sha256]["guidelines"] if sha256 else None for sha256 in sha256s]
 

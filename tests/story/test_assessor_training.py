@@ -159,7 +159,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: 
 
     # The verdict is on record, as it was measured then.
     with open_store(ws.database_url) as store, store.read() as session:
-        facts = trials.read_trial(session, "train/a3")
+        facts = trials.read_trials(session).get("train/a3")
     assert facts is not None
     assert (facts["verdict"], facts["pairs"], facts["threshold"]) == (trained.verdict, 9, 0.6)
     snapshot = read_snapshot(ws)

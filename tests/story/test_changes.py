@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from annot.base.errors import StudioError
 from annot.base.records import Assessor
-from annot.judging.exchange.collecting import RoundOptions
+from annot.judging.exchange.collecting import PullResult, RoundOptions
 from annot.labelstudio.studio_records import write_result
 from annot.steps import exchange, plan
 from annot.store import judgements, people
@@ -43,11 +43,11 @@ def send(study: Study) -> exchange.PushResult:
     return exchange.push(study.workspace, round="judging", dry_run=False, advance=quietly)
 
 
-def fetch(study: Study) -> exchange.PullResult:
+def fetch(study: Study) -> PullResult:
     return exchange.pull(study.workspace, round="judging", advance=quietly)
 
 
-def row(pulled: exchange.PullResult, name: str) -> Any:
+def row(pulled: PullResult, name: str) -> Any:
     (found,) = [one for one in pulled.assessors if one.assessor == name]
     return found
 

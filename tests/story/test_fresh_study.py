@@ -218,7 +218,7 @@ def test_the_settled_study_is_measured_run_evaluated_and_reported(settled: Study
     # Queries without judgements are not counted as zero.
     counts = {line["facet"]: line["queries"] for line in evaluation["lines"]}
     assert (counts["background"], counts["method"]) == (2, 2)
-    page = publish.write_report(ws).path.read_text(encoding="utf-8")
+    page = publish.write_report(ws).read_text(encoding="utf-8")
     assert all(query_id in page for query_id in JUDGED)
 
 

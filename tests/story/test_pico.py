@@ -179,7 +179,7 @@ def test_the_screens_offer_the_labels_and_the_tasks_carry_them(settled: Study) -
 def test_the_study_is_reported_and_released_and_the_release_read_back(settled: Study, tmp_path: Path) -> None:
     ws = settled.workspace
     assert qrels.write(ws, partial=False).pairs == len(pairs(settled))
-    assert "population" in publish.write_report(ws).path.read_text(encoding="utf-8")
+    assert "population" in publish.write_report(ws).read_text(encoding="utf-8")
     write_file(ws.root / "datasheet.toml", answer_sheet({one.id: "Made up." for one in questions()}))
     made = released(ws, tmp_path / "release")
     lines = (made / "csfcube" / "abstracts-csfcube-preds.jsonl").read_text(encoding="utf-8").splitlines()

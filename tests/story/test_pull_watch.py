@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import StudioError
+from annot.judging.exchange.collecting import PullResult
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.steps import exchange
@@ -54,10 +55,10 @@ class Enough(Exception):
     """Ends a watch."""
 
 
-def watched(study: Study, *events: Callable[[], object]) -> tuple[list[exchange.PullResult], list[str]]:
+def watched(study: Study, *events: Callable[[], object]) -> tuple[list[PullResult], list[str]]:
     """What a watch shows and tells while one event happens after each of its pulls."""
     coming = list(events)
-    shown: list[exchange.PullResult] = []
+    shown: list[PullResult] = []
     told: list[str] = []
 
     def happens(_seconds: float) -> None:
@@ -65,7 +66,7 @@ def watched(study: Study, *events: Callable[[], object]) -> tuple[list[exchange.
             raise Enough
         coming.pop(0)()
 
-    def pulls(seen: Any) -> exchange.PullResult:
+    def pulls(seen: Any) -> PullResult:
         return exchange.pull(study.workspace, round="judging", advance=quietly, seen=seen)
 
     with suppress(Enough):
@@ -74,7 +75,7 @@ def watched(study: Study, *events: Callable[[], object]) -> tuple[list[exchange.
     return shown, told
 
 
-def news(shown: Sequence[exchange.PullResult]) -> list[list[tuple[str, int, int]]]:
+def news(shown: Sequence[PullResult]) -> list[list[tuple[str, int, int]]]:
     return [[(row.assessor, row.new, row.changed) for row in one.assessors] for one in shown]
 
 

@@ -53,7 +53,7 @@ def disputed(judged: Study, tmp_path: Path, request: pytest.FixtureRequest) -> S
     return study
 
 
-def fetch_judgements(study: Study) -> exchange.PullResult:
+def fetch_judgements(study: Study) -> PullResult:
     return exchange.pull(study.workspace, round="judging", advance=quietly)
 
 

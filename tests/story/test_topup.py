@@ -12,6 +12,7 @@ from annot.base.records import MANUAL
 from annot.formats.trec import read_run
 from annot.judging import plan_on_record
 from annot.pools import drawn_pools
+from annot.pools.drawn_pools import PoolGrowth
 from annot.steps import evaluate, exchange, plan, pool, qrels, run
 from annot.study.workspace import Workspace
 from studies import Study
@@ -46,7 +47,7 @@ def engine_run(study: Study) -> tuple[Path, dict[str, list[str]], str]:
     return path, rankings, by_hand
 
 
-def top_up(ws: Workspace, file: Path, *, grow: bool) -> drawn_pools.PoolGrowth:
+def top_up(ws: Workspace, file: Path, *, grow: bool) -> PoolGrowth:
     return pool.top_up(
         ws,
         method=METHOD,

@@ -100,7 +100,6 @@ def test_nothing_is_written_over_and_a_file_that_changed_meanwhile_is_refused(tm
         ("notes/.annot", True),
         ("backups/auto.tar.gz", False),
         ("notes/backups", True),
-        (".annot-restore-1/annot.db", False),
         (".git/config", False),
         ("notes/.GIT", False),
         ("notes/.gitignore", True),

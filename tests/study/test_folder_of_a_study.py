@@ -129,9 +129,9 @@ def test_a_database_is_the_settings_file_or_what_the_environment_names(
     for elsewhere in ("../other.db", "postgresql://u@h/x"):
         named = ws.replaced("store", database=elsewhere)
         # Given by the program, as a command line is: no permission is needed.
-        assert named.given == {elsewhere}
+        assert named.typed == {elsewhere}
         with pytest.raises(InputError, match=r"annot\.toml, \[store\] database asks for"):
-            _ = replace(named, given=frozenset()).database_url
+            _ = replace(named, typed=frozenset()).database_url
     assert ws.replaced("store", database="postgresql://u@h/x").database_url == "postgresql://u@h/x"
     assert ws.replaced("store", database=None).settings == ws.settings
     monkeypatch.setenv("ANNOT_DATABASE", "postgresql://u@h/y")

@@ -20,7 +20,6 @@ from annot.study.backups import (
     database_files,
     files_of,
     free_name,
-    is_whole,
     keep_backup,
     manifest_of,
     missing_part,
@@ -103,7 +102,7 @@ def test_none_is_taken_sooner_than_asked(ws: Workspace) -> None:
 
 def test_one_that_cannot_be_read_does_not_keep_another_from_being_taken(ws: Workspace) -> None:
     (broken,) = taken(ws, timedelta(0))
-    assert is_whole(broken)
+    assert backups._readable_manifest(broken) is None
     assert keep_backup(ws, "push") is not None
 
 
@@ -156,7 +155,7 @@ def test_a_backup_has_the_projects_of_the_server_if_they_are_given(ws: Workspace
         )
     assert made is not None
     assert (made.projects, made.whole) == (1, True)
-    assert is_whole(tmp_path / "x.tar.gz")
+    assert backups._readable_manifest(tmp_path / "x.tar.gz") == made
 
 
 def test_the_first_free_number_is_two(tmp_path: Path) -> None:

@@ -47,13 +47,13 @@ def test_a_stage_goes_after_an_error_and_what_else_is_there_stays(tmp_path: Path
 def test_any_command_removes_what_a_killed_one_left_and_nothing_of_a_living_one(tmp_path: Path) -> None:
     root = tmp_path / "study"
     annot_done("init", root, folder=tmp_path)
-    (root / ".annot-restore-x").mkdir()  # as earlier versions left it
+    (root / ".annot" / "stage-x").mkdir(parents=True)  # as a killed command left it
     working = subprocess.Popen([sys.executable, "-c", WAITS, str(root)], stdout=subprocess.PIPE, text=True)
     assert working.stdout is not None
     with working:
         folder = Path(working.stdout.readline().strip())
         annot_done("assessor", "list", folder=root)
-        assert not (root / ".annot-restore-x").exists()
+        assert not (root / ".annot" / "stage-x").exists()
         assert (folder / "addresses").is_file()
         with stage(root) as second:
             assert (folder / "addresses").is_file()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
-from annot.measuring.evaluation.measures import evaluate, mean_over_folds
+from annot.measuring.evaluation.measures import mean_over_folds
 from annot.ranking.methods import RankingInputs
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.papers import TermSystem
@@ -21,6 +21,7 @@ from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from indexed import decomposed, inputs_of, rank_pool
+from measured_runs import evaluate
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from study_stages import set_in

@@ -348,13 +348,14 @@ def pool_show(
     Without a query, shows figures for all pools: sizes, documents that only one method drew, and documents that are in
     many pools.
     """
+    from annot.pools.pooling import shares
     from annot.publishing.report import commands
     from annot.steps import pool as step
 
     if query is not None:
-        shown = step.show(ws, query)
-        documents = commands.documents(shown.pool, {}).of(shown.pool.entries)
-        return Output(shown.pool, step.describe(shown), tables=[documents])
+        pool, titles = step.show(ws, query)
+        documents = commands.documents(pool, {}).of(pool.entries)
+        return Output(pool, rendered("pool", pool=pool, shares=shares(pool), titles=titles), tables=[documents])
     with progress("comparing papers") as advance:
         facts = step.stats(ws, advance=advance)
     return Output(facts, rendered("pool-stats", facts=facts), tables=[commands.METHODS.of(facts.methods)])

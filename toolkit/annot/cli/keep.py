@@ -47,6 +47,7 @@ def report(
     out: OutOption = None,
 ) -> Output:
     """Write the report of the study as a web page and in Markdown, with its tables in LaTeX."""
+    from annot.base.names import sha256_of
     from annot.publishing.report.tables import data_of
     from annot.publishing.report.terminal import table_text
     from annot.steps import publish as step
@@ -54,8 +55,8 @@ def report(
     if table is not None:
         table_of_report = step.table(ws, table)
         return Output(data_of(table_of_report), table_text(table_of_report), name="report --table")
-    written = step.write_report(ws, out=out)
-    return Output(written, str(written.path))
+    path = step.write_report(ws, out=out)
+    return Output({"path": path, "sha256": sha256_of(path)}, str(path))
 
 
 @command("datasheet")

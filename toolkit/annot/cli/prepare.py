@@ -161,9 +161,10 @@ def facets_label(
     if leave_out:
         if model is not None:
             raise InputError("found --leave-out and --model, expected one of them")
-        gone = step.leave_out(ws, dry_run=dry_run)
+        papers, in_corpus = step.leave_out(ws, dry_run=dry_run)
         verb = "would be removed" if dry_run else "removed"
-        return Output(gone, f"{counted(len(gone.papers), 'paper')} {verb} from the corpus, {gone.in_corpus:,} left")
+        text = f"{counted(len(papers), 'paper')} {verb} from the corpus, {in_corpus:,} left"
+        return Output({"papers": papers, "in_corpus": in_corpus}, text)
     with progress("labelling sentences") as advance:
         labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
     finding = needs_a_person(labelled.without, "paper", "without sentence labels")
@@ -262,23 +263,23 @@ def query_add(
     """Add a query: a facet of a paper, chosen sentences of it, or a topic that is a text. --file adds many."""
     from annot.base.records import Topic
     from annot.steps import query as step
-    from annot.steps import query as topics
 
-    if text is not None or topic_id is not None or description is not None or narrative is not None:
+    of_paper = (paper, facet, sentences) != (None, None, None)
+    if (text, topic_id, description, narrative) != (None, None, None, None):
         if text is None or topic_id is None:
             raise InputError("found a topic without --text and --id, expected both")
-        if file is not None or paper is not None or facet is not None or sentences is not None:
+        if file is not None or of_paper:
             raise InputError("found --text and a paper, --facet, --sentences or --file; expected --text alone")
         topic = Topic(topic_id, text, description, narrative)
-        query, notes = topics.add_text(ws, topic, dry_run=dry_run)
+        query, notes = step.add_text(ws, topic, dry_run=dry_run)
         return Output(query, f"{topic_id}: {text}", notes)
     if file is not None:
-        if paper is not None or facet is not None or sentences is not None:
+        if of_paper:
             raise InputError(
                 "found --file and a paper, --facet or --sentences; expected --file alone or PAPER --facet FACET"
             )
-        if not topics.is_of_papers(file):
-            added_topics = topics.add_topic_file(ws, file, dry_run=dry_run)
+        if not step.is_of_papers(file):
+            added_topics = step.add_topic_file(ws, file, dry_run=dry_run)
             shown = rendered("topics", added=added_topics, file=file, dry_run=dry_run)
             return Output(added_topics, shown, added_topics.notes)
         several = step.add_file(ws, Path(file), dry_run=dry_run)
@@ -340,7 +341,7 @@ def query_folds(
     """
     from annot.steps import query as step
 
-    drawn = step.draw(ws, n=folds, seed=seed, redraw=redraw, dry_run=dry_run)
+    drawn = step.draw(ws.replaced(seed=seed), n=folds, redraw=redraw, dry_run=dry_run)
     return Output(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)
 
 

@@ -46,7 +46,7 @@ _SHOWN = 60
 _UNKNOWN, _EMPTY = "a file in no known format", "the file is empty"
 MOST_UNREADABLE, MOST_SHARE = 20, 0.05
 """A file with more unreadable records than this number, and than this share of all, is refused."""
-TOLD = 100
+MOST_KEPT_FAULTS = 100
 """Faults of a piece that are kept to be shown. All are counted, and written to its file of rejected records."""
 
 
@@ -88,7 +88,7 @@ class PieceRead:
     def reject(self, place: int, broken: BrokenRecord) -> None:
         """Count a record that cannot be read."""
         self.broken[broken.reason] += 1
-        self.faults += [(place, fault) for fault in broken.faults[: TOLD - len(self.faults)]]
+        self.faults += [(place, fault) for fault in broken.faults[: MOST_KEPT_FAULTS - len(self.faults)]]
         for fault in broken.faults[:1]:
             self.first.setdefault(broken.reason, (place, fault))
 
@@ -96,15 +96,15 @@ class PieceRead:
 class Rejects:
     """Records that could not be read, over all pieces in their order.
 
-    noun: the word for a record, such as paper. most_told: faults kept to be shown. part_of: by file, the folder
+    noun: the word for a record, such as paper. most_shown: faults kept to be shown. part_of: by file, the folder
     in whose place it was read. A folder counts as one file: it can be read if any of its files can.
     """
 
-    def __init__(self, noun: str, *, most_told: int, part_of: Mapping[str, str] | None = None) -> None:
-        self._what = noun
+    def __init__(self, noun: str, *, most_shown: int, part_of: Mapping[str, str] | None = None) -> None:
+        self._noun = noun
         self._part_of = part_of or {}
         self._places: Counter[str] = Counter()
-        self._told = most_told
+        self._most_shown = most_shown
         self._of: dict[str, _OfFile] = {}
         self._files: list[tuple[Path, list[tuple[str, int]]]] = []
         self._notes: Counter[str] = Counter()
@@ -112,7 +112,7 @@ class Rejects:
     @property
     def faults(self) -> list[str]:
         """Faults of the first records that cannot be read."""
-        return [fault for of_file in self._of.values() for fault in of_file.told][: self._told]
+        return [fault for of_file in self._of.values() for fault in of_file.shown_faults][: self._most_shown]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -143,13 +143,13 @@ class Rejects:
             of_file = self._of.setdefault(file, _OfFile(piece.piece.format))
             rows_before = self._places[name]
             origins.append((name, rows_before))
-            of_file.told += [f"{name}:{rows_before + place}: {fault}" for place, fault in piece.faults]
+            of_file.shown_faults += [f"{name}:{rows_before + place}: {fault}" for place, fault in piece.faults]
             for reason, (place, fault) in piece.first.items():
                 of_file.first.setdefault(reason, f"{name}:{rows_before + place}: {fault}")
             self._notes.update(piece.noted)
             if file != name and piece.piece[2:] == (0, None) and not (piece.read or piece.broken):
-                of_file.leave_out(_EMPTY, f"{name}: found no {self._what}")
-            del of_file.told[self._told :]
+                of_file.leave_out(_EMPTY, f"{name}: found no {self._noun}")
+            del of_file.shown_faults[self._most_shown :]
             self._places[name] += piece.places
             of_file.read += piece.read
             of_file.reasons += piece.broken
@@ -179,7 +179,7 @@ class Rejects:
         partial: accept a file of which many records cannot be read.
         """
         if bad := [name for name, of_file in self._of.items() if not of_file.read]:
-            self._raise(bad, f"{', '.join(bad)}: no {self._what} can be read")
+            self._raise(bad, f"{', '.join(bad)}: no {self._noun} can be read")
         if many := [name for name, of_file in self._of.items() if of_file.is_mostly_lost]:
             shares = (f"{self._of[name].unreadable:,} of {self._of[name].total:,} in {name}" for name in many)
             hint = "nothing was kept; correct the files, or add the other records with --partial"
@@ -204,7 +204,7 @@ class Rejects:
     def _raise(
         self, names: list[str], message: str, *, hint: str = "nothing was kept; check the files and --format"
     ) -> None:
-        faults = [fault for name in names for fault in self._of[name].faults(name, self._what)]
+        faults = [fault for name in names for fault in self._of[name].faults(name, self._noun)]
         raise InputError(message, faults=faults, hint=hint)
 
 
@@ -217,7 +217,7 @@ class _OfFile:
     reasons: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
     """The first fault of each reason."""
-    told: list[str] = field(default_factory=list)
+    shown_faults: list[str] = field(default_factory=list)
     """The first faults, for any reason."""
 
     @property
@@ -239,7 +239,7 @@ class _OfFile:
         """Count a whole file as one record that cannot be read."""
         self.reasons[reason] += 1
         self.first.setdefault(reason, fault)
-        self.told.append(fault)
+        self.shown_faults.append(fault)
 
     def faults(self, name: str, noun: str) -> list[str]:
         """One fault for each reason why no record can be read, with its count."""
@@ -293,7 +293,7 @@ def formats_of(names: Sequence[str], form: str | None) -> tuple[list[tuple[str, 
     forms: dict[str, str] = {}
     errors: dict[str, InputError] = {}
     brought = set[Path]()
-    # A folder that a file brings may have hundreds of thousands of others, and is beside it.
+    # A folder that a file brings may have hundreds of thousands of others, and is next to it.
     for name in sorted(names, key=lambda name: name.count(os.sep)):
         if brought and not brought.isdisjoint(Path(name).parents):
             continue
@@ -589,7 +589,7 @@ class LotRead:
 def known_marks(group: papers.RowGroups, *, works: bool) -> Marks:
     """The marks of papers that are in the corpus, of one group of rows. works: with those of their works."""
     columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
-    return marks_of(papers.read_group(group, columns), None, works=works)
+    return marks_of(papers.papers_in(papers.read_columns([group], columns)), None, works=works)
 
 
 def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
@@ -613,7 +613,7 @@ class LotReader:
     """Reader of the lots that a process is given.
 
     folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
-    sentences of a section have. works: whether papers are told by their works, as a file of a library is added.
+    sentences of a section have. works: whether papers are told apart by their works, as a file of a library is added.
     """
 
     folder: Path | None

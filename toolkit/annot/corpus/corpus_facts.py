@@ -182,10 +182,7 @@ def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> t
         pass
     if not (last := _last_hashes(session)):
         return ()
-    # Only here: it imports what `annot status` does without.
-    from annot.store.papers import find_papers
-
-    differing = _differing(find_papers(ws.corpus, last).values(), last)
+    differing = _differing(papers.find_papers(ws.corpus, last).values(), last)
     # A study that is only read is compared each time.
     with suppress(OSError):
         write_file(remembered, json.dumps({"of": key, "differing": differing}))
@@ -245,8 +242,8 @@ class CorrectionSummary:
 class _Change(NamedTuple):
     """The text of a paper before and after its correction."""
 
-    before: ShownVersion
-    after: ShownVersion
+    earlier: ShownVersion
+    corrected: ShownVersion
 
     @property
     def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -262,7 +259,8 @@ class RecordCorrections:
         if reason is not None and not reason.strip():
             raise InputError('--corrected: empty, expected why the texts were corrected, such as "erratum of 3 March"')
         self._ws, self._why = ws, reason and " ".join(reason.split())
-        self._tables: list[Any] = []
+        self.tables: list[Any] = []
+        """Takes tables of the papers that replace one of the corpus."""
         self._met: set[str] = set()
         with ws.reading() as session:
             versions = {} if reason is None else read_versions(session, "text")
@@ -272,11 +270,6 @@ class RecordCorrections:
     def is_wanted(self) -> bool:
         """True if papers are replaced at all."""
         return self._why is not None
-
-    @property
-    def tables(self) -> list[Any]:
-        """Takes tables of the papers that replace one of the corpus."""
-        return self._tables
 
     def meet(self, paper_ids: Any) -> None:
         """Take notice of papers that the files have. paper_ids: a pyarrow array of strings.
@@ -288,9 +281,9 @@ class RecordCorrections:
 
     def put_on_record(self, *, dry_run: bool) -> CorrectionSummary:
         """Note down the texts, and take labels and sentences of queries along; the corpus is as it was."""
-        if self._why is None or not (self._tables or self._met):
+        if self._why is None or not (self.tables or self._met):
             return CorrectionSummary()
-        new = {paper.paper_id: paper for table in self._tables for paper in papers.papers_in(table)}
+        new = {paper.paper_id: paper for table in self.tables for paper in papers.papers_in(table.to_batches())}
         old = papers.find_papers(self._ws.corpus, {*new, *self._met})
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         versions, changed = [], {}
@@ -313,7 +306,7 @@ class RecordCorrections:
             moved = _moved(queries, changed)
             if new or changed:
                 earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
-                texts = {name: change.before.sha256 for name, change in changed.items()}
+                texts = {name: change.earlier.sha256 for name, change in changed.items()}
                 _note(session, now, self._why, earlier, texts, queries)
             removed = remove_labels(session, resentenced)
             move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
@@ -329,8 +322,8 @@ class RecordCorrections:
         """Put the new records in the places of the old ones; killed half-way, the same command finishes."""
         import pyarrow
 
-        if self._tables:
-            replace_papers(self._ws.corpus, pyarrow.concat_tables(self._tables, promote_options="default"))
+        if self.tables:
+            replace_papers(self._ws.corpus, pyarrow.concat_tables(self.tables, promote_options="default"))
 
 
 class PastCorrection(NamedTuple):
@@ -397,9 +390,9 @@ def _record_of(fields: Mapping[str, Any]) -> Paper:
 def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
     """The record before the correction. If the corpus had the corrected text already, its record has the earlier one,
     and no labels: those that it has are of the corrected sentences."""
-    if changed is None or text_content(paper) == changed.before.body:
+    if changed is None or text_content(paper) == changed.earlier.body:
         return paper
-    return with_text(paper, changed.before.body)
+    return with_text(paper, changed.earlier.body)
 
 
 def _shifted(moment: str, by: timedelta) -> str:

@@ -140,15 +140,6 @@ UNSEEN = -1
 """Stands for an attribute that the model has no weight of."""
 
 
-class Attributes(NamedTuple):
-    """Pairs of a sentence and an attribute of it."""
-
-    sentences: Ints
-    """Array, shape (n,): positions of sentences, from 0, over all abstracts."""
-    attributes: Ints
-    """Array, shape (n,): the model's numbers."""
-
-
 MOST_WORDS = 300_000
 """Words that are kept with their numbers: by far the most that come again, in a bounded memory."""
 
@@ -207,8 +198,9 @@ class AttributeReader:
         """The model's numbers of attributes; the last element, for position UNSEEN, is UNSEEN too."""
         return np.array([*(self._numbers.get(f"{prefix}{value}", UNSEEN) for value in values), UNSEEN])
 
-    def read(self, sentences: Sequence[str], counts: Ints) -> Attributes:
-        """The attributes of the sentences of many abstracts.
+    def read(self, sentences: Sequence[str], counts: Ints) -> tuple[Ints, Ints]:
+        """The attributes of the sentences of many abstracts: positions of sentences over all abstracts, and with each
+        the model's number of an attribute that it has.
 
         sentences: those of all abstracts, one after the other.
         counts: array, shape (abstracts,): how many sentences each abstract has; at least 1.
@@ -263,7 +255,7 @@ class AttributeReader:
             neighboured = ~missing[own_sentence]
             put(own_sentence[neighboured] + step, self._of_word[prefix][own_word[neighboured]])
         rows, attributes = zip(*parts, strict=True)
-        return Attributes(np.concatenate(rows), np.concatenate(attributes))
+        return np.concatenate(rows), np.concatenate(attributes)
 
 
 class _Places:
@@ -495,7 +487,7 @@ shipped model was trained with it."""
 def train(abstracts: Iterable[LabelledAbstract]) -> bytes:
     """A model file (xz) trained on `abstracts`; the same abstracts in the same order give the same bytes.
 
-    CRFsuite writes a model to a path only, so a private temporary file stands in between.
+    CRFsuite writes a model to a path only, so it goes through a private temporary file.
     Raises InputError when there is nothing to learn from.
     """
     import pycrfsuite
@@ -527,7 +519,7 @@ class Labeller:
     def __init__(self, model: bytes, *, name: str) -> None:
         """The labeller of the model file `model` (as `train` gives it, or as CRFsuite wrote it, uncompressed).
 
-        `name` stands in messages. Raises InputError when it is not a model, or not one of these features.
+        `name` is its name in messages. Raises InputError when it is not a model, or not one of these features.
         """
         self.name = name
         self.sha256 = hashlib.sha256(model).hexdigest()
@@ -568,13 +560,10 @@ class Labeller:
         return np.concatenate(labels)
 
     def _label_some(self, sentences: Sequence[str], counts: Ints) -> Ints:
-        observed = self._reader.read(sentences, counts)
+        rows, attributes = self._reader.read(sentences, counts)
         # bincount adds in the order of the attributes, as CRFsuite does: ties and near-ties come out alike.
         state = np.array(
-            [
-                np.bincount(observed.sentences, weights[observed.attributes], minlength=len(sentences))
-                for weights in self._weights.state
-            ]
+            [np.bincount(rows, weights[attributes], minlength=len(sentences)) for weights in self._weights.state]
         )
         return viterbi(state.T, self._weights.transition, counts)
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -122,13 +122,6 @@ RowsByFile = Mapping[str, Sequence[FileJudgement]]
 """Rows by the file that they are from, as messages call it."""
 
 
-class CheckedRows(NamedTuple):
-    """The rows to import, and notes on those whose ids are unknown."""
-
-    rows: RowsByFile
-    notes: tuple[str, ...]
-
-
 def rows_in_corpus(
     rows: RowsByFile,
     queries: Mapping[str, Query],
@@ -136,8 +129,9 @@ def rows_in_corpus(
     *,
     topics: Collection[str],
     foreign: str | None,
-) -> CheckedRows:
-    """The rows whose documents and query papers are in the corpus, or all of them with `foreign="keep"`.
+) -> tuple[RowsByFile, tuple[str, ...]]:
+    """The rows whose documents and query papers are in the corpus, or all of them with `foreign="keep"`, and notes on
+    those whose ids are unknown.
 
     queries: by their name in the rows; without those of unknown topics. corpus: None if there is none, so that
     documents cannot be compared. topics: ids of topics that are texts. foreign: one of `FOREIGN`; None refuses such
@@ -153,7 +147,7 @@ def rows_in_corpus(
     complete, lines = _complete_rows(rows, unknown_queries, in_corpus, OF_TEXTS if topics else OF_PAPERS)
     notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
     if not lines:
-        return CheckedRows(rows, notes)
+        return rows, notes
     names = list(dict.fromkeys(name for _, name, _ in lines))
     n_ids = counted(len(names), "unknown id")
     n_rows = counted(sum(map(len, rows.values())) - sum(map(len, complete.values())), "row")
@@ -162,8 +156,8 @@ def rows_in_corpus(
         raise _unknown_ids_error(f"{', '.join(rows)}: {n_ids}, in {n_rows}{remainder}", lines, corpus)
     some = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
     if foreign == "drop":
-        return CheckedRows(complete, (*notes, f"{n_rows} left out because of {n_ids}: {some}"))
-    return CheckedRows(rows, (*notes, f"{n_ids} kept without a text, so systems cannot rank them: {some}"))
+        return complete, (*notes, f"{n_rows} left out because of {n_ids}: {some}")
+    return rows, (*notes, f"{n_ids} kept without a text, so systems cannot rank them: {some}")
 
 
 UnknownIds = dict[tuple[str, str, str], list[int]]
@@ -283,11 +277,9 @@ Known = IdentifiedRecord | None
 """The ids of a record; None if it is not from a library."""
 
 
-class RowsAside(NamedTuple):
-    """Scratch files of one lot, with `at`, the position of the record, and `id`; None without rows."""
-
-    ids: Path | None
-    cited: Path | None
+RowsAside = tuple[Path | None, Path | None]
+"""Scratch files of one lot, of ids and of citations, with `at`, the position of the record, and `id`; None without
+rows."""
 
 
 class RowWriter(ExitStack):
@@ -316,7 +308,8 @@ class RowWriter(ExitStack):
     @property
     def written(self) -> RowsAside:
         """The paths of the scratch files."""
-        return RowsAside(*(path if writer else None for path, writer in zip(self._paths, self._writers, strict=True)))
+        ids, cited = (path if writer else None for path, writer in zip(self._paths, self._writers, strict=True))
+        return ids, cited
 
 
 def know_ids(tally: Tally, corpus: Path) -> None:
@@ -343,7 +336,7 @@ class PendingIds:
 
         This comes before the papers: a command that was killed and runs again finds by them what it had added.
         """
-        tables = [self._of_papers(works, rows.ids) for works, rows in self._lots if rows.ids]
+        tables = [self._of_papers(works, ids) for works, (ids, _) in self._lots if ids]
         if not tables:
             return
         table = each_once(pyarrow.concat_tables(tables))
@@ -389,9 +382,9 @@ class PendingIds:
         return n_found
 
     def _cited(self) -> Iterator[Any]:
-        for works, rows in self._lots:
-            if rows.cited:
-                table = each_once(self._of_papers(works, rows.cited).rename_columns(["citing", "cited"]))
+        for works, (_, cited) in self._lots:
+            if cited:
+                table = each_once(self._of_papers(works, cited).rename_columns(["citing", "cited"]))
                 if len(table):
                     yield table
 

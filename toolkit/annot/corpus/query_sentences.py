@@ -32,7 +32,7 @@ def make_query(
     """The query for `facet` of `paper`: by the sentences labelled so, or by the chosen `sentences`.
 
     `labels`: one for each sentence of the paper. `sentences` are numbered as people count, from 1; the record counts
-    from 0. Chosen sentences stand as chosen, whatever their labels: a person's choice is Definition 2 (retrieval by
+    from 0. Chosen sentences stay as chosen, whatever their labels: a person's choice is Definition 2 (retrieval by
     sentences), and how a wrong label of a query is put right.
     Raises InputError for an unknown facet, for a paper without a sentence of the facet, and for sentence numbers that
     are out of range, doubled or none at all.
@@ -178,7 +178,7 @@ def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor], *, n
     """Groups of names that may be one person's, as they differ only in case, blanks or Unicode form, or are the number
     and the address of one account.
 
-    Each group has a name in the file, or the pseudonym of somebody in the study, and where it is from. Names that
+    Each group has a name in the file, or the pseudonym of a person of the study, and where it is from. Names that
     people of the study have word for word make no group.
     """
     first: dict[str, FileJudgement] = {}

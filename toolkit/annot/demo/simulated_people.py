@@ -61,13 +61,6 @@ class MadeQuestion(NamedTuple):
     """Traits of papers, each with the values that make an answer."""
 
 
-class QueryPaper(NamedTuple):
-    """A paper of the demo corpus that is used as query, and the facets under which it is used."""
-
-    paper_id: str
-    facets: tuple[str, ...]
-
-
 def corpus_text() -> str:
     """The corpus as plain JSON lines, as a person would have it on disk."""
     return read("corpus.jsonl")
@@ -91,9 +84,9 @@ def latents() -> dict[str, Latent]:
     return {paper_id: Latent(**traits) for paper_id, traits in json.loads(read("latent.json")).items()}
 
 
-def query_papers() -> tuple[QueryPaper, ...]:
-    """The query papers of the demonstration, oldest first."""
-    return tuple(QueryPaper(paper["paper_id"], tuple(paper["facets"])) for paper in json.loads(read("queries.json")))
+def query_papers() -> dict[str, tuple[str, ...]]:
+    """The facets of each query paper of the demonstration, by its id, oldest first."""
+    return {paper["paper_id"]: tuple(paper["facets"]) for paper in json.loads(read("queries.json"))}
 
 
 def questions() -> tuple[MadeQuestion, ...]:
@@ -176,7 +169,7 @@ class SimulatedAssessor:
     ) -> SimulatedAnswer:
         """The answer for one pair. On another occasion, the person remembers part of the first view.
 
-        relevance: how similar the pair is in truth, in [0, 3]. reasons: what may be said where nothing can be judged.
+        relevance: how similar the pair is in truth, in [0, 3]. reasons: those that a person may give for not judging.
         """
         rng = generator(seed, "judge", self.name, query_id, doc_id)
         at_once = relevance < self.thresholds[0] / 2

@@ -155,7 +155,7 @@ def _papers_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
     share = f"; the packaged model agrees on {labelled.agreement:.0%}" if labelled.agreement else ""
     steps.begin(f"facets: the corpus has a label for each sentence{share}")
-    chosen = [(paper.paper_id, facet) for paper in simulated_people.query_papers() for facet in paper.facets]
+    chosen = [(paper_id, facet) for paper_id, several in simulated_people.query_papers().items() for facet in several]
     for paper_id, facet in chosen:
         query.add(ws, paper_id, facet=facet, sentences=None, dry_run=False)
     steps.begin(f"queries: {len(chosen)} of {len(simulated_people.query_papers())} papers")
@@ -220,7 +220,7 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     page = publish.write_report(ws)
     collection = publish.write_browse_page(ws, partial=False)
     steps.begin("report and browse page written")
-    return page.path, collection.path
+    return page, collection.path
 
 
 def _release(ws: Workspace, steps: Steps) -> Path:
@@ -247,9 +247,9 @@ def _refuse_another_share(ws: Workspace, sample: float | None) -> None:
         planned, plan = people.read_plan(session), read_sample(session)
     share = None if plan is None else plan.design.share
     if planned is not None and share != sample:
-        there, wanted = ("whole pools" if of is None else f"a sample of {of:g}" for of in (share, sample))
+        present, wanted = ("whole pools" if part is None else f"a sample of {part:g}" for part in (share, sample))
         raise InputError(
-            f"{ws.root}: found the demo with {there}, expected {wanted}", hint="name another: annot demo FOLDER"
+            f"{ws.root}: found the demo with {present}, expected {wanted}", hint="name another: annot demo FOLDER"
         )
 
 

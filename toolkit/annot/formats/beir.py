@@ -133,8 +133,7 @@ def write_beir(
         paper = by_id.get(query.topic_id) if with_text else None
         if fields.kinds == "papers":
             return _of_paper(query, paper)
-        topic = texts.get(query.topic_id)
-        return _of_text(query, topic, fields) if topic else _beside_texts(query, paper, fields)
+        return _of_topic(query, texts.get(query.topic_id), paper, fields)
 
     paths = beir_paths(folder, with_text=with_text, worded=fields.worded)
     lines = {
@@ -168,22 +167,17 @@ def _of_paper(query: Query, paper: Paper | None) -> dict[str, Any]:
     return {"_id": query.query_id, "text": _sentences(query, paper), "metadata": {**origin, "title": paper.title}}
 
 
-def _of_text(query: Query, topic: Topic, fields: Fields) -> dict[str, Any]:
-    values = _about(query, "text") | {name: getattr(topic, name) for name in ("title", *TEXTS)}
-    text = topic.description or topic.title
-    return {"_id": query.query_id, "text": text} | _metadata({name: values[name] for name in fields.query})
-
-
-def _beside_texts(query: Query, paper: Paper | None, fields: Fields) -> dict[str, Any]:
-    """A query on a paper with the fields that those on texts have."""
-    values = _about(query, "paper") | dict.fromkeys(TEXTS) | {"title": paper.title if paper else None}
-    text = {"text": _sentences(query, paper)} if paper else {}
-    return {"_id": query.query_id, **text} | _metadata({name: values[name] for name in fields.query})
-
-
-def _about(query: Query, kind: str) -> dict[str, Any]:
-    named = ("topic_id", "facet", "paper_type")
-    return {name: getattr(query, name) for name in named} | {"kind": kind, "sentences": list(query.sentences)}
+def _of_topic(query: Query, topic: Topic | None, paper: Paper | None, fields: Fields) -> dict[str, Any]:
+    """The record of a query on a text or, without a topic, on a paper, with the fields that those on texts have."""
+    values = {name: getattr(query, name) for name in ("topic_id", "facet", "paper_type")}
+    values |= {"kind": "text" if topic else "paper", "sentences": list(query.sentences)}
+    values |= {name: getattr(topic or paper, name, None) for name in ("title", *TEXTS)}
+    record = {"_id": query.query_id}
+    if topic:
+        record["text"] = topic.description or topic.title
+    elif paper:
+        record["text"] = _sentences(query, paper)
+    return record | _metadata({name: values[name] for name in fields.query})
 
 
 def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ papers with the list of what they cite, in any format of `formats.corpora`.
 
 S2ORC's full texts (Lo et al. 2020) tell which sentence cites which papers. A line is a paper: `body_text`, paragraphs
 with `text` and `cite_spans` (`start`, `end`, `ref_id`), and `bib_entries`, which link a `ref_id` to the id of a paper
-(`link`, in the release of 2019 `links`). In that release both are in `grobid_parse`.
+(`link`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.csv
 import pyarrow.json
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted
@@ -71,7 +71,7 @@ def edge_format(name: str) -> str:
     if record is not None:
         return SEMANTIC_SCHOLAR if _CITING in record else format_of(name, None)
     head = head_of(name)
-    expected = next((form.name for form in FORMATS.values() if form is not CSV and form.told(head)), COLUMNS)
+    expected = next((form.name for form in FORMATS.values() if form is not CSV and form.matches(head)), COLUMNS)
     if expected not in (COLUMNS, PUBMED.name, PARQUET.name):
         raise InputError(
             f"{name}: papers in the format {expected}, which has no citations",
@@ -157,7 +157,7 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     places = (place_of[0], place_of[1]) if header else (0, 1)
 
     def read(block: bytes) -> Edges:
-        # A header stands at the beginning of the file alone; as a block may begin anywhere, it is known by its text.
+        # Only the beginning of a file has a header; as a block may begin anywhere, it is known by its text.
         skipped = 1 if header is not None and block.lstrip(b"\xef\xbb\xbf").startswith(header) else 0
         size, lines = len(block), block.count(b"\n") + (not block.endswith(b"\n"))
         names = [str(place) for place in range(len(heads))]
@@ -235,9 +235,7 @@ def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
                 continue
             try:
                 if not isinstance(record, BrokenRecord):
-                    fields = form.paper(record)
-                    own_ids = not form.bibliographic or not fields.keys().isdisjoint(IDS)
-                    edges_read.append(_of_own(fields) if own_ids else _of_library(fields))
+                    edges_read.append(_ids_and_cited(form.paper(record), bibliographic=form.bibliographic))
                     continue
             except InputError as error:
                 record = BrokenRecord("no citation", error.faults, json.dumps(record, default=str))
@@ -248,20 +246,18 @@ def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
         lines_before = some[-1][0]
 
 
-def _of_own(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
-    """Id of a paper and its citations, as in the file."""
+def _ids_and_cited(fields: Mapping[str, Any], *, bibliographic: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """The ids of a paper and its citations: as in the file or, for a library's record without an id of the file, every
+    id with its kind and without, and citations with their kinds."""
+    if bibliographic and fields.keys().isdisjoint(IDS):
+        ids = identified(fields, ID_KINDS)
+        without = (normalised_id(kind, fields.get(kind)) for kind in ID_KINDS)
+        return (*ids.ids, *filter(None, without), ids.record["paper_id"]), ids.cites
     citing = next((fields[name] for name in IDS if fields.get(name) is not None), None)
     cited = fields.get("citations") or fields.get("outbound_citations") or []
     if citing is None or not isinstance(cited, list):
         raise InputError("no citation", faults=("found no id, or citations that are not a list",))
     return (str(citing),), [str(cited_id) for cited_id in cited]
-
-
-def _of_library(fields: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
-    """Every id of the paper, with its kind and without, and its citations, with their kinds."""
-    ids = identified(fields, ID_KINDS)
-    without = (normalised_id(kind, fields.get(kind)) for kind in ID_KINDS)
-    return (*ids.ids, *filter(None, without), ids.record["paper_id"]), ids.cites
 
 
 def _columns(pairs: list[Any]) -> tuple[Any, Any]:
@@ -299,7 +295,7 @@ def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText
     faults = Faults(name)
     for _, paper in read_models(lines, faults, _Paper):
         entries = paper.bib_entries.items()
-        linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
+        linked = {ref: entry.link for ref, entry in entries if entry.link}
         contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
         yield CitingText(paper.paper_id, tuple(paper.mag_field_of_study), tuple(contexts))
     faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
@@ -336,7 +332,6 @@ class _Paragraph(Strict):
 
 class _Entry(Strict):
     link: _Id | None = None
-    links: _Id | None = None
 
 
 class _Paper(Strict):
@@ -344,9 +339,3 @@ class _Paper(Strict):
     body_text: list[_Paragraph]
     bib_entries: dict[str, _Entry]
     mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = Field([])
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_every_release(cls, record: dict[str, Any]) -> dict[str, Any]:
-        fields = record.get("mag_field_of_study") or (record.get("metadata") or {}).get("mag_field_of_study")
-        return {**record, **(record.get("grobid_parse") or {}), "mag_field_of_study": fields}

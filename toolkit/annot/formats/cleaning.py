@@ -61,7 +61,7 @@ def lowered(text: str) -> str:
 def signs_of(text: str) -> str:
     """The text with raised and lowered parts and MathML as signs; other tags stay.
 
-    An index has signs of its own only beside a digit, so that `CO2` is the same word however it was written.
+    An index has signs of its own only next to a digit, so that `CO2` is the same word however it was written.
     """
     if "math" in text:
         text = _TEX.sub(lambda formula: f"${formula[2].strip().strip('$')}$", _TEX_TWICE.sub("", text))
@@ -117,17 +117,7 @@ def math_text(element: ElementTree.Element) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-class NoticeRule(NamedTuple):
-    """A kind of notice."""
-
-    name: str
-    """The words in which counts name it."""
-    source: str
-    """The databases or publishers that write it, and when."""
-    pattern: re.Pattern[str]
-
-
-def _rules() -> Iterator[NoticeRule]:
+def _rules() -> Iterator[tuple[str, re.Pattern[str]]]:
     read = packaged_table("notices.toml")
     parts = {f"<{name}>": "".join(pieces) for name, pieces in read["parts"].items()}
     for rule in read["rules"]:
@@ -136,11 +126,11 @@ def _rules() -> Iterator[NoticeRule]:
         for name, part in reversed(parts.items()):
             pattern = pattern.replace(name, part)
         flags = re.IGNORECASE if rule.get("any_case") else 0
-        yield NoticeRule(f"a notice: {rule['name']}", rule["source"], re.compile(pattern, flags))
+        yield f"a notice: {rule['name']}", re.compile(pattern, flags)
 
 
 RULES = tuple(_rules())
-"""All rules, in the order in which they are tried."""
+"""Patterns of notices, each with the words in which counts name it, in the order in which they are tried."""
 _MARKS = ("opyright", "©", "(C)", "(c)", "atabase Record", "see fulltext")
 """Signs of notices that may be anywhere in an abstract."""
 _LAST = 450
@@ -172,9 +162,9 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     earlier = None
     while text != earlier and len(cut) < _MOST:
         earlier = text
-        for rule in RULES:
-            while len(cut) < _MOST and (notice := rule.pattern.search(text)) and not _is_listed(notice[0], text):
-                cut.append((rule.name, notice[0].strip()))
+        for name, pattern in RULES:
+            while len(cut) < _MOST and (notice := pattern.search(text)) and not _is_listed(notice[0], text):
+                cut.append((name, notice[0].strip()))
                 text = f"{text[: notice.start()].rstrip()} {text[notice.end() :].lstrip()}".strip()
     return text, tuple(cut)
 
@@ -267,7 +257,7 @@ def clean(text: str) -> str:
 
     Signs that begin an entity or a tag and are still there after ten times become spaces.
 
-    Not mended, because it cannot be told from what was meant: lost spaces around quotation marks, LaTeX.
+    Not mended, because it cannot be distinguished from what was meant: lost spaces around quotation marks, LaTeX.
 
     >>> clean("The&#32;<i>ﬁrst</i> case\u0092s\\n  end.<<ETX>>")
     'The first case’s end.'

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # 4. Otherwise Windows-1252, with the five bytes that it does not define as in Latin-1, as browsers read both
 #    (https://encoding.spec.whatwg.org/#windows-1252).
 #
-# Other encodings of one byte a character (Mac Roman, Windows-1250) are valid Windows-1252, too: they cannot be told
-# from it, and their accents come out wrong. Such a file has to be saved as UTF-8 first.
+# Other encodings of one byte a character (Mac Roman, Windows-1250) are valid Windows-1252, too: they cannot be
+# distinguished from it, and their accents come out wrong. Such a file has to be saved as UTF-8 first.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

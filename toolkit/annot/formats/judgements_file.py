@@ -298,7 +298,7 @@ def write_judgements(
     """One judgement a line, by query, document, assessor and occasion, which is 2 for a hidden repeat.
 
     again: those that were given because the pair was put before its assessor again; they are marked with `returned`.
-    comments: those whose comments are told. versions: by part, the number of the version by which it was given, where
+    comments: those whose comments are written. versions: by part, the number of the version by which it was given, if
     something was shown in several. set_aside: those on another version of a text than the pair is judged on; they are
     marked, and do not count.
     `grade` is null where an assessor could not judge; then `cannot_judge` is the reason. Judgements that do not count
@@ -329,8 +329,8 @@ NOBODY = "nobody can judge"
 def decided(decisions: Iterable[Decision], unjudgeable: Iterable[Adjudication]) -> list[dict[str, Any]]:
     """Record for each pair that is closed without a grade, by query and document.
 
-    unjudgeable: of each pair that nobody can judge, what the last adjudicator said; its `grade` is None, and the reason
-    is why.
+    unjudgeable: the last ruling on each pair that cannot be judged; its `grade` is None, and the reason
+    is the adjudicator's.
     """
     names = ("query_id", "doc_id", "grade", "origin", "adjudicator", "reason")
     records = [{name: getattr(decision, name) for name in names} for decision in decisions]
@@ -362,7 +362,7 @@ def _lines(records: Iterable[Mapping[str, Any]]) -> str:
 def pool_lines(pool: Pool) -> str:
     """Pool as JSON lines: the draw and the additions, then an entry a line in the order drawn.
 
-    Who added something, and when, is not told.
+    The lines do not name the person who added something, nor the time.
     """
     record = asdict(pool)
     entries, additions = record.pop("entries"), record.pop("additions")
@@ -406,7 +406,7 @@ def read_export(
 ) -> tuple[FileJudgement, ...]:
     """Every annotation of every task, by the time of its last change; drafts and predictions are no judgements.
 
-    grades: what was given with the control, and the grade that it stands for; None if it says that the pair could
+    grades: the grade of each value of the control; None if it says that the pair could
     not be judged. What it does not name is a number of the scale or the name of a grade. `line` of a judgement is the
     number of its task, `assessor` the address of its account, or the account's number if no task of the export has an
     address for it.
@@ -435,11 +435,10 @@ def read_export(
         else row
         for row in judgements
     ]
-    return tuple(sorted(judgements, key=_place))
-
-
-def _place(row: FileJudgement) -> tuple[str, int, int, str]:
-    return row.changed_at or row.judged_at or "", row.line, len(row.annotation), row.annotation
+    judgements.sort(
+        key=lambda row: (row.changed_at or row.judged_at or "", row.line, len(row.annotation), row.annotation)
+    )
+    return tuple(judgements)
 
 
 def grades_named(grade_names: Sequence[str], scale: Sequence[str]) -> dict[str, int | None]:
@@ -579,9 +578,7 @@ def _given(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[s
 
 def _plain(value: Any) -> str:
     """A value as it is compared: numbers without a fraction of zero, text without case."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip().casefold()
+    return _text(value).casefold()
 
 
 GRADES: Mapping[str, int] = {"irrelevant": 0, "partial": 1, "relevant": 2}

@@ -56,13 +56,6 @@ class Record(NamedTuple):
     """Other values of the topic, such as BEIR's metadata; none of them is the id."""
 
 
-class GivenTopic(NamedTuple):
-    """A topic and the line on which it begins."""
-
-    line: int
-    topic: Topic
-
-
 @dataclass(frozen=True, slots=True)
 class TopicFile:
     """The topics of a file, in its order."""
@@ -71,7 +64,8 @@ class TopicFile:
     """The format, in words."""
     fields: Mapping[str, str]
     """The name in the file of each field of a topic that it has."""
-    topics: tuple[GivenTopic, ...]
+    topics: tuple[tuple[int, Topic], ...]
+    """The topics, each with the line on which it begins."""
 
 
 def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicFile:
@@ -79,15 +73,17 @@ def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicF
     read = list(records)
     named = dict.fromkeys(name for record in read for name, value in record.values.items() if value not in (None, ""))
     fields = _fields(named, dict.fromkeys(name for record in read for name in record.more))
-    if read:
-        _check_fields(fields, named, faults, line=read[0].line)
-    topics: dict[str, GivenTopic] = {}
+    for noun, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
+        if read and name not in fields:
+            among = f" among {', '.join(named)}" if named else ""
+            faults.add(f"found no {noun}{among}; expected one of {', '.join(names)}", line=read[0].line)
+    topics: dict[str, tuple[int, Topic]] = {}
     for record in read if {"topic_id", "title"} <= fields.keys() else ():
         if topic := _topic(record, fields, faults):
             if topic.topic_id in topics:
-                first = topics[topic.topic_id].line
+                first, _ = topics[topic.topic_id]
                 faults.add(f"topic {topic.topic_id!r} is listed twice, first on line {first}", line=record.line)
-            topics[topic.topic_id] = GivenTopic(record.line, topic)
+            topics[topic.topic_id] = record.line, topic
     faults.raise_if_any(hint="nothing was added", found=topics, nothing="found no topic")
     return TopicFile(form, fields, tuple(topics.values()))
 
@@ -117,13 +113,6 @@ def _fields(id_names: Collection[str], other_names: Iterable[str]) -> dict[str, 
     return fields
 
 
-def _check_fields(fields: Mapping[str, str], having: Collection[str], faults: Faults, *, line: int) -> None:
-    for noun, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
-        if name not in fields:
-            among = f" among {', '.join(having)}" if having else ""
-            faults.add(f"found no {noun}{among}; expected one of {', '.join(names)}", line=line)
-
-
 def _topic(record: Record, fields: Mapping[str, str], faults: Faults) -> Topic | None:
     faults_before = len(faults.found)
     topic_id = _id(record.values.get(fields["topic_id"]))
@@ -150,7 +139,9 @@ def _texts(record: Record, fields: Mapping[str, str], topic_id: str | None, faul
     """The text of each field but the id, by its name in the file."""
     texts: dict[str, str] = {}
     for name, value in {**record.more, **record.values}.items():
-        text = value if isinstance(value, str) else "" if value is None else _as_json(value)
+        text = "" if value is None else value
+        if not isinstance(text, str):
+            text = json.dumps(value, ensure_ascii=False, default=str)
         if name == fields["topic_id"]:
             continue
         if name in fields.values() and text and not isinstance(value, str):
@@ -167,10 +158,6 @@ def _id(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     return str(value).strip() or None
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -202,11 +189,6 @@ _TAG = re.compile(
     rf"<(?P<end>/?)(?:[a-z]{{2}}-)?(?P<name>tops?|topics|{'|'.join(LABELS)})(?:\s[^<>]*)?>", re.IGNORECASE | re.ASCII
 )
 _MARKUP = re.compile("<[^<>]*>")
-
-
-def is_sgml(text: str) -> bool:
-    """True if the text has a topic in the form of TREC's classic tracks."""
-    return bool(re.search(r"<top[\s>]", text, re.IGNORECASE))
 
 
 def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
@@ -364,12 +346,13 @@ def _records(text: str, faults: Faults) -> tuple[str, Iterator[Record]]:
     if re.match(r"<(!doctype\s+)?html\b", start, re.IGNORECASE):
         return _unknown("a web page (HTML)", faults)
     if start.startswith("<"):
-        return ("TREC SGML", sgml_records(text, faults)) if is_sgml(text) else ("XML", xml_records(text, faults))
+        is_classic = re.search(r"<top[\s>]", text, re.IGNORECASE)
+        return ("TREC SGML", sgml_records(text, faults)) if is_classic else ("XML", xml_records(text, faults))
     if start.startswith("{"):
         return "JSON Lines", _json_records(text, faults)
     if start.startswith("["):
         return _unknown("a JSON array: write one object per line", faults)
-    if has_header(text):
+    if headings_of(text) & KNOWN:
         return "CSV or TSV with header", table_records(text, faults)
     first = next((line for line in text.splitlines() if line.strip()), "")
     if "\t" in first:
@@ -430,11 +413,6 @@ def headings_of(text: str) -> set[str]:
         line for line in text.splitlines() if line.strip(f"{SEPARATORS} ") and not line.strip('"').startswith("sep=")
     )
     return {plain(cell.strip(' "')) for cell in re.split(f"[{SEPARATORS}]", next(lines, "").removeprefix("\ufeff"))}
-
-
-def has_header(text: str) -> bool:
-    """True if the first line names fields of topics."""
-    return bool(headings_of(text) & KNOWN)
 
 
 def table_records(text: str, faults: Faults) -> Iterator[Record]:

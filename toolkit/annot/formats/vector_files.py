@@ -104,7 +104,9 @@ def read_parquet(
     id_column = _column(path, names, id_column, ID_COLUMNS, "--id-column")
     vector_column = _column(path, names, vector_column, VECTOR_COLUMNS, "--vector-column")
     kind = file.schema_arrow.field(vector_column).type
-    if not (_is_list(kind) and pyarrow.types.is_floating(kind.value_type)):
+    types = pyarrow.types
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    if not (is_list and types.is_floating(kind.value_type)):
         raise InputError(f"{path}: column {vector_column}: found {kind}, expected lists of floating-point numbers")
     start = 0
     for batch in file.iter_batches(batch_size=ROWS, columns=[id_column, vector_column]):
@@ -124,12 +126,6 @@ def read_parquet(
         if keep:
             numbers = lists.flatten().to_numpy(zero_copy_only=False)
             yield Block([ids[row] for row in keep], numbers.reshape(len(keep), -1), where)
-
-
-def _is_list(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _column(path: Path, names: Sequence[str], chosen: str | None, usual: Sequence[str], option: str) -> str:
@@ -178,7 +174,7 @@ def read_s2_vectors(path: Path, papers: Collection[str], tally: RowCounts) -> It
             continue
         if isinstance(model := record.get("model"), str):
             tally.name_space(_space_of(model), where)
-        # A block has one width, so that a row of another begins one, whose place is then told.
+        # A block has one width, so that a row of another begins one, whose place is named.
         if rows and (len(row) != len(rows[0]) or len(rows) == ROWS):
             yield Block(ids, np.stack(rows), f"{path}:{start}")
             ids, rows = [], []

@@ -14,7 +14,7 @@ from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Source, grouped
 from annot.corpus import query_sentences
-from annot.corpus.paper_ids import CheckedRows, rows_in_corpus
+from annot.corpus.paper_ids import RowsByFile, rows_in_corpus
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_lines
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
@@ -254,7 +254,8 @@ def import_judgements(
     errors: list[InputError] = []
     queries: dict[str, Query] = {}
     persons: dict[str, Assessor] = {}
-    checked = CheckedRows({}, ())
+    checked_rows: RowsByFile = {}
+    notes: tuple[str, ...] = ()
     corpus = ws.corpus if ws.has_corpus else None
     with ws.reading() as session:
         refuse_other_work(ws, session)
@@ -269,12 +270,12 @@ def import_judgements(
         paper_ids = [query.topic_id for query in queries.values()]
         labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
     with gathered(errors):
-        checked = rows_in_corpus({name: rows}, queries, corpus, topics=topics, foreign=foreign)
+        checked_rows, notes = rows_in_corpus({name: rows}, queries, corpus, topics=topics, foreign=foreign)
     with gathered(errors):
         persons = query_sentences.persons_of(rows, set(adjudicators), everyone, name=name, same_person=same_person)
     raise_together(errors, name=name)
     in_file = {(queries[row.query].query_id, row.document) for row in rows if row.query in queries}
-    rows = checked.rows[name]
+    rows = checked_rows[name]
     left_out = in_file - {(queries[row.query].query_id, row.document) for row in rows}
     earlier = len(left_out & {assignment.pair for assignment in planned})
     queries = {row.query: queries[row.query] for row in rows}
@@ -308,7 +309,7 @@ def import_judgements(
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         export_judgements(ws, outcome)
-    notes = (*checked.notes, *_notes(named_rows, persons, outside, earlier))
+    notes = (*notes, *_notes(named_rows, persons, outside, earlier))
     return _in_figures(named_rows, len(new), recorded, notes)
 
 

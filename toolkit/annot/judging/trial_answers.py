@@ -300,7 +300,7 @@ class SubstudyReport:
 
 def plan_of(session: Session) -> dict[str, Any]:
     """Record of the draw. Raises MissingInput before it."""
-    facts = trials.read_trial(session, TRIAL)
+    facts = trials.read_trials(session).get(TRIAL)
     if facts is None:
         raise MissingInput("no sub-study is drawn", hint=HINT)
     return facts

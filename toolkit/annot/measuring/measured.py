@@ -24,7 +24,8 @@ from annot.measuring.diagnosis import findings, matrices
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs
-from annot.measuring.evaluation.measures import CONVENTIONS, GradedPools, JudgedWhole, QueryMeasures
+from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
+from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost
 from annot.pools.pooling import Version, refuse_zero, versions_by_document, versions_of
 from annot.study.guidelines import distinct

@@ -121,11 +121,7 @@ def losses(
         relevant = dict(estimating.relevant)
         finds = {method: pairs for method, pairs in finds.items() if method in rankings}
     queries = sorted({query_id for query_id, _ in relevant})
-    runs: dict[str, Run] = {}
-    for method, own_finds in finds.items():
-        runs[method] = _run_of(rankings.get(method), qrels, topics, queries)
-        runs[method + UNJUDGED] = _without_grades(runs[method], own_finds, topics)
-    scored = _scored(runs, finds, score, estimating)
+    scored = _scored(_with_and_without(finds, rankings, qrels, topics, queries), finds, score, estimating)
     by_query = {run: np.array([values[query_id] for query_id in queries]) for run, values in scored.items()}
     mean = {run: float(values.mean()) for run, values in by_query.items()}
     ranked = [method for method in finds if method in rankings]
@@ -135,7 +131,7 @@ def losses(
     results = []
     for method, own_finds in finds.items():
         without = method + UNJUDGED
-        others = [mean[other] for other in ranked if other != method]
+        rank, rank_without = _ranks(method, ranked, mean)
         pairs = [(query_id, doc_id) for query_id, doc_id in relevant if (topics[query_id], doc_id) in own_finds]
         sums = np.bincount(paper_of_query, weights=by_query[method] - by_query[without]).astype(np.float64)
         loss = float(sums.sum() / sizes.sum())
@@ -157,8 +153,8 @@ def losses(
                 ),
                 score=mean[method],
                 without=mean[without],
-                rank=_rank(mean[method], others) if method in rankings else None,
-                rank_without=_rank(mean[without], others) if method in rankings else None,
+                rank=rank,
+                rank_without=rank_without,
                 tau=_tau(method, ranked, mean),
                 loss=loss,
                 interval=interval,
@@ -169,13 +165,31 @@ def losses(
     return tuple(sorted(results, key=lambda result: (-result.loss, result.method)))
 
 
-def _run_of(
-    by_topic: Run | None, qrels: Sequence[Qrel], topics: Mapping[str, str], queries: Sequence[str]
-) -> dict[str, Ranking]:
-    """Run with a method's ranking of each topic, or with the best order of the judged documents if it has none."""
-    if by_topic is None:
-        return {query_id: _best(qrels, query_id) for query_id in queries}
-    return {query_id: by_topic.get(topics[query_id], ()) for query_id in queries}
+def _with_and_without(
+    finds: Mapping[str, frozenset[Pair]],
+    rankings: Mapping[str, Run],
+    qrels: Sequence[Qrel],
+    topics: Mapping[str, str],
+    queries: Sequence[str],
+) -> dict[str, Run]:
+    """Runs of the methods, or of the best order of the judged documents for one without a ranking; and the same runs
+    with other ids for their finds, so that these are not judged.
+    """
+    runs: dict[str, Run] = {}
+    for method, own_finds in finds.items():
+        by_topic = rankings.get(method)
+        runs[method] = {
+            query_id: _best(qrels, query_id) if by_topic is None else by_topic.get(topics[query_id], ())
+            for query_id in queries
+        }
+        runs[method + UNJUDGED] = {
+            query_id: tuple(
+                doc._replace(doc_id=doc.doc_id + UNJUDGED) if (topics[query_id], doc.doc_id) in own_finds else doc
+                for doc in ranking
+            )
+            for query_id, ranking in runs[method].items()
+        }
+    return runs
 
 
 def _scored(
@@ -190,19 +204,13 @@ def _scored(
     return scored
 
 
-def _without_grades(run: Run, own_finds: frozenset[Pair], topics: Mapping[str, str]) -> Run:
-    """Run in which the documents of `own_finds` have another id, so that they are not judged."""
-    return {
-        query_id: tuple(
-            doc._replace(doc_id=doc.doc_id + UNJUDGED) if (topics[query_id], doc.doc_id) in own_finds else doc
-            for doc in ranking
-        )
-        for query_id, ranking in run.items()
-    }
-
-
-def _rank(score: float, others: Sequence[float]) -> int:
-    return 1 + sum(other > score for other in others)
+def _ranks(method: str, ranked: Sequence[str], mean: Mapping[str, float]) -> tuple[int | None, int | None]:
+    """Rank among all rankings, with its finds judged and not; None for a method without a ranking."""
+    if method not in ranked:
+        return None, None
+    others = [mean[other] for other in ranked if other != method]
+    with_finds, without = (1 + sum(other > mean[name] for other in others) for name in (method, method + UNJUDGED))
+    return with_finds, without
 
 
 def _tau(method: str, ranked: Sequence[str], mean: Mapping[str, float]) -> Value:

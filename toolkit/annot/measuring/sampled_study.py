@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
-from functools import partial
-from statistics import mean
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import mean, median
 from typing import NamedTuple
 
 from annot.base.errors import InputError
@@ -14,14 +15,23 @@ from annot.base.names import counted, verb
 from annot.base.records import CITED, Qrel, Ranking, grouped
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
-from annot.measuring.evaluation.measures import Run, SampleCost, family_of
+from annot.measuring.evaluation.measures import MeasureSelection, OpinionEffect, Run, SampleCost, family_of
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
-from annot.measuring.sampled.estimates import SampledPools, by_opinion, estimates, groups_of, notes_of, pools_of, so_far
+from annot.measuring.sampled.estimates import (
+    SampledEvaluation,
+    SampledGradings,
+    SampledPools,
+    estimates,
+    groups_of,
+    notes_of,
+    pools_of,
+    scatter,
+    so_far,
+)
 from annot.measuring.sampled.grades import (
     GradeCounts,
     Predicted,
-    Weights,
     counts_of,
     features,
     predicted,
@@ -127,23 +137,14 @@ SHOWN = 5
 """Number of pairs that an error names."""
 
 
-class DrawnPairs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DrawnPairs(SampledGradings):
     """Data from which the grades of pools are estimated, by query."""
 
-    pi: Mapping[str, Mapping[str, float]]
-    judged: Mapping[str, Mapping[str, int]]
-    """Grades of the drawn pairs."""
-    predicted: Mapping[str, Predicted] | None
-    highest: int
-    """Highest grade of the scale."""
     label: CheapLabel | None = None
     """Opinion that predicts, too."""
     by_rankings: Mapping[str, Predicted] | None = None
     """Predictions of the rankings alone; `predicted` itself unless an opinion predicts, too."""
-    topics: Mapping[str, str] = {}
-    """Topic of each query."""
-    relevant_from: int = 1
-    """Smallest grade that counts as relevant."""
 
     @property
     def opinion(self) -> str:
@@ -156,15 +157,6 @@ class DrawnPairs(NamedTuple):
     def pools(self) -> SampledPools:
         """Pools that measure runs."""
         return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest, weights=self.weights))
-
-    @property
-    def weights(self) -> dict[str, Weights] | None:
-        """Weights of the predictions, by query and kind of measure; None without predictions."""
-        if self.predicted is None:
-            return None
-        return tuned(
-            self.pi, self.judged, self.predicted, self.topics, relevant_from=self.relevant_from, highest=self.highest
-        )
 
 
 def drawn_pairs(
@@ -194,8 +186,19 @@ def drawn_pairs(
         predictions = by_rankings = predicted(judged, by_ranks, snapshot.topics, highest=highest)
         if label is not None:
             predictions = with_opinions(by_rankings, judged, by_ranks, label.said, snapshot.topics, highest=highest)
-    relevant_from = snapshot.ws.settings.evaluation.relevant_from
-    return DrawnPairs(pi, judged, predictions, highest, label, by_rankings, snapshot.topics, relevant_from)
+    drawn = DrawnPairs(pi, judged, predictions, highest, label=label, by_rankings=by_rankings)
+    return _weighed(snapshot, drawn, predictions)
+
+
+def _weighed(snapshot: Snapshot, drawn: DrawnPairs, predictions: Mapping[str, Predicted] | None) -> DrawnPairs:
+    """Copy with these predictions and their weights; None is without predictions."""
+    weights = None
+    if predictions is not None:
+        relevant_from = snapshot.ws.settings.evaluation.relevant_from
+        weights = tuned(
+            *(drawn.pi, drawn.judged, predictions, snapshot.topics), relevant_from=relevant_from, highest=drawn.highest
+        )
+    return replace(drawn, predicted=predictions, weights=weights)
 
 
 def grade_counts(snapshot: Snapshot, part: Collection[Pair] | None = None) -> dict[str, GradeCounts]:
@@ -291,19 +294,13 @@ def with_cost(
 ) -> EvaluatedRuns:
     """Add to the evaluation the cost of the sample on the measure that compares runs, and the effect of an opinion."""
     pools = data.pools.pools
-    estimate = partial(
-        estimates,
-        convention=evaluated.convention,
-        relevant_from=evaluated.relevant_from,
-        ties=ties,
-        measures=(evaluated.measure,),
-    )
+    selection = MeasureSelection(evaluated.convention, (evaluated.measure,), evaluated.relevant_from)
     pooled_runs = {
         tag: {query_id: ranking for query_id, ranking in run.items() if query_id in pools} for tag, run in runs.items()
     }
     complete = {tag for tag, run in pooled_runs.items() if run.keys() >= pools.keys()} or pooled_runs.keys()
     measured = {tag: pooled_runs[tag] for tag in sorted(complete)}
-    estimated = estimate(measured, pools)
+    estimated = estimates(measured, pools, selection, ties=ties)
     sample = sample_of(snapshot)
     drawn = sum(pair.drawn and pair.query_id in pools for pair in sample.pairs.values())
     judged = sum(len(pool.drawn) for pool in pools.values())
@@ -314,29 +311,20 @@ def with_cost(
         share=sample.design.share,
         level=effect.level,
         difference=effect.difference,
-        outside=sum(len(run.outside[evaluated.measure]) for run in estimated.values()),
+        outside=sum(
+            query.shown(evaluated.measure) is None for run in estimated.values() for query in run.evaluation.queries
+        ),
         floored=len({query_id for run in estimated.values() for query_id in run.floored[evaluated.measure]}),
         queries=len(pools),
         empty=sum(not pool.relevant(evaluated.relevant_from).found.any() for pool in pools.values()),
         so_far=None if judged == drawn else judged / drawn,
     )
     if data.label is not None:
-        alone, pairs = estimated, 0
+        alone = estimated
         if data.opinion:
-            alone = estimate(measured, data._replace(predicted=data.by_rankings).pools.pools)
-            pairs = sum(len(data.label.said.get(query_id, ())) for query_id in data.pi)
+            alone = estimates(measured, _weighed(snapshot, data, data.by_rankings).pools.pools, selection, ties=ties)
         cost = replace(
-            cost,
-            opinion=by_opinion(
-                data.label.name,
-                data.label.model,
-                estimated,
-                alone,
-                evaluated.measure,
-                snapshot.topics,
-                pairs=pairs,
-                other_texts=sum(query_id in data.pi for query_id, _ in data.label.other_texts),
-            ),
+            cost, opinion=_opinion_effect(data, data.label, estimated, alone, evaluated.measure, snapshot.topics)
         )
     shown = {name for line in evaluated.lines for name in line.values}
     return replace(
@@ -345,6 +333,40 @@ def with_cost(
         lines=tuple(replace(line, values=_in_range(line.values)) for line in evaluated.lines),
         notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes),
     )
+
+
+def _opinion_effect(
+    data: DrawnPairs,
+    label: CheapLabel,
+    joint: Mapping[str, SampledEvaluation],
+    alone: Mapping[str, SampledEvaluation],
+    measure: str,
+    topics: Mapping[str, str],
+) -> OpinionEffect:
+    """Effect of the opinion on the intervals. joint, alone: by run, with it and with the rankings alone."""
+    both = [
+        {tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()}
+        for runs in (joint, alone)
+    ]
+    levels = [[scatter(values[tag], topics) for values in both] for tag in joint]
+    differences = [
+        [scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both]
+        for a, b in combinations(joint, 2)
+    ]
+    return OpinionEffect(
+        name=label.name,
+        model=label.model,
+        pairs=sum(len(label.said.get(query_id, ())) for query_id in data.pi) if data.opinion else 0,
+        difference=_wider_by(differences),
+        level=_wider_by(levels),
+        other_texts=sum(query_id in data.pi for query_id, _ in label.other_texts),
+        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
+    )
+
+
+def _wider_by(variances: Iterable[Sequence[float | None]]) -> float | None:
+    ratios = [math.sqrt(joint / alone) - 1 for joint, alone in variances if joint is not None and alone]
+    return median(ratios) if ratios else None
 
 
 def _in_range(means: Mapping[str, float]) -> dict[str, float]:

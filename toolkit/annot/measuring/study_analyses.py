@@ -22,7 +22,6 @@ from annot.measuring.measured import evaluation_of, of_all_topics, primary_of, r
 from annot.measuring.opinions.agreement import FEWEST_PAIRS, Scale
 from annot.measuring.opinions.label_quality import JudgedRuns, OtherVersions, Worth, worth
 from annot.measuring.opinions.self_preference import LEAST, FavourRule
-from annot.measuring.sampled.estimates import SampledGradings
 from annot.measuring.sampled_study import drawn_pairs
 from annot.ranking import vectors
 from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
@@ -168,9 +167,7 @@ def assessor_effect_of(
         qrels,
         settings,
         topics=snapshot.topics,
-        sampled=None
-        if drawn is None
-        else SampledGradings(drawn.pi, drawn.judged, drawn.predicted, drawn.highest, drawn.weights),
+        sampled=drawn,
     )
     if drawn is not None:
         effect = replace(effect, notes=(*effect.notes, OF_WHOLE_POOLS))

@@ -48,7 +48,7 @@ _PLACES = {
 
 
 def linked(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files, those of them that are pages with links to the others."""
+    """Files, with links to each other in those that are pages."""
     return {name: with_links(content, name, files) for name, content in files.items()}
 
 
@@ -107,7 +107,7 @@ class BrowsedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class BrowsedErrors:
     """Errors of the systems, and the kind of error that the lead gave to a pair."""
 
     cases: Sequence[ErrorCase]
@@ -121,7 +121,7 @@ def page_data(
     papers: Mapping[str, Paper],
     labels: Mapping[str, Sequence[str]],
     measure: str,
-    errors: Errors | None,
+    errors: BrowsedErrors | None,
 ) -> dict[str, Any]:
     """The data of the page.
 
@@ -230,7 +230,7 @@ def _judged(
     disputed: Collection[Pair],
     doc_ids: Sequence[str],
     systems: Sequence[BrowsedRun],
-    errors: Errors,
+    errors: BrowsedErrors,
 ) -> dict[str, Any]:
     """The grades of a query, where its assessors differed, and the errors (near the top, far down) and their kinds."""
     position_of = {doc_id: position for position, doc_id in enumerate(doc_ids)}

@@ -1,4 +1,4 @@
-"""Under which terms a collection goes out, how a licence is named, and how the collection is cited."""
+"""Terms of publication of a collection, names of licences, and the citation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CREATIVE_COMMONS = re.compile(r"CC-(BY(?:-NC)?(?:-SA|-ND)?)-(\d\.\d)")
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Under which terms the collection goes out."""
+    """Terms of publication of the collection."""
 
     with_text: bool
     """True if titles and abstracts are part of the release, False if their ids only."""

@@ -42,7 +42,7 @@ def measure(
         check_name(missing, tuple(POLICIES), what="--missing")
     snapshot = read_snapshot(ws)
     table = measured.agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
-    notices.tell_untrue(ws, snapshot.states, "agreement", tell=tell)
+    notices.report_untrue(ws, snapshot.states, "agreement", tell=tell)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         measured.keep(ws, measured.AGREEMENT_FILE, measured.as_text(table), tell=tell)
         note(ws, "agreement", snapshot.states)
@@ -79,7 +79,7 @@ def assessor_tables(looked: AssessorAnalysis, *, queries: Collection[str]) -> tu
 
 def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table]) -> str:
     """The section of the report as text."""
-    first, last = ("\n".join(map(wrapped, of)) for of in (assessors.told(looked), assessors.method(looked)))
+    first, last = ("\n".join(map(wrapped, of)) for of in (assessors.conclusions(looked), assessors.method(looked)))
     return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
 
 
@@ -112,7 +112,7 @@ def measure_assessor_effect(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
         )
     effect = study_analyses.assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
-    notices.tell_untrue(ws, snapshot.states, "effect", tell=tell)
+    notices.report_untrue(ws, snapshot.states, "effect", tell=tell)
     measured.keep(ws, measured.EFFECT_FILE, measured.as_text(effect), tell=tell)
     return effect
 

@@ -79,11 +79,11 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
     if not project_list:
         return
     copies: list[projects.Project] = []
-    asked: list[str] = []
+    addresses: list[str] = []
 
     def take(gateway: Gateway, _names: Sequence[str]) -> None:
         server = gateway.identity()
-        asked.append(gateway.url)
+        addresses.append(gateway.url)
         for project in project_list:
             if project.server == server:
                 copies.append(project)
@@ -100,7 +100,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
     absent = {project.assessor for project in away}
     elsewhere = sum(project not in copies and project.assessor not in absent for project in project_list)
     if elsewhere:
-        notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(asked)}")
+        notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(addresses)}")
 
 
 def _take_snapshot(ws: Workspace, gateway: Gateway, project: projects.Project, folder: Path, notes: list[str]) -> None:

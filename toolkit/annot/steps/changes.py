@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from sqlmodel import Session
 
@@ -59,34 +59,39 @@ def restore(
     if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
         raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="`annot answers list` shows the answers")
     with ws.reading() as session:
-        if assessor is not None:
-            check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
-        if query_id is not None:
-            known_query({query.query_id: query for query in pools.read_queries(session)}, query_id)
-        listed = withdrawn_of(session)
-        outcome = outcome_of(session, ws.settings)
-    chosen = [
-        answer
-        for answer in listed
-        if (every or (answer.query_id, answer.doc_id) == (query_id, doc_id)) and assessor in (None, answer.assessor)
-    ]
-    if not chosen and not every and (query_id, doc_id, assessor) not in _counting(outcome):
-        raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers")
+        chosen = _chosen(ws, session, query_id, doc_id, assessor=assessor, every=every)
     if not dry_run:
         with ws.writing() as session:
             _restore(session, chosen, recorded_at=recorded_at)
             outcome = outcome_of(session, ws.settings)
         if chosen:
             snapshot.export_judgements(ws, outcome)
-    return RestoredAnswers(
-        tuple(answer for answer in chosen if not answer.counts), tuple(answer for answer in chosen if answer.counts)
-    )
+    kept, restored = (tuple(answer for answer in chosen if answer.counts == counts) for counts in (True, False))
+    return RestoredAnswers(restored, kept)
 
 
-def _counting(outcome: Outcome) -> set[tuple[str, str, str]]:
-    """Query, document and person of each answer that counts."""
-    answered = {(answer.query_id, answer.doc_id, answer.assessor) for answer in outcome.everything if answer.counts}
-    return answered | {(*pair, decision.adjudicator) for pair, decision in outcome.adjudications.items()}
+def _chosen(
+    ws: Workspace, session: Session, query_id: str | None, doc_id: str | None, *, assessor: str | None, every: bool
+) -> list[WithdrawnAnswer]:
+    """The listed answers that are meant. Raises InputError as `restore` does."""
+    if assessor is not None:
+        check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
+    if query_id is not None:
+        known_query(pools.queries_by_id(session), query_id)
+    chosen = [
+        answer
+        for answer in withdrawn_of(session)
+        if (every or (answer.query_id, answer.doc_id) == (query_id, doc_id)) and assessor in (None, answer.assessor)
+    ]
+    if not chosen and not every:
+        outcome = outcome_of(session, ws.settings)
+        counting = {(*answer.pair, answer.assessor) for answer in outcome.everything if answer.counts}
+        counting |= {(*pair, decision.adjudicator) for pair, decision in outcome.adjudications.items()}
+        if (query_id, doc_id, assessor) not in counting:
+            raise InputError(
+                f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers"
+            )
+    return chosen
 
 
 def _restore(session: Session, answers: Sequence[WithdrawnAnswer], *, recorded_at: str) -> None:
@@ -110,6 +115,7 @@ def _restore(session: Session, answers: Sequence[WithdrawnAnswer], *, recorded_a
 LONGEST_WHY = 300
 """Characters: two lines above the pair."""
 
+Row = TypeVar("Row", Judgement, PairReturn)
 State = Literal["not sent yet", "waiting", "answered", "adjudicated meanwhile"]
 
 
@@ -208,14 +214,10 @@ def _change(
     return tuple(Change(*row[:3], changed=pair_return is not None) for row, pair_return in decided)
 
 
-def _returns_of(returns: Iterable[PairReturn], pair: tuple[str, str], assessor: str) -> list[PairReturn]:
-    return [pair_return for pair_return in returns if pair_return.pair == pair and pair_return.assessor == assessor]
-
-
 def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
     """The return to record; None if the pair was returned with this reason already."""
     pair, assessor, why = row[:2], row.assessor, " ".join(row.why.split())
-    earlier = _returns_of(outcome.returned, pair, assessor)
+    earlier = _of_pair(outcome.returned, pair, assessor)
     if any(pair_return.why == why for pair_return in earlier):
         return None
     if earlier and (assessor, earlier[-1].asked) not in outcome.answered:
@@ -223,16 +225,14 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
             f"{' '.join(pair)}: already waits for {assessor}",
             hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
         )
-    _check_present(session, outcome, pair, assessor)
-    _check_judged(session, outcome, pair, assessor)
-    _check_why(ws, session, why)
+    _check_return(ws, session, outcome, pair, assessor, why)
     return PairReturn(*pair, assessor, _next_occasion(session, outcome, pair, assessor), why, now)
 
 
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
     """The return to take back; None if it was taken back already."""
     pair, assessor = row[:2], row.assessor
-    returns = _returns_of(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(judgements.read_returned(session), pair, assessor)
     if not returns:
         raise InputError(
             f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
@@ -296,7 +296,7 @@ def _answer(judgement: Judgement | None) -> str | None:
 def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
     """Raise InputError if the assessor does not have this pair."""
     query_id, doc_id = pair
-    known_query({query.query_id: query for query in pools.read_queries(session)}, query_id)
+    known_query(pools.queries_by_id(session), query_id)
     documents = [planned_id for planned_query, planned_id in outcome.planned if planned_query == query_id]
     if pair not in outcome.planned:
         raise InputError(
@@ -310,20 +310,19 @@ def _check_pair(session: Session, outcome: Outcome, pair: tuple[str, str], asses
         )
 
 
-def _check_present(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError for a person who has left."""
-    left = people.who_left(session)
+def _check_return(
+    ws: Workspace, session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str, why: str
+) -> None:
+    """Raise InputError for a person who has left, or has not answered the pair, or not on the server, and for a reason
+    that cannot be shown to an assessor.
+    """
+    name, left = " ".join(pair), people.who_left(session)
     if assessor in left:
-        others = [name for name in outcome.planned[pair] if name not in left]
+        others = [other for other in outcome.planned[pair] if other not in left]
         raise InputError(
-            f"{' '.join(pair)}: {assessor} has left the study",
+            f"{name}: {assessor} has left the study",
             hint=f"return it to {others[0]}" if others else "`annot assessor add` brings a person back",
         )
-
-
-def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> None:
-    """Raise InputError if the assessor has not answered the pair, or not on the server."""
-    name = " ".join(pair)
     if not any(judgement.counts for judgement in _of_pair(outcome.judgements, pair, assessor)):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
     history = judgements.read_history(session, *pair)
@@ -331,10 +330,6 @@ def _check_judged(session: Session, outcome: Outcome, pair: tuple[str, str], ass
         raise InputError(
             f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
         )
-
-
-def _check_why(ws: Workspace, session: Session, why: str) -> None:
-    """Raise InputError for a reason that cannot be shown to an assessor."""
     if not 0 < len(why) <= LONGEST_WHY:
         raise InputError(f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}")
     everyone = people.read_assessors(session)
@@ -351,12 +346,12 @@ def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], as
     """Number that neither the plan nor any earlier return has used for this person and pair."""
     planned = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
     answered = [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
-    returns = _returns_of(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(judgements.read_returned(session), pair, assessor)
     return max(planned + answered + [pair_return.occasion for pair_return in returns]) + 1
 
 
-def _of_pair(answers: Iterable[Judgement], pair: tuple[str, str], assessor: str) -> list[Judgement]:
-    return [answer for answer in answers if answer.pair == pair and answer.assessor == assessor]
+def _of_pair(rows: Iterable[Row], pair: tuple[str, str], assessor: str) -> list[Row]:
+    return [row for row in rows if row.pair == pair and row.assessor == assessor]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -419,67 +414,63 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     offline: do not ask the server for answers that were not pulled yet. Raises InputError if there are any, and for
     people who are not in the study or who left.
     """
-    with ws.reading() as session:
-        everyone = {person.assessor: person for person in people.read_assessors(session)}
-    _check(ws, everyone, leaver, successor)
+    everyone = _people(ws, leaver, successor)
     if not offline:
         _refuse_unpulled(ws, leaver)
     with ws.writing() as session:
         handed_on = _handed_on(ws, session, everyone, leaver, successor)
-        answered = answered_of(session)
+        answered = {pair_key for name, pair_key in answered_of(session) if name == leaver}
         sent = projects.read_sent(session).get(leaver, set())
-        waiting = [
-            pair_return
-            for pair_return in judgements.read_returned(session)
-            if _is_waiting(pair_return, leaver) and (leaver, pair_return.asked) not in answered
-        ]
+        if everyone[leaver].left_on is None:
+            people.set_left(session, leaver, moment_now())
+        waiting = _take_back(session, leaver, answered, contest=contest)
+        if handed_on.given_up:
+            plan_on_record.record_plan(ws, session, handed_on.plan, handed_on=handed_on.given_up)
         if dry_run:
             session.rollback()
-        else:
-            if everyone[leaver].left_on is None:
-                people.set_left(session, leaver, moment_now())
-            _take_back(session, leaver, waiting, contest=contest)
-            if handed_on.given_up:
-                plan_on_record.record_plan(ws, session, handed_on.plan, handed_on=handed_on.given_up)
     if handed_on.given_up and not dry_run:
         plan_on_record.write_plan(ws, handed_on.plan)
     receivers = {pair: name for pair, name in handed_on.moved.items() if name is not None}
     kept = {assignment.asked for assignment in handed_on.plan if assignment.assessor == leaver}
-    elsewhere = {pair: name for pair, name in receivers.items() if successor not in (None, name)}
     return Left(
         assessor=leaver,
         successor=successor,
         open=len(handed_on.moved),
         kept=sum(pair_key.occasion == 1 for pair_key in kept),
         received=tuple(HandedOverPairs(name, count) for name, count in sorted(Counter(receivers.values()).items())),
-        elsewhere=tuple(Elsewhere(*pair, name) for pair, name in elsewhere.items()),
+        elsewhere=tuple(Elsewhere(*pair, name) for pair, name in receivers.items() if successor not in (None, name)),
         unassigned=tuple(pair for pair in handed_on.moved if pair not in receivers),
         returned=tuple(pair_return.pair for pair_return in waiting),
         contested=contest,
         repeats_gone=handed_on.repeats_gone,
-        to_withdraw=sum(pair_key not in kept and (leaver, pair_key) not in answered for pair_key in sent),
+        to_withdraw=len(sent - kept - answered),
         sha256=plan_on_record.plan_sha256(handed_on.plan),
     )
 
 
-def _is_waiting(pair_return: PairReturn, assessor: str) -> bool:
-    return pair_return.assessor == assessor and pair_return.withdrawn_at is None
-
-
-def _take_back(session: Session, leaver: str, returns: Sequence[PairReturn], *, contest: bool) -> None:
+def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest: bool) -> list[PairReturn]:
     """Take back returned pairs that the person has not answered again."""
+    returns = [
+        pair_return
+        for pair_return in judgements.read_returned(session)
+        if pair_return.assessor == leaver and pair_return.withdrawn_at is None and pair_return.asked not in answered
+    ]
     set_aside = {pair_key.pair for name, pair_key in judged_texts.set_aside_of(session) if name == leaver}
     now = moment_now()
     for pair_return in returns:
         # If a text was corrected, the first answer does not count, and another person gets the pair.
         contested = contest and pair_return.pair not in set_aside
         judgements.withdraw_returned(session, pair_return, withdrawn_at=now, contested=contested)
+    return returns
 
 
-def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor: str | None) -> None:
+def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Assessor]:
+    """Everyone by name. Raises InputError if these two are not known, or the successor cannot take pairs."""
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
-        return
+        return everyone
     check_name(successor, tuple(everyone), what="--to")
     person = everyone[successor]
     if successor == leaver:
@@ -491,6 +482,7 @@ def _check(ws: Workspace, everyone: dict[str, Assessor], leaver: str, successor:
             f"--to {successor}: an adjudicator, expected an assessor",
             hint="name an assessor, or set adjudicator_may_assess = true in annot.toml",
         )
+    return everyone
 
 
 def _refuse_unpulled(ws: Workspace, leaver: str) -> None:

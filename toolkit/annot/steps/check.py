@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -90,20 +90,8 @@ class VerifiedHashes:
     """Changes that stay and need no remedy."""
 
 
-class _Examined(NamedTuple):
-    """Sources for the description of a part."""
-
-    study: Examination
-    words: tuple[str, ...]
-    """Words in a finding that make this part of the study need mending."""
-    remedies: tuple[str, ...]
-    """Remedies for these findings, without repetition."""
-    lasting: tuple[str, ...]
-    """Lasting changes that are no problem."""
-    release: Path | None
-    """A release that is compared too."""
-    audited: audit.Audit | None
-    """Findings on the server; None if it was not examined."""
+PARTS = ("plan", "pools", "guidelines", "sent", "index", "files", "server")
+"""Names of the parts of a study."""
 
 
 def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Advance) -> CheckResult:
@@ -134,22 +122,29 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
     """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
-    audited = audit.audit(study.ws, advance=advance) if part == "server" else None
+    if part == "server":
+        audited = audit.audit(study.ws, advance=advance)
+        count = len(audited.findings)
+        return CheckedPart(audited, audit.described(audited), count, f"{counted(count, 'problem')} on the server")
     states = [(state, told(state, study)) for state in STATES if state.part == part]
     words, lasting = (
         tuple(line for state, lines in states if state.lasting is stays for line in lines) for stays in (False, True)
     )
-    remedies = tuple(dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting))
-    return PARTS[part](_Examined(study, words, remedies, lasting, release, audited))
+    if part == "sent":
+        remedies = dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting)
+        return _sent(study.ws, words, remedies)
+    if part == "files":
+        return _files(study.ws, words, lasting, release)
+    return DESCRIBED[part](study, words)
 
 
-def _plan(examined: _Examined) -> CheckedPart:
-    plan, count = examined.study.plan, len(examined.words)
+def _plan(study: Examination, words: tuple[str, ...]) -> CheckedPart:
+    plan, count = study.plan, len(words)
     return CheckedPart(plan, terminal.rendered("checked", found=plan), count, f"the plan has {counted(count, 'fault')}")
 
 
-def _pools(examined: _Examined) -> CheckedPart:
-    replayed, count = examined.study.pools, len(examined.words)
+def _pools(study: Examination, words: tuple[str, ...]) -> CheckedPart:
+    replayed, count = study.pools, len(words)
     why = "`annot check files` shows whether the corpus or a file has changed since"
     return CheckedPart(
         replayed,
@@ -160,76 +155,61 @@ def _pools(examined: _Examined) -> CheckedPart:
     )
 
 
-def _guidelines(examined: _Examined) -> CheckedPart:
-    ws = examined.study.ws
-    checked = examined.study.guidelines
+def _guidelines(study: Examination, words: tuple[str, ...]) -> CheckedPart:
+    ws, checked, count = study.ws, study.guidelines, len(words)
     note_as_read(ws, checked)
-    count = len(examined.words)
     pages = ", ".join(f"{page}.md" for page in checked.pages)
     fit = f"no problems found in {pages}; {checked.examples} quotations are in the corpus"
     if checked.left_out:
         fit += "\n" + "\n".join(tables.sentences("commands.examples_left_out", pages=checked.left_out))
-    told = ["\n".join(examined.words) or fit]
+    lines = ["\n".join(words) or fit]
     if checked.without_criteria:
         silent = ", ".join(f"{page}.md" for page in checked.without_criteria)
-        told += [
+        lines += [
             f"the screen does not say what the grades mean: no list (`- 2: ...`, a line for each grade) in {silent}"
         ]
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
-    words = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
-    return CheckedPart(checked, "\n".join(told), count, words, where)
+    finding = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
+    return CheckedPart(checked, "\n".join(lines), count, finding, where)
 
 
-def _sent(examined: _Examined) -> CheckedPart:
-    count = len(examined.words)
-    with examined.study.ws.reading() as session:
-        sent = bool(shown.read_histories(session))
-    fit = (
-        "annot.toml, the guidelines and the templates are as people were sent them" if sent else "nothing was sent yet"
-    )
-    words = f"{counted(count, 'finding')} about what was sent"
-    return CheckedPart(examined.words, "\n".join(examined.words) or fit, count, words, "; ".join(examined.remedies))
-
-
-def _index(examined: _Examined) -> CheckedPart:
-    count = len(examined.words)
-    sound = "no file of the index has changed since it was written"
-    words = f"index: {counted(count, 'file')} changed since {verb(count, 'it was', 'they were')} written"
-    again = "make them again with `annot index --repair`"
-    return CheckedPart(examined.words, "\n".join(examined.words) or sound, count, words, again)
-
-
-def _files(examined: _Examined) -> CheckedPart:
-    ws = examined.study.ws
+def _sent(ws: Workspace, words: tuple[str, ...], remedies: Iterable[str]) -> CheckedPart:
     with ws.reading() as session:
-        counts = dump.row_counts(session.connection())
-    findings = [*examined.words, *(() if examined.release is None else _release_faults(ws, examined.release))]
-    manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
-    verified = VerifiedHashes(
-        manifests, counts["judgement"] + counts["adjudication"], tuple(findings), examined.lasting
+        sent = bool(shown.read_histories(session))
+    sound = "annot.toml, the guidelines and the templates are as people were sent them"
+    text = "\n".join(words) or (sound if sent else "nothing was sent yet")
+    return CheckedPart(
+        words, text, len(words), f"{counted(len(words), 'finding')} about what was sent", "; ".join(remedies)
     )
-    words = f"{counted(len(findings), 'change')} since the files were written"
-    again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
-    return CheckedPart(verified, terminal.rendered("verified", verified=verified), len(findings), words, again)
 
 
-def _check_server(examined: _Examined) -> CheckedPart:
-    assert examined.audited is not None
-    count = len(examined.audited.findings)
-    words = f"{counted(count, 'problem')} on the server"
-    return CheckedPart(examined.audited, audit.described(examined.audited), count, words)
+def _index(_study: Examination, words: tuple[str, ...]) -> CheckedPart:
+    count, sound = len(words), "no file of the index has changed since it was written"
+    finding = f"index: {counted(count, 'file')} changed since {verb(count, 'it was', 'they were')} written"
+    again = "make them again with `annot index --repair`"
+    return CheckedPart(words, "\n".join(words) or sound, count, finding, again)
 
 
-PARTS: dict[str, Callable[[_Examined], CheckedPart]] = {
+DESCRIBED: dict[str, Callable[[Examination, tuple[str, ...]], CheckedPart]] = {
     "plan": _plan,
     "pools": _pools,
     "guidelines": _guidelines,
-    "sent": _sent,
     "index": _index,
-    "files": _files,
-    "server": _check_server,
 }
-"""Descriptions of the parts of a study, by name."""
+"""Descriptions of parts of a study by their findings."""
+
+
+def _files(ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], release: Path | None) -> CheckedPart:
+    """release: a folder that is compared, too."""
+    with ws.reading() as session:
+        counts = dump.row_counts(session.connection())
+    findings = (*words, *(() if release is None else _release_faults(ws, release)))
+    manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
+    verified = VerifiedHashes(manifests, counts["judgement"] + counts["adjudication"], findings, lasting)
+    finding = f"{counted(len(findings), 'change')} since the files were written"
+    again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
+    text = terminal.rendered("verified", verified=verified)
+    return CheckedPart(verified, text, len(findings), finding, again)
 
 
 def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
@@ -304,7 +284,7 @@ def examine(ws: Workspace | None) -> DoctorReport:
     packages = _packages()
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
     notes: list[str] = []
-    seen: list[str] = []
+    addresses: list[str] = []
     if ws is None:
         notes.append("no study here, so none was checked")
     else:
@@ -317,11 +297,13 @@ def examine(ws: Workspace | None) -> DoctorReport:
         for person in people:
             try:
                 place, about = _doctor_server(replace(ws, studio_url=None) if person else ws, person)
-                seen.append(place)
+                addresses.append(place)
                 findings += about
             except StudioError as error:
                 findings.append(Problem(error.message, error.hint or "see the documentation of Label Studio"))
-    return DoctorReport(platform.python_version(), packages, "; ".join(seen) or None, tuple(findings), tuple(notes))
+    return DoctorReport(
+        platform.python_version(), packages, "; ".join(addresses) or None, tuple(findings), tuple(notes)
+    )
 
 
 def _machine(folder: Path) -> Iterator[Problem]:
@@ -389,12 +371,12 @@ def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem
     with servers.connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
     asked_at = datetime.now(UTC)
-    seen = accounts.look(address)
+    exposure = accounts.look(address)
     answered = datetime.now(UTC)
     return f"{address}, Label Studio {release}", [
         *_release(release),
-        *_open(address, seen),
-        *_clock(address, seen, asked_at, answered),
+        *_open(address, exposure),
+        *_clock(address, exposure, asked_at, answered),
     ]
 
 
@@ -411,8 +393,8 @@ def _release(release: str) -> Iterator[Problem]:
         )
 
 
-def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
-    if seen.sign_up:
+def _open(address: str, exposure: accounts.Exposure) -> Iterator[Problem]:
+    if exposure.sign_up:
         yield Problem(
             f"{address}: anyone can sign up, and everyone with an account can open every project",
             "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people with its link",
@@ -422,18 +404,18 @@ def _open(address: str, seen: accounts.Exposure) -> Iterator[Problem]:
             f"{address}: passwords, tokens and judgements are sent unencrypted",
             "put it behind https, for example with a reverse proxy",
         )
-    if not seen.forms:
+    if not exposure.forms:
         yield Problem(
             f"{address}: people cannot sign in or sign up, because the server accepts no forms from this address",
             f"start it with CSRF_TRUSTED_ORIGINS={address}",
         )
 
 
-def _clock(address: str, seen: accounts.Exposure, asked_at: datetime, answered: datetime) -> Iterator[Problem]:
+def _clock(address: str, exposure: accounts.Exposure, asked_at: datetime, answered: datetime) -> Iterator[Problem]:
     """Warn if the server's clock is before the time of the question or after that of the answer."""
-    if seen.clock is None:
+    if exposure.clock is None:
         return
-    apart = (seen.clock - min(max(seen.clock, asked_at), answered)).total_seconds()
+    apart = (exposure.clock - min(max(exposure.clock, asked_at), answered)).total_seconds()
     if abs(apart) > CLOCK_SECONDS:
         which = "ahead of" if apart > 0 else "behind"
         yield Problem(
@@ -446,10 +428,10 @@ def _file_system(path: Path) -> str:
     """The kind of file system a path is on; empty if that is not to be seen."""
     if not MOUNTS.is_file():
         return ""
-    found = ("", "")
+    mount = ("", "")
     for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
         _, place, kind, *_ = line.split(" ")
         place = place.replace("\\040", " ")
-        if path.is_relative_to(place) and len(place) >= len(found[0]):
-            found = place, kind
-    return found[1]
+        if path.is_relative_to(place) and len(place) >= len(mount[0]):
+            mount = place, kind
+    return mount[1]

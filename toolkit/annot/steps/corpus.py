@@ -23,13 +23,7 @@ from annot.base.names import counted, known_query, sha256_of
 from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source, grouped
 from annot.corpus import adding, paper_ids
-from annot.corpus.corpus_facts import (
-    CorrectionSummary,
-    RecordCorrections,
-    corpus_facts,
-    recorded_sha256,
-    write_corpus_manifest,
-)
+from annot.corpus import corpus_facts as facts_of_corpus
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.formats import citation_edges
 from annot.formats.corpora import datasets, format_named
@@ -87,7 +81,7 @@ class AddedPapers:
     sha256: str | None
     limits: dict[str, str]
     """Line of `[corpus]` in annot.toml that left papers out, by reason."""
-    corrected: CorrectionSummary
+    corrected: facts_of_corpus.CorrectionSummary
     """The papers that were replaced, and other changes that follow."""
     unreadable: int
     """Records of the files that cannot be read."""
@@ -135,7 +129,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
     from annot.pools.admission import near_duplicates
 
     papers.count_papers(ws.corpus)
-    facts = corpus_facts(ws)
+    facts = facts_of_corpus.corpus_facts(ws)
     alike = near_duplicates(ws, keep=True, advance=advance).texts
     with ws.reading() as session:
         files = adding.files_of(
@@ -174,49 +168,45 @@ def add(
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else adding.files_below(map(str, sources))
     folders = dict(found)
-    given, unknown = adding.formats_of([*folders], form)
-    readable = {folders[name] for _, name in given}
+    entries, unknown = adding.formats_of([*folders], form)
+    readable = {folders[name] for _, name in entries}
     # A file of no format is left out of a folder in which there are others.
     refused = [error for name, error in unknown.items() if folders[name] not in readable]
     try:
         if refused:
             raise refused[0]
-        correction, rejects = RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
-        return _added(ws, given, folders, rejects, correction, partial=partial, dry_run=dry_run, advance=advance)
+        correction, rejects = facts_of_corpus.RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
+        return _added(ws, entries, folders, rejects, correction, partial=partial, dry_run=dry_run, advance=advance)
     except InputError as error:
-        raise _in_one(error, [*refused, *_unreadable(ws, given, folders, unknown)]) from None
+        raise _in_one(error, [*refused, *_unreadable(ws, entries, folders, unknown)]) from None
 
 
 def _added(
     ws: Workspace,
-    given: list[tuple[str, str]],
+    entries: list[tuple[str, str]],
     folders: Mapping[str, str],
     rejects: adding.Rejects,
-    correction: RecordCorrections,
+    correction: facts_of_corpus.RecordCorrections,
     *,
     partial: bool,
     dry_run: bool,
     advance: Advance,
 ) -> AddedPapers:
     """The same of files with their formats. rejects: knows the files of folders that are left out."""
-    names = [name for _, name in given]
-    files = adding.FilesRead(given, folders)
+    names = [name for _, name in entries]
+    files = adding.FilesRead(entries, folders)
     engine = Engine.in_place(ws.machine)
     tally, cleaning, headings = Tally(corrects=correction.is_wanted), adding.CleaningCount(), HeadingCount()
-    there = papers.groups_of(ws.corpus) if ws.has_corpus else []
-    works = any(format_named(form).bibliographic for form, _ in given)
-    for known in map_shards(functools.partial(adding.known_marks, works=works), there, engine=engine):
-        tally.remember(known)
-    if works:
-        paper_ids.know_ids(tally, ws.corpus)
+    works = any(format_named(form).bibliographic for form, _ in entries)
+    _remember_corpus(ws, tally, engine, works=works)
     beside, citations = paper_ids.PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
-        given = _joined(given, scratch, engine, rejects)
+        entries = _joined(entries, scratch, engine, rejects)
         reader = _reader(ws, scratch if correction.is_wanted or not dry_run else None, works=works)
         parts = []
-        for brought in map_shards(reader, list(enumerate(adding.lots_of(given))), engine=engine):
+        for brought in map_shards(reader, list(enumerate(adding.lots_of(entries))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
             if (part := brought.keep(tally, cleaning, headings, retracted, correction.tables)) is not None:
                 parts.append(part)
@@ -236,14 +226,8 @@ def _added(
             content = hashlib.sha256("".join(sorted(hashes.values())).encode()).hexdigest()
             rejected_file = rejects.write(ws.corpus / f"rejected-{content[:12]}.jsonl")
             cleaned = cleaning.written(ws.corpus, content)
-            lists: dict[str, Iterable[tuple[str, ...]]] = {
-                **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
-                **{f"left out: {Rejection.DIFFERING_ID}": [(paper,) for paper in tally.differing]},
-                **{f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper]},
-                **{"kept: retracted or withdrawn": [(paper,) for paper in retracted]},
-                **{"kept: same title": same_title, "kept: ids that differ only in spelling": alike},
-            }
-            if text := adding.id_lists(lists):
+            kept_alike = {"kept: same title": same_title, "kept: ids that differ only in spelling": alike}
+            if text := adding.id_lists(_lists(ws, tally, retracted) | kept_alike):
                 lists_file = str(ws.corpus / f"lists-{content[:12]}.csv")
                 write_file(Path(lists_file), text)
             facts = {"read": read, "kept": tally.kept, "rejected": rejected, "cleaned": cleaning.facts}
@@ -253,7 +237,7 @@ def _added(
             beside.write_ids(ws.corpus, content, scratch)
             correction.write()
             paper_writing.append_parts(ws.corpus, parts)
-            digest = write_corpus_manifest(ws) if tally.known else None
+            digest = facts_of_corpus.write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
         files=files.found,
@@ -286,6 +270,25 @@ def _added(
     )
 
 
+def _remember_corpus(ws: Workspace, tally: Tally, engine: Engine, *, works: bool) -> None:
+    """Make the tally know the papers of the corpus; works: also by their other ids."""
+    groups = papers.groups_of(ws.corpus) if ws.has_corpus else []
+    for known in map_shards(functools.partial(adding.known_marks, works=works), groups, engine=engine):
+        tally.remember(known)
+    if works:
+        paper_ids.know_ids(tally, ws.corpus)
+
+
+def _lists(ws: Workspace, tally: Tally, retracted: Iterable[str]) -> dict[str, Iterable[tuple[str, ...]]]:
+    """Ids of papers that were left out, and of retracted ones, by heading."""
+    return {
+        **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
+        f"left out: {Rejection.DIFFERING_ID}": [(paper,) for paper in tally.differing],
+        f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper],
+        "kept: retracted or withdrawn": [(paper,) for paper in retracted],
+    }
+
+
 def _told(reason: Rejection, ws: Workspace) -> str:
     """The reason in the words of the study: a document that is no paper has a text, not an abstract."""
     return "no text" if reason == Rejection.NO_ABSTRACT and not ws.settings.faceted else reason.value
@@ -298,23 +301,25 @@ def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> adding.LotRea
 
 
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> adding.Rejects:
-    rejects = adding.Rejects(ws.settings.document_word, most_told=REPORTED, part_of=folders)
+    rejects = adding.Rejects(ws.settings.document_word, most_shown=REPORTED, part_of=folders)
     for name, error in unknown.items():
         rejects.leave_out(name, _in_short(error))
     return rejects
 
 
 def _unreadable(
-    ws: Workspace, given: Sequence[tuple[str, str]], folders: Mapping[str, str], unknown: Mapping[str, InputError]
+    ws: Workspace, entries: Sequence[tuple[str, str]], folders: Mapping[str, str], unknown: Mapping[str, InputError]
 ) -> list[InputError]:
     """An error for each file or folder of which no record can be read; each is read up to its first paper.
 
     Rows of Semantic Scholar are no papers before they are joined.
     """
     pieces = []
-    each = grouped((folders[name], (form, name)) for form, name in given if form != datasets.SEMANTIC_SCHOLAR.name)
-    for whole, files in each.items():
-        rejects = _rejects(ws, folders, {name: one for name, one in unknown.items() if folders[name] == whole})
+    by_source = grouped(
+        (folders[name], (form, name)) for form, name in entries if form != datasets.SEMANTIC_SCHOLAR.name
+    )
+    for whole, files in by_source.items():
+        rejects = _rejects(ws, folders, {name: problem for name, problem in unknown.items() if folders[name] == whole})
         try:
             for lot in adding.lots_of(files):
                 reading = _reader(ws, None, works=False).up_to_a_paper(lot)
@@ -344,17 +349,17 @@ def _in_short(error: InputError) -> str:
 
 
 def _joined(
-    given: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: adding.Rejects
+    entries: list[tuple[str, str]], scratch: Path, engine: Engine, rejects: adding.Rejects
 ) -> list[tuple[str, str]]:
     """The files, with shares of joined rows in place of Semantic Scholar's, after all others."""
-    apart = [name for form, name in given if form == datasets.SEMANTIC_SCHOLAR.name]
+    apart = [name for form, name in entries if form == datasets.SEMANTIC_SCHOLAR.name]
     if not apart:
-        return given
+        return entries
     folder = scratch / "shares"
     spreading = datasets.RowSpreader(folder, datasets.shares_of(apart))
     for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
         rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
-    others = [entry for entry in given if entry[1] not in apart]
+    others = [entry for entry in entries if entry[1] not in apart]
     return [*others, *((datasets.JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
 
 
@@ -398,8 +403,8 @@ def _remember(ws: Workspace, content: str, facts: Mapping[str, Any]) -> None:
             if "files" in before:
                 more["files"] = adding.merged([before["files"], facts["files"]])
             headings = HeadingCount()
-            for one in (before, facts):
-                headings.remember(one.get("sections", {}))
+            for recorded in (before, facts):
+                headings.remember(recorded.get("sections", {}))
             more |= {"sections": headings.facts} if headings.facts else {}
             put_import(session, ImportedSource(Source.CORPUS, content, {**before, **more}))
 
@@ -419,7 +424,6 @@ class EdgesRead:
     """Citations in one piece of a file."""
 
     read: adding.PieceRead
-    citations: int
     kept: int
     """Number of citations by papers in the corpus."""
     rejected: Path
@@ -445,7 +449,7 @@ class EdgeReader:
         import pyarrow.parquet
 
         known = _papers(self.corpus, self.corpus_sha256, self.ids_sha256)
-        read, citations, kept, rejects = adding.PieceRead(piece), 0, 0, []
+        read, kept, rejects = adding.PieceRead(piece), 0, []
         name = f"{Path(piece.path).name}-{piece.start:015d}-{uuid4().hex[:8]}"
         writer = None
         for edges in citation_edges.edges_of(piece, known.papers_of):
@@ -454,11 +458,10 @@ class EdgeReader:
                 rejects.append(json.dumps({"piece": 0, "place": read.places + place, **broken._asdict()}) + "\n")
             read.places += edges.places
             read.read += len(edges.citing)
-            citations += len(edges.citing)
             by_any = edges.any_ids and known.has_other_ids
             citing = known.named(edges.citing) if by_any else edges.citing
-            there = pyarrow.compute.is_in(citing, value_set=known.own)
-            citing, cited = citing.filter(there), edges.cited.filter(there)
+            in_corpus = pyarrow.compute.is_in(citing, value_set=known.own)
+            citing, cited = citing.filter(in_corpus), edges.cited.filter(in_corpus)
             table = pyarrow.table({"citing": citing, "cited": known.named(cited) if by_any else cited})
             kept += len(table)
             if self.folder is not None and len(table):
@@ -471,7 +474,7 @@ class EdgeReader:
         rejected = (self.folder or Path()) / f"{name}.jsonl"
         if rejects and self.folder is not None:
             rejected.write_text("".join(rejects), encoding="utf-8")
-        return EdgesRead(read, citations, kept, rejected)
+        return EdgesRead(read, kept, rejected)
 
 
 @lru_cache(maxsize=1)
@@ -519,7 +522,7 @@ def add_citations(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advanc
     Raises InputError if a file is not there or has no citation that can be read; those before it stay added.
     """
     check_files(files)
-    digest, ids = recorded_sha256(ws), ws.corpus / IDS_MANIFEST
+    digest, ids = facts_of_corpus.recorded_sha256(ws), ws.corpus / IDS_MANIFEST
     papers = (digest, sha256_of(ids) if ids.is_file() else None)
     found, known, faults, rejected_files = [], [], [], []
     for path in files:
@@ -557,7 +560,7 @@ def _read(
 ) -> tuple[CitationsRead, adding.Rejects]:
     if scratch is not None:
         scratch.mkdir()
-    rejects = adding.Rejects("citation", most_told=REPORTED)
+    rejects = adding.Rejects("citation", most_shown=REPORTED)
     reader = EdgeReader(ws.corpus, *papers, scratch)
     citations = kept = 0
     for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):
@@ -649,7 +652,7 @@ def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
         texts = corrected_versions(session)
         topics = paper_topics(session)
         pairs = judged_texts(session).values()
-        reasons = {(one.query_id, one.doc_id): one.why for one in judgements.read_rulings(session)}
+        reasons = {(ruling.query_id, ruling.doc_id): ruling.why for ruling in judgements.read_rulings(session)}
 
     def described(pair: JudgedTexts) -> CorrectedPair:
         ids = [text_id for text_id in (topics.get(pair.query_id, ""), pair.doc_id) if text_id in texts]
@@ -690,7 +693,7 @@ def rule(
     with ws.writing() as session:
         waiting = [text for text in judged_texts(session).values() if text.state == "waits"]
         if pair is not None:
-            known_query({query.query_id: query for query in pools.read_queries(session)}, pair[0])
+            known_query(pools.queries_by_id(session), pair[0])
             chosen: Sequence[Pair] = [pair]
         else:
             chosen = [text.pair for text in waiting if every or of_text in text.to_decide]

@@ -287,8 +287,8 @@ class _Sampler:
                     self.left_out["sets with a paper that is not in the corpus"] += 1
                 elif of_papers:
                     said = contexts_of(papers, contexts[papers], seed=sampling.seed)
-                    for one, other in itertools.combinations(papers, 2):
-                        yield Example(texts[one], texts[other], None, papers, said)
+                    for first, second in itertools.combinations(papers, 2):
+                        yield Example(texts[first], texts[second], None, papers, said)
                 else:
                     yield from pairs_of_contexts(papers, contexts[papers])
 

@@ -19,15 +19,15 @@ from annot.measuring import measured, reusability, sampled_study
 from annot.measuring.evaluation import other_figures
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, EvaluatedRuns
-from annot.measuring.evaluation.measures import CONVENTIONS, TIES, GradedPools, MeasureSelection, conventions_for
-from annot.measuring.sampled.estimates import SampledPools, has_estimator
+from annot.measuring.evaluation.measures import CONVENTIONS, TIES, MeasureSelection, conventions_for
+from annot.measuring.sampled.estimates import GradedPools, SampledPools, has_estimator
 from annot.measuring.sampled.grades import counts_of, together
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
 from annot.publishing.report import figures, pages, single_pages, study, tidy
-from annot.publishing.report.notices import RESTS_ON, notices, tell_untrue
+from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
-from annot.publishing.report.tables import Chapter, Column, Document, Table, of_facet, sentences, table
+from annot.publishing.report.tables import Chapter, Column, Document, Table, facet_column, sentences, table
 from annot.publishing.report.terminal import table_text
 from annot.store import papers, runs
 from annot.store.pools import read_pools, read_sample
@@ -78,7 +78,7 @@ def evaluate(
     evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
-    tell_untrue(ws, snapshot.states, "runs", tell=tell)
+    report_untrue(ws, snapshot.states, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
@@ -214,7 +214,9 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
         averages=tuple(sorted({line.average for line in evaluated.lines if (line.run, line.facet) in shown})),
         left_out=TOGETHER in published.figures and not other_figures.comparable(published, evaluated.lines),
         same_collection=other_figures.same_collection(
-            published, snapshot.queries, qrels if snapshot.sample is None else snapshot.sample.pairs.values()
+            published,
+            snapshot.queries,
+            (pair.query_id for pair in (qrels if snapshot.sample is None else snapshot.sample.pairs.values())),
         ),
     )
 
@@ -225,7 +227,7 @@ def beside_paper(found: PublishedComparison) -> Table:
         "beside",
         found.figures,
         [
-            of_facet(lambda figure: figure.facet),
+            facet_column(lambda figure: figure.facet),
             Column("Run", lambda figure: figure.run),
             Column("Measure", lambda figure: figure.measure),
         ],
@@ -347,7 +349,10 @@ def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: st
 
     def values(runs: reusability.Runs) -> Mapping[str, Mapping[str, float]]:
         measured = {tag: graded.measured(run, graded.query_ids, selection, ties=ties) for tag, run in runs.items()}
-        return {tag: {query.query_id: query.values[measure] for query in one.queries} for tag, one in measured.items()}
+        return {
+            tag: {query.query_id: query.values[measure] for query in run_measures.queries}
+            for tag, run_measures in measured.items()
+        }
 
     return values
 

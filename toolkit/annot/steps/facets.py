@@ -67,19 +67,21 @@ class LabelShard:
     def __call__(self, shard: papers.RowGroups) -> LabelledShard:
         """Raises InputError when a paper came with a label that the study does not have."""
         batches = list(papers.read_columns([shard], ("paper_id", "sentences", "labels")))
-        ids, sentences, given = (pa.concat_arrays([batch.column(at) for batch in batches]) for at in range(3))
-        came = given.is_valid().to_numpy(zero_copy_only=False)
+        ids, sentences, carried_labels = (pa.concat_arrays([batch.column(at) for batch in batches]) for at in range(3))
+        came = carried_labels.is_valid().to_numpy(zero_copy_only=False)
         without: tuple[str, ...] = ()
         if self.misfit:
             without = tuple(ids.filter(pa.array(~came)).to_pylist())
-            ids, sentences, given = (column.filter(pa.array(came)) for column in (ids, sentences, given))
+            ids, sentences, carried_labels = (
+                column.filter(pa.array(came)) for column in (ids, sentences, carried_labels)
+            )
             came = np.ones(len(ids), bool)
         counts = pc.list_value_length(sentences).to_numpy().astype(np.int64)
         paper_of = np.repeat(np.arange(len(counts)), counts)
         names = pa.array(self.labels, pa.string())
         carried = came[paper_of]
         codes = np.zeros(len(paper_of), np.int64)
-        codes[carried] = self._known(given.flatten(), names, ids.filter(pa.array(came)), counts[came])
+        codes[carried] = self._known(carried_labels.flatten(), names, ids.filter(pa.array(came)), counts[came])
         agreement: Counter[bool] = Counter()
         if not self.misfit:
             predicted = self._predicted(sentences.flatten().to_pylist(), counts)
@@ -164,14 +166,6 @@ class LabellingResult:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """The papers that left the corpus, and how many stay."""
-
-    papers: tuple[str, ...]
-    in_corpus: int
-
-
-@dataclass(frozen=True, slots=True)
 class TrainedLabeller:
     """A model that was trained, and its scores on held-out abstracts where there were any."""
 
@@ -251,8 +245,8 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     )
 
 
-def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
-    """Take the papers that have no sentence labels out of the corpus, and note on record how many.
+def leave_out(ws: Workspace, *, dry_run: bool) -> tuple[tuple[str, ...], int]:
+    """Take the papers that have no sentence labels out of the corpus; these papers, and the number of those that stay.
 
     Raises InputError, and takes none, if one of them is a query paper or in a pool, or if no paper has labels.
     """
@@ -277,7 +271,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> LeftOut:
         with ws.writing() as session:
             runs.put_import(session, runs.ImportedSource(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
-    return LeftOut(tuple(out), len(labelled))
+    return tuple(out), len(labelled)
 
 
 def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> TrainedLabeller:
@@ -287,13 +281,13 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     """
     if out.is_dir():
         raise InputError(f"{out}: a folder, expected a file for the model")
-    given = _read(file, None if ws is None else ws.settings.labels.names)
+    labelled = _read(file, None if ws is None else ws.settings.labels.names)
     labels = (Settings() if ws is None else ws.settings).labels.names
-    found = sorted({label for abstract in given for label in abstract.labels})
+    found = sorted({label for abstract in labelled for label in abstract.labels})
     if not set(found) <= set(labels):
         labels = tuple(found)
     checks = _read(held_out, labels) if held_out is not None else ()
-    abstracts = labelling.without_held_out(given, checks)
+    abstracts = labelling.without_held_out(labelled, checks)
     if not abstracts:
         raise InputError(
             f"{file}: every abstract shares a sentence with {held_out}, so no training data are left",
@@ -304,7 +298,7 @@ def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None)
     predicted = [labeller.label(abstract.sentences) for abstract in checks]
     scores = labelling.score([abstract.labels for abstract in checks], predicted, labels=labels) if checks else None
     write_file(out, model)
-    return TrainedLabeller(out, len(abstracts), len(given) - len(abstracts), len(model), labeller.sha256, scores)
+    return TrainedLabeller(out, len(abstracts), len(labelled) - len(abstracts), len(model), labeller.sha256, scores)
 
 
 def _model(model: Path | None) -> tuple[bytes, str]:

@@ -9,7 +9,7 @@ from statistics import mean
 
 from annot.base.errors import MissingInput
 from annot.base.names import check_name
-from annot.base.records import CITED, Advance, Pool, Query, Ranking
+from annot.base.records import CITED, Advance, Pool, Query, Ranking, grouped
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging import planning, progress
 from annot.measuring.agreement import coefficients, estimates
@@ -32,9 +32,6 @@ from annot.publishing.report.status_page import describe as describe
 from annot.publishing.report.status_page import tables as tables
 from annot.publishing.report.tables import Column, Columns, Table, sentences
 from annot.publishing.report.terminal import rendered, table_text
-from annot.store import people
-from annot.store.pools import read_pools, read_queries, read_topics
-from annot.study.outcome import outcome_of
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 
@@ -187,13 +184,10 @@ def design(
     """
     check_name(coefficient, tuple(coefficients.COEFFICIENTS), what="--coefficient")
     settings = ws.settings
-    with ws.reading() as session:
-        known = read_queries(session)
-        everyone = [person for person in people.read_assessors(session) if not person.adjudicator]
-        drawn = read_pools(session)
-        outcome = outcome_of(session, ws.settings)
-    given = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
-    answered = estimates.ratings_of(outcome.of_answered_pairs, (), {query.query_id: query.facet for query in known})
+    snapshot = read_snapshot(ws)
+    outcome = snapshot.outcome
+    answers = [answer for answer in outcome.judgements if not answer.flags and answer.grade is not None]
+    answered = estimates.ratings_of(outcome.of_answered_pairs, (), snapshot.facets)
     team, share = settings.judging.per_pair, settings.judging.repeats
     rules = progress.rules_of(settings)
     joint = estimates.joint_grades(answered, per_pair=team, seed=rules.seed)
@@ -203,37 +197,38 @@ def design(
             hint="let two people judge a few queries, then run `annot pull`",
         )
     by_settings = pool_design.design_of_settings(settings)
-    usual = pool_design.usual_design(pool_design.recorded_designs(drawn.values()))
+    usual = pool_design.usual_design(pool_design.recorded_designs(snapshot.pools.values()))
     pooled = pool_design.apply_overrides(usual or by_settings, pool_design.DesignOverrides(per_method=per_method))
     differing = pool_design.design_differences(usual, by_settings) if usual else ()
-    cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in drawn.values()]
+    cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in snapshot.pools.values()]
     mean_cited = float(mean(cited)) if cited else 0.0
     n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
+    everyone = [person for person in snapshot.people if not person.adjudicator]
     n_assessors = len(everyone) if assessors is None else assessors
-    n_queries = len(known) if queries is None else queries
-    each = n_queries * n_documents * team / max(1, n_assessors)
+    n_queries = len(snapshot.queries) if queries is None else queries
+    pairs_of_person = n_queries * n_documents * team / max(1, n_assessors)
     simulated = simulate_design(
         Design(
             queries=n_queries,
             pool_size=n_documents,
             per_pair=team,
             assessors=n_assessors,
-            repeats=share if each >= planning.FEWEST_FOR_REPEATS else 0.0,
+            repeats=share if pairs_of_person >= planning.FEWEST_FOR_REPEATS else 0.0,
         ),
-        pilot=given,
+        pilot=answers,
         together=_together(joint, team, coefficient, ws, rules),
         settled=progress.settled_of(outcome),
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
         rules=rules,
-        topics={query.query_id: query.topic_id for query in known},
+        topics=snapshot.topics,
     )
     pilot = Pilot(
         queries=len(joint.tables),
         pairs=int(joint.tables.sum()),
         chosen=joint.chosen,
-        judgements=len(given),
-        with_time=sum(seconds_of(answer) is not None for answer in given),
+        judgements=len(answers),
+        with_time=sum(seconds_of(answer) is not None for answer in answers),
         cited=mean_cited,
     )
     return SimulatedStudy(
@@ -246,7 +241,7 @@ def design(
         currency=settings.forecast.currency,
         pilot=pilot,
         forecast=simulated,
-        runs=differences_shown(read_snapshot(ws), n_queries, difference=difference / 100),
+        runs=differences_shown(snapshot, n_queries, difference=difference / 100),
     )
 
 
@@ -294,11 +289,9 @@ def pools(
     Raises MissingInput if there are no rankings.
     """
     settings = ws.settings
-    with ws.reading() as session:
-        queries = read_queries(session)
-        current = read_pools(session)
-        texts = read_topics(session)
-        given = [answer for answer in outcome_of(session, settings).judgements if answer.counts]
+    snapshot = read_snapshot(ws)
+    queries, current, texts = snapshot.queries, snapshot.pools, snapshot.texts
+    answers = [answer for answer in snapshot.outcome.judgements if answer.counts]
     usual = pool_design.apply_overrides(
         pool_design.usual_design(pool_design.recorded_designs(current.values()))
         or pool_design.design_of_settings(settings),
@@ -317,10 +310,7 @@ def pools(
     now = admission.admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
     admitted = admission.as_recorded(now, admission.recorded_admissions(ws))
     rules = progress.rules_of(settings)
-    by_assessor = {
-        name: [design_depth for design_depth in given if design_depth.assessor == name]
-        for name in {design_depth.assessor for design_depth in given}
-    }
+    by_assessor = grouped((answer.assessor, answer) for answer in answers)
     speed = speed_of(by_assessor, fence=rules.fence)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
@@ -357,7 +347,7 @@ def pools(
         queries=len(queries),
         pools=len(designs),
         per_pair=settings.judging.per_pair,
-        timed=sum(seconds_of(one) is not None for one in given) if seconds is None else 0,
+        timed=sum(seconds_of(answer) is not None for answer in answers) if seconds is None else 0,
         level=rules.level,
         currency=settings.forecast.currency,
         depths=tuple(of_depth(depth) for depth in chosen),

@@ -185,8 +185,8 @@ def grades_from(
             f"{name}: no query is a paper of the corpus, expected ids such as {rows[0].query}",
             hint="first add the papers with `annot corpus add`, or topics that are texts with `annot query add --file`",
         )
-    checked = paper_ids.rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
-    rows = [row for judged in checked.rows.values() for row in judged]
+    checked_rows, notes = paper_ids.rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
+    rows = [row for judged in checked_rows.values() for row in judged]
     data = b"".join(given_bytes(file, expected="grades") for file in files)
     imported = import_judgements(
         *(ws, rows, data),
@@ -197,7 +197,7 @@ def grades_from(
         same_person=None,
         dry_run=dry_run,
     )
-    folds = {Path(file).stem: {queries[row.query].query_id for row in judged} for file, judged in checked.rows.items()}
+    folds = {Path(file).stem: {queries[row.query].query_id for row in judged} for file, judged in checked_rows.items()}
     if len(folds) > 1 and not dry_run:
         with ws.writing() as session:
             for split, parts in _splits(folds, (queries[name] for name in {row.query for row in rows})).items():
@@ -207,7 +207,7 @@ def grades_from(
         pairs=len(rows),
         grades=imported.grades,
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
-        notes=tuple(dict.fromkeys((*checked.notes, *imported.notes, *_unused_grades(ws, imported.grades)))),
+        notes=tuple(dict.fromkeys((*notes, *imported.notes, *_unused_grades(ws, imported.grades)))),
     )
 
 

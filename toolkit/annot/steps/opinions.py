@@ -25,20 +25,7 @@ from annot.base.settings import OpinionSettings
 from annot.formats.trec import MODEL_MARK, write_qrels
 from annot.judging.exchange.displayed_content import waiting_pairs
 from annot.judging.exchange.outgoing import refuse_uncorrected
-from annot.judging.opinions import on_record
-from annot.judging.opinions.asking import (
-    KEY_VARIABLE,
-    LONGEST_WAIT,
-    LONGEST_WAIT_IF_ASKED,
-    Clock,
-    ModelServer,
-    OpinionRequester,
-    ToAsk,
-    about_tokens,
-    cost_of,
-    longest_answer,
-    open_questions,
-)
+from annot.judging.opinions import asking, on_record
 from annot.judging.opinions.on_record import Selection as Selection
 from annot.judging.opinions.prompts import Prompts, UnreadableAnswer, prompts_of
 from annot.measuring.study_analyses import runs_of_family
@@ -107,7 +94,7 @@ class _Prepared:
     record: AskedModel
     prompts: Prompts
     pairs: Sequence[Pair]
-    questions: Sequence[ToAsk]
+    questions: Sequence[asking.ToAsk]
     """Questions that are not answered yet."""
     notes: Sequence[str]
     longest: int
@@ -120,14 +107,14 @@ def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: s
     """Preview of `ask`: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
     ready = _prepared(ws, name, selection, before_judging=before_judging)
     settings, prompts = ready.settings, [ready.prompts.of(question.pair) for question in ready.questions]
-    tokens_in, tokens_out = sum(map(about_tokens, prompts)), len(prompts) * ready.longest
+    tokens_in, tokens_out = sum(map(asking.about_tokens, prompts)), len(prompts) * ready.longest
     return Preview(
         name,
         prompts[0] if prompts else "",
         len(prompts),
         tokens_in,
         tokens_out,
-        cost_of(settings, tokens_in, tokens_out),
+        asking.cost_of(settings, tokens_in, tokens_out),
         ws.settings.forecast.currency,
         _priced(settings),
     )
@@ -144,7 +131,7 @@ def ask(
     tell: Callable[[str], None] = lambda text: None,
     wait_long: bool = False,
     transport: httpx.AsyncBaseTransport | None = None,
-    clock: Clock | None = None,
+    clock: asking.Clock | None = None,
 ) -> AskedOpinion:
     """Ask the model of `[opinions.NAME]` about all pairs of the selection that it has no opinion on yet.
 
@@ -168,20 +155,20 @@ def ask(
             if ready.early is not None:
                 on_record.note_early(session, name, "asked", ready.early)
 
-        async def go(advance: Advance) -> OpinionRequester:
-            server = ModelServer(ready.settings, os.environ.get(KEY_VARIABLE, ""), transport)
-            asking = OpinionRequester(
+        async def go(advance: Advance) -> asking.OpinionRequester:
+            server = asking.ModelServer(ready.settings, os.environ.get(asking.KEY_VARIABLE, ""), transport)
+            requester = asking.OpinionRequester(
                 *(study, name, ready.settings, server, ready.prompts.of),
                 {pair: hash_of_text(display) for pair, display in displays.items()},
                 *(sum(call.cost for call in calls),),
-                longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or Clock(),
-                longest_wait=LONGEST_WAIT_IF_ASKED if wait_long else LONGEST_WAIT,
+                asking.longest_answer(ready.settings, calls), advance=advance, tell=tell, clock=clock or asking.Clock(),
+                longest_wait=asking.LONGEST_WAIT_IF_ASKED if wait_long else asking.LONGEST_WAIT,
             )  # fmt: skip
-            await asking.all(questions)
-            return asking
+            await requester.all(questions)
+            return requester
 
         with watch() as advance:
-            asking = asyncio.run(go(advance))
+            requester = asyncio.run(go(advance))
         with study.reading() as session:
             calls = opinions.read_calls(session, name)
             current, _ = on_judged_texts(session, calls)
@@ -189,19 +176,19 @@ def ask(
             judged = pools.sample_judged_since(session) is not None
     open_pairs = {(*question.pair, question.repeat) for question in questions}
     settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in opinions.opinions_from(current))
-    refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(asking.refused.items()))
+    refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(requester.refused.items()))
     return AskedOpinion(
         standing,
         len(questions),
         settled,
-        asking.readable,
+        requester.readable,
         refused,
-        asking.stopped,
+        requester.stopped,
         ws.settings.forecast.currency,
         _priced(ready.settings),
         (
             *ready.notes,
-            *_unreadable(asking.unreadable),
+            *_unreadable(requester.unreadable),
             *on_record.changes_of_model(calls),
             *_longer_answers(ready.settings, calls),
             *_predicting(ws, name, selection, judged),
@@ -239,7 +226,7 @@ def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) ->
 
 
 def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> Iterator[str]:
-    longest, allowed = longest_answer(settings, calls), settings.longest_answer
+    longest, allowed = asking.longest_answer(settings, calls), settings.longest_answer
     if longest > allowed:
         yield (
             f"the server counted {longest:,} tokens for its longest answer, although longest_answer is {allowed:,}: "
@@ -249,25 +236,19 @@ def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> It
 
 def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
     with ws.reading() as session:
-        models = {model.name: model for model in opinions.read_asked_models(session)}
         calls = opinions.read_calls(session, name)
         shown = display_parts(session, (call.shown_sha256 for call in calls))
         waiting = waiting_pairs(session)
-        before = models.get(name)
+        before = next((model for model in opinions.read_asked_models(session) if model.name == name), None)
         gold = trials.read_gold(session)
         facets = {query.query_id: query.facet for query in pools.read_queries(session)}
-    settings = _settings_of(ws, name)
-    with ws.reading() as session:
+        settings = _settings_of(ws, name)
         asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
         early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
         around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
         recorded = content(session, {display["prompt"] for display in around.values()})
     pairs = on_record.selected_pairs(ws, selection)
-    if before is None:
-        examples = _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
-    else:
-        examples = [example for example in gold if example.pair in before.examples]
-        _check_unchanged(name, before, settings, len(examples))
+    examples = _examples_of(name, settings, before, gold, facets, pairs)
     shown_as_examples = {example.pair for example in examples}
     put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
     pairs = [pair for pair in pairs if pair not in shown_as_examples | put_off]
@@ -290,12 +271,28 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
     with ws.reading() as session:
         questions = _open_questions(session, pairs, settings, calls, prompts)
     notes = [*_of_texts(put_off, questions, calls)]
-    return _Prepared(settings, record, prompts, pairs, questions, notes, longest_answer(settings, calls), early)
+    return _Prepared(settings, record, prompts, pairs, questions, notes, asking.longest_answer(settings, calls), early)
+
+
+def _examples_of(
+    name: str,
+    settings: OpinionSettings,
+    before: AskedModel | None,
+    gold: Sequence[models.Gold],
+    facets: dict[str, str],
+    pairs: Iterable[Pair],
+) -> list[models.Gold]:
+    """Gold pairs that prompts show: those on record, or new ones for the facets of the pairs."""
+    if before is None:
+        return _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
+    examples = [example for example in gold if example.pair in before.examples]
+    _check_unchanged(name, before, settings, len(examples))
+    return examples
 
 
 def _open_questions(
     session: Session, pairs: Sequence[Pair], settings: OpinionSettings, calls: Sequence[ModelCall], prompts: Prompts
-) -> list[ToAsk]:
+) -> list[asking.ToAsk]:
     """Questions that are not answered yet. Answers to a prompt with another version of a text do not count."""
     displays = display_parts(session, (call.shown_sha256 for call in calls))
     now = {pair: texts_in(prompts.display_of(pair)) for pair in pairs}
@@ -304,10 +301,12 @@ def _open_questions(
         display = displays.get(call.shown_sha256 or "")
         return display is None or call.pair not in now or texts_in(display) == now[call.pair]
 
-    return open_questions(pairs, settings.repeats, calls, is_settling=is_settling)
+    return asking.open_questions(pairs, settings.repeats, calls, is_settling=is_settling)
 
 
-def _of_texts(put_off: Collection[Pair], questions: Iterable[ToAsk], calls: Iterable[ModelCall]) -> Iterator[str]:
+def _of_texts(
+    put_off: Collection[Pair], questions: Iterable[asking.ToAsk], calls: Iterable[ModelCall]
+) -> Iterator[str]:
     """Notes on corrected texts: pairs that are asked about again, and pairs that are left out for now."""
     answered = {(*call.pair, call.repeat) for call in calls if call.state in READ}
     if again := {question.pair for question in questions if (*question.pair, question.repeat) in answered}:
@@ -352,7 +351,7 @@ def _examples(gold: Iterable[models.Gold], facets: dict[str, str], wanted: set[s
 def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
     now: dict[str, Any] = {"model": settings.model, **{setting: getattr(settings, setting) for setting in FIXED}}
     then = {"model": before.model, **before.settings}
-    faults = [f"{one}: found {now[one]!r}, on record {then.get(one)!r}" for one in now if now[one] != then.get(one)]
+    faults = [f"{key}: found {now[key]!r}, on record {then.get(key)!r}" for key in now if now[key] != then.get(key)]
     if examples < len(before.examples):
         faults.append(f"examples: {counted(len(before.examples) - examples, 'gold pair')} that it was shown are gone")
     if faults:
@@ -458,14 +457,18 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
             for calls in on_judged_texts(session, opinions.read_calls(session, name))
         )
     grades = {
-        pair: [one.grade for one in several if one.grade is not None]
+        pair: [opinion.grade for opinion in several if opinion.grade is not None]
         for pair, several in groupby(current, key=attrgetter("pair"))
     }
-    qrels = [Qrel(query_id, doc_id, median_low(own)) for (query_id, doc_id), own in grades.items() if own]
+    qrels = [
+        Qrel(query_id, doc_id, median_low(grades_of_pair))
+        for (query_id, doc_id), grades_of_pair in grades.items()
+        if grades_of_pair
+    ]
     model = re.sub(r"\s+", "_", record.model)
     path = ws.inside(ws.exports / "opinions", f"{name}.qrels")
     write_file(path, write_qrels(qrels, source=f"{MODEL_MARK}{model}"))
-    set_aside = {one.pair for one in others} - grades.keys()
+    set_aside = {opinion.pair for opinion in others} - grades.keys()
     return WrittenOpinion(path, record.model, len(qrels), len(grades) - len(qrels), len(set_aside))
 
 
@@ -486,8 +489,8 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
         reason = on_record.check_early(ws, session, "shown", why=before_judging)
     if reason is not None:
         with ws.writing() as session:
-            for one in names:
-                on_record.note_early(session, one, "shown", reason)
+            for opinion_name in names:
+                on_record.note_early(session, opinion_name, "shown", reason)
     measured = tuple(opinion for opinion in Study(read_snapshot(ws)).opinions if opinion.worth.name in names)
     if not measured:
         raise MissingInput(
@@ -523,5 +526,5 @@ def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
 
 def describe(found: tuple[MeasuredOpinion, ...]) -> str:
     """The sentences, then the tables, then how they were made."""
-    first, last = ("\n".join(map(wrapped, of)) for of in (section.told(found), section.method(found)))
+    first, last = ("\n".join(map(wrapped, of)) for of in (section.paragraphs_of(found), section.method(found)))
     return "\n\n".join([first, *map(table_text, tables(found)), last])

@@ -18,19 +18,8 @@ from annot.base.records import Assessor, PairKey, grouped
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging import progress, trial_answers
+from annot.judging.exchange import servers
 from annot.judging.exchange.round_parts import PARTS
-from annot.judging.exchange.servers import (
-    connect,
-    is_elsewhere,
-    isolated,
-    keep_address,
-    open_accounts,
-    owners_of,
-    passwords_file,
-    place_of,
-    refuse_shared,
-    studio_folder,
-)
 from annot.labelstudio import accounts, server, tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
@@ -95,12 +84,11 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
     The password of a local account goes once to a file that only its owner can read.
     """
     person = Assessor(pseudonym, account, adjudicator)
-    _check(person)
     with ws.reading() as session:
         everyone = people.read_assessors(session)
         has_answered = _has_answered(session, pseudonym)
     known = next((other for other in everyone if other.assessor == pseudonym), None)
-    _refuse_shared(everyone, person)
+    _check(person, everyone)
     for other in everyone:
         if other.assessor != pseudonym and other.assessor.lower() == pseudonym.lower():
             raise InputError(
@@ -139,8 +127,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
         everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(pseudonym, tuple(everyone), what="assessor")
     person = replace(everyone[pseudonym], account=account)
-    _check(person)
-    _refuse_shared(everyone.values(), person)
+    _check(person, everyone.values())
     if _same_account(everyone[pseudonym].account, account):
         return ChangedPerson(f"{pseudonym}: already has this account")
     if dry_run:
@@ -161,7 +148,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     server.
     """
     ws, api_key = replace(ws, studio_url=None, studio_token=None), ws.studio_token
-    if not isolated(ws):
+    if not servers.isolated(ws):
         raise InputError(
             '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
             hint="set it under [judging]; to change the account, use --account",
@@ -170,21 +157,21 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(pseudonym, tuple(everyone), what="assessor")
     if url is None:
-        place = place_of(ws, pseudonym)
+        place = servers.place_of(ws, pseudonym)
         return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
     address = url.rstrip("/")
     if not tasks.is_link(address):
         raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
-    if others := [name for name in owners_of(ws, address, everyone) if name != pseudonym]:
+    if others := [name for name in servers.owners_of(ws, address, everyone) if name != pseudonym]:
         raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
     if dry_run:
         return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
-    local = studio_folder(ws, pseudonym)
+    local = servers.studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
     with Gateway(address, token) as gateway:
         gateway.whoami()
-        refuse_shared(ws, gateway, pseudonym, {})
-    keep_address(ws, pseudonym, url=address, token=token)
+        servers.refuse_shared(ws, gateway, pseudonym, {})
+    servers.keep_address(ws, pseudonym, url=address, token=token)
     notes = _note_on_account(ws, everyone[pseudonym])
     return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
 
@@ -211,7 +198,7 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     )
 
 
-def _check(person: Assessor) -> None:
+def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
     faults = []
     if not PSEUDONYM.fullmatch(person.assessor):
         faults.append(
@@ -222,9 +209,6 @@ def _check(person: Assessor) -> None:
         faults.append("--account: expected an e-mail address")
     if faults:
         raise InputError("the person cannot be added", faults=faults)
-
-
-def _refuse_shared(everyone: Iterable[Assessor], person: Assessor) -> None:
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
             raise InputError(
@@ -243,17 +227,23 @@ def _has_answered(session: Session, pseudonym: str) -> bool:
     return pseudonym in {*judged, *settled}
 
 
+def _own_server(ws: Workspace, name: str) -> str | None:
+    """The person whose server has the person's project; None if one server is for all."""
+    return name if servers.isolated(ws) else None
+
+
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
-    own = who if isolated(ws) else None
-    elsewhere = ws.studio_url is not None if own is None else is_elsewhere(ws, own)
-    if not elsewhere and server.status(studio_folder(ws, own)) is None:
+    owner = _own_server(ws, who)
+    elsewhere = ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+    if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
         return ()
-    with connect(ws, person=own) as gateway:
+    with servers.connect(ws, person=owner) as gateway:
         if not elsewhere:
-            open_accounts(ws, gateway, {who: account}, person=own)
-            return (f"{who}: the password is in {passwords_file(ws, own)}; `annot invite {who}` writes the letter",)
+            servers.open_accounts(ws, gateway, {who: account}, person=owner)
+            place = servers.passwords_file(ws, owner)
+            return (f"{who}: the password is in {place}; `annot invite {who}` writes the letter",)
         if account.lower() in gateway.user_ids():
             return ()
         return (
@@ -313,34 +303,29 @@ def invite(
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
-        asked_both = ws.settings.faceted and bool(pools.read_topics(session))
-    own = {addressee.person.assessor: addressee.person.assessor if isolated(ws) else None for addressee in found}
-    lacking = {own[addressee.person.assessor] for addressee in found if addressee.project is None}
-    servers = {
+        asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
+    server_name = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
+    lacking = {server_name[addressee.person.assessor] for addressee in found if addressee.project is None}
+    server_of = {
         at: _server(ws, at)
-        for at in dict.fromkeys(own.values())
-        if at in lacking or ws.studio_url is not None or server.status(studio_folder(ws, at)) is not None
+        for at in dict.fromkeys(server_name.values())
+        if at in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, at)) is not None
     }
     whom = contact if contact is not None else ws.settings.collection.contact
     letters = []
     for addressee in found:
         name = addressee.person.assessor
-        day = days[addressee.role]
-        server_facts = servers.get(own[name])
-        values = _values(ws, addressee, server_facts) | {
-            "whom": whom or SENDER,
-            "until": day and f"{day.day} {day:%B %Y}",
-            "asked": "both" if asked_both else ws.settings.kind,
-        }
+        values = _values(
+            ws, addressee, server_of.get(server_name[name]), whom=whom, day=days[addressee.role], asked=asked
+        )
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
-        path = None
-        if out is not None:
-            twice = sum(other.person == addressee.person for other in found) > 1
-            file = f"{name}-{PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
-            path = (out if out.is_absolute() else ws.root / out) / file
+        twice = sum(other.person == addressee.person for other in found) > 1
+        file = f"{name}-{PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
+        path = None if out is None else ws.root / out / file
+        if path is not None:
             write_file(path, text)
             path.chmod(OWNER_ONLY)
-        here = passwords_file(ws, own[name])
+        here = servers.passwords_file(ws, server_name[name])
         password = here if values["account"] in accounts.read_passwords(here) else None
         letters.append(
             Letter(name, addressee.role, values["link"], whom, text, path, password, addressee.work is not None)
@@ -396,13 +381,15 @@ def _words(ws: Workspace, role: Role) -> tuple[people.Kind, str | None]:
 
 def _server(ws: Workspace, person: str | None) -> _Server:
     """The server of this person, or the one for all."""
-    here = ws.studio_url is None if person is None else not is_elsewhere(ws, person)
-    with connect(ws, person=person) as gateway:
+    here = ws.studio_url is None if person is None else not servers.is_elsewhere(ws, person)
+    with servers.connect(ws, person=person) as gateway:
         sign_up = None if here else f"{gateway.url}{gateway.invitation()}"
         return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
 
 
-def _values(ws: Workspace, addressee: Addressee, known: _Server | None) -> dict[str, Any]:
+def _values(
+    ws: Workspace, addressee: Addressee, known: _Server | None, *, whom: str, day: date | None, asked: str
+) -> dict[str, Any]:
     account, settings = addressee.person.account or "", ws.settings
     has_account = known is None or account.lower() in known.accounts
     address = known.url if known is not None else addressee.project.url if addressee.project is not None else ""
@@ -425,7 +412,10 @@ def _values(ws: Workspace, addressee: Addressee, known: _Server | None) -> dict[
         "published": _words(ws, addressee.role)[1] != "left out",
         "their_words": THEIR_WORDS[addressee.role],
         "shown": settings.adjudication.ratings == "shown",
-        "shared": not isolated(ws),
+        "shared": not servers.isolated(ws),
+        "whom": whom or SENDER,
+        "until": day and f"{day.day} {day:%B %Y}",
+        "asked": asked,
     }
 
 
@@ -495,7 +485,7 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     imported -= {project.assessor for project in snapshot.projects}
     everyone = [person for person in snapshot.people if person.left_on is None and person.assessor not in imported]
     planned = {assignment.assessor for assignment in snapshot.assignments}
-    there = {
+    project_of = {
         (project.assessor, project.round): project for project in snapshot.projects if project.remote_id is not None
     }
     addressees = []
@@ -505,11 +495,14 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
             passed = snapshot.trials.get(f"{trial_answers.TRAIN}/{name}", {}).get("verdict") == "passed"
             training = 0 if passed else len(trials.read_assignments(session, trial_answers.TRAIN, name))
             work = _judging(session, snapshot, name)
-            project, first = there.get((name, "judge")), there.get((name, trial_answers.TRAIN)) if training else None
+            project, first = (
+                project_of.get((name, "judge")),
+                project_of.get((name, trial_answers.TRAIN)) if training else None,
+            )
             batch = len(projects.read_tasks(session, first.project)) if first else 0
             addressees.append(Addressee(person, "judge", work, project, training, first, batch))
         if person.adjudicator:
-            project = there.get((name, "adjudicate"))
+            project = project_of.get((name, "adjudicate"))
             work = project and _settling(session, snapshot, project)
             addressees.append(Addressee(person, "adjudicate", work, project, 0, None))
     return addressees
@@ -517,17 +510,17 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
 
 def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None:
     """The pairs that are this person's."""
-    own = {assignment.asked for assignment in snapshot.assignments if assignment.assessor == name}
-    if not own:
+    pair_keys = {assignment.asked for assignment in snapshot.assignments if assignment.assessor == name}
+    if not pair_keys:
         return None
-    own |= {PairKey(*pair) for pair in projects.read_hidden(session).get(name, ())}
-    own |= {pair_return.asked for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
+    pair_keys |= {PairKey(*pair) for pair in projects.read_hidden(session).get(name, ())}
+    pair_keys |= {pair_return.asked for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
     probed = {(answer.record.assessor, answer.record.asked) for answer in trials.read_answers(session, "hidden-gold")}
     answered = {asked for who, asked in outcome.answered_of(session) | probed if who == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
-    return Workload(len(own), len(own & answered), seconds=seconds, timed=isinstance(speed, Speed))
+    return Workload(len(pair_keys), len(pair_keys & answered), seconds=seconds, timed=isinstance(speed, Speed))
 
 
 def _settling(session: Session, snapshot: Snapshot, project: projects.Project) -> Workload:

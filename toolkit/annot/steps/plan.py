@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, known_query, moment_now, sha256_of
-from annot.base.records import Assessor, Assignment, Pool, Query
+from annot.base.records import Assessor, Assignment, Query
 from annot.base.stats.inference import FEWEST_QUERIES, critical_t, fewest_for_median, least_effect
 from annot.judging import plan_on_record, planning, pool_samples
 from annot.measuring.diagnosis.findings import papers_needed
@@ -19,6 +20,7 @@ from annot.pools import drawn_pools, pooling
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import judgements, models, people, pools, projects
 from annot.study.backups import keep_backup
+from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, read_manifest
 
 
@@ -57,36 +59,6 @@ class PlanSummary:
     """Forecast for the requested share, in a dry run."""
 
 
-class _Records(NamedTuple):
-    """Records that a plan is drawn from."""
-
-    queries: dict[str, Query]
-    pools: dict[str, Pool]
-    documents: dict[str, tuple[str, ...]]
-    """Documents of the pool of each query."""
-    people: tuple[Assessor, ...]
-    plan: people.Plan | None
-    assignments: tuple[Assignment, ...]
-    sample: models.PoolSample | None
-    sampled_pair_judged: bool
-    sent: bool
-
-
-def _read(ws: Workspace) -> _Records:
-    with ws.reading() as session:
-        return _Records(
-            queries={query.query_id: query for query in pools.read_queries(session)},
-            pools=pools.read_pools(session),
-            documents=pools.documents_by_query(session),
-            people=people.read_assessors(session),
-            plan=people.read_plan(session),
-            assignments=people.read_assignments(session),
-            sample=pools.read_sample(session),
-            sampled_pair_judged=pools.sample_judged_since(session) is not None,
-            sent=projects.was_sent(session),
-        )
-
-
 def make(
     ws: Workspace,
     *,
@@ -107,32 +79,33 @@ def make(
     on record, with all of the pools if there is no sample. only_new: if whole pools are planned already, these pairs
     stay and count as drawn for certain, and only the others are drawn.
     """
-    records = _read(ws)
-    current, before = records.assignments, records.plan
-    if seed is None:
-        seed = ws.settings.seed if before is None else before.seed
-    ws = ws.replaced(seed=seed)
-    judging = ws.settings.judging
+    with ws.reading() as session:
+        snapshot, documents = snapshot_of(session, ws), pools.documents_by_query(session)
+        judged = pools.sample_judged_since(session) is not None
+        sent = projects.was_sent(session)
+    current, before = snapshot.assignments, snapshot.plan
+    queries_by_id = {query.query_id: query for query in snapshot.queries}
+    ws = ws.replaced(seed=None if before is None else before.seed).replaced(seed=seed)
+    judging, recorded_shares = ws.settings.judging, _recorded_shares(snapshot.people)
     for name in shares:
-        check_name(name, [person.assessor for person in records.people], what="--share")
-    pooled = pool_samples.documents_to_plan(records.queries, records.documents, queries, current)
-    drawn_sample = _sample(ws, records, pooled, share=sample, only_new=only_new)
-    hours = _hours(ws, records, shares)
+        check_name(name, [person.assessor for person in snapshot.people], what="--share")
+    pooled = pool_samples.documents_to_plan(queries_by_id, documents, queries, current)
+    drawn_sample = _sample(ws, snapshot, pooled, share=sample, only_new=only_new, judged=judged)
+    hours = _hours(ws, snapshot.people, recorded_shares | dict(shares))
     assignments = planning.draw_plan(
         pools.to_judge(pooled, drawn_sample),
-        records.queries,
+        queries_by_id,
         list(hours),
         per_pair=judging.per_pair,
         assignment=judging.assignment,
         repeats=judging.repeats,
-        seed=seed,
+        seed=ws.settings.seed,
         current=current,
-        former={person.assessor for person in records.people if person.left_on is not None},
+        former={person.assessor for person in snapshot.people if person.left_on is not None},
         shares=hours,
     )
     new = set(assignments) - set(current)
-    added, filled = _new_pairs(new, records, judging.per_pair)
-    unheeded = () if new or before is None else tuple(_unheeded(ws, before, shares, _recorded_shares(records)))
+    added, filled = _new_pairs(new, current, before, judging.per_pair)
     if not dry_run:
         with ws.writing() as session:
             drawn_pools.refuse_growth(session, added, grow=grow)
@@ -140,26 +113,26 @@ def make(
             people.set_shares(session, shares)
             if new or before is None:
                 plan_on_record.record_plan(ws, session, assignments, per_pair=judging.per_pair)
-        _write_file(ws, records, assignments, drawn_sample)
+        _write_file(ws, snapshot, assignments, drawn_sample)
     members = Counter(assignment.pair for assignment in assignments if assignment.occasion == 1)
-    judged = records.sampled_pair_judged
+    raised = pool_samples.share_of(drawn_sample) > pool_samples.share_of(snapshot.sample) > 0
     notes = sentences(
         "commands.planned",
         sample=drawn_sample,
         judged=judged,
-        raised=judged and pool_samples.share_of(drawn_sample) > pool_samples.share_of(records.sample) > 0,
+        raised=judged and raised,
         short=sum(count < judging.per_pair for count in members.values()),
         per_pair=judging.per_pair,
         before=len(current),
         new=len(new),
         by_query=sorted(added.items()),
         filled=filled,
-        unheeded=unheeded,
+        unheeded=() if new else tuple(_unheeded(ws, before, shares, recorded_shares)),
         too_many=_too_many(hours, judging.per_pair) if new or shares else (),
         n_assessors=len(hours),
         pairs=len(members),
-        sent=records.sent,
-        wants_grow=records.sent and added and dry_run and not grow,
+        sent=sent,
+        wants_grow=all((sent, added, dry_run, not grow)),
         dry_run=dry_run,
     )
     return PlanSummary(
@@ -167,32 +140,38 @@ def make(
         assignments=len(assignments),
         new=len(new),
         sha256=plan_on_record.plan_sha256(assignments),
-        loads=_loads(assignments, sorted({*hours, *(assignment.assessor for assignment in assignments)})),
-        notes=notes + _power(ws, assignments, records.queries),
+        loads=_loads(assignments, hours),
+        notes=notes + _power(ws, assignments, queries_by_id),
     )
 
 
 def _write_file(
-    ws: Workspace, records: _Records, assignments: tuple[Assignment, ...], sample: models.PoolSample | None
+    ws: Workspace, snapshot: Snapshot, assignments: tuple[Assignment, ...], sample: models.PoolSample | None
 ) -> None:
     """Write the file of the plan and its manifest, unless they are as they should be."""
     file, known_hashes = ws.pools / plan_on_record.PLAN_FILE, plan_on_record.frozen_hashes(ws)
-    frozen = pool_samples.kept_hashes(known_hashes, before=records.sample, after=sample)
+    frozen = pool_samples.kept_hashes(known_hashes, before=snapshot.sample, after=sample)
     in_file = file.is_file() and sha256_of(file) == plan_on_record.plan_sha256(assignments)
-    new = set(assignments) - set(records.assignments)
+    new = set(assignments) - set(snapshot.assignments)
     if new or not in_file or frozen != known_hashes:
-        seed = ws.settings.seed if new or records.plan is None else records.plan.seed
+        seed = ws.settings.seed if new or snapshot.plan is None else snapshot.plan.seed
         plan_on_record.write_plan(ws.replaced(seed=seed), assignments, frozen=frozen)
 
 
 def _sample(
-    ws: Workspace, records: _Records, pooled: Mapping[str, tuple[str, ...]], *, share: float | None, only_new: bool
+    ws: Workspace,
+    snapshot: Snapshot,
+    pooled: Mapping[str, tuple[str, ...]],
+    *,
+    share: float | None,
+    only_new: bool,
+    judged: bool,
 ) -> models.PoolSample | None:
     """The sample to plan, with the part of it on record; None if all documents of the pools are planned.
 
-    pooled: the documents of the queries to plan.
+    pooled: the documents of the queries to plan. judged: True if a pair of the sample is judged.
     """
-    recorded, queries = records.sample, records.queries
+    recorded, queries = snapshot.sample, {query.query_id: query for query in snapshot.queries}
     recorded_design = None if recorded is None else recorded.design
     pool_samples.check_cheap_label(
         ws.settings,
@@ -202,7 +181,7 @@ def _sample(
     )
     if share is None and recorded is None:
         return None
-    whole = pool_samples.planned_whole(pooled, records.assignments, records.plan, sample=recorded, only_new=only_new)
+    whole = pool_samples.planned_whole(pooled, snapshot.assignments, snapshot.plan, sample=recorded, only_new=only_new)
     pooling.refuse_zero(ws.settings.judging.missing)
     design = pool_samples.design_of(
         ws.settings.sample,
@@ -210,37 +189,37 @@ def _sample(
         seed=ws.settings.seed,
         created=moment_now(),
         before=recorded_design,
-        judged=records.sampled_pair_judged,
+        judged=judged,
     )
     # A query whose plan was taken back stays under the sample: over a study, the share is of all of them.
     sampled = sorted({*pooled, *(query_id for query_id, _ in (recorded.pairs if recorded else ()))})
     return pool_samples.sample_of(
-        records.pools, [queries[name] for name in sampled], design=design, before=recorded, whole=whole
+        snapshot.pools, [queries[name] for name in sampled], design=design, before=recorded, whole=whole
     )
 
 
-def _recorded_shares(records: _Records) -> dict[str, float]:
-    return {person.assessor: person.share for person in records.people if person.share is not None}
+def _recorded_shares(everyone: Iterable[Assessor]) -> dict[str, float]:
+    return {person.assessor: person.share for person in everyone if person.share is not None}
 
 
-def _hours(ws: Workspace, records: _Records, shares: Mapping[str, float]) -> dict[str, float]:
-    """Hours of each person who can get pairs, relative to the others. shares: new ones."""
-    share_of_person = {**_recorded_shares(records), **shares}
+def _hours(ws: Workspace, everyone: Iterable[Assessor], shares: Mapping[str, float]) -> dict[str, float]:
+    """Hours of each person who can get pairs, relative to the others."""
     may_assess = ws.settings.adjudication.adjudicator_may_assess
     return {
-        person.assessor: share_of_person.get(person.assessor, 1.0)
-        for person in records.people
+        person.assessor: shares.get(person.assessor, 1.0)
+        for person in everyone
         if person.left_on is None and (may_assess or not person.adjudicator)
     }
 
 
-def _new_pairs(new: Iterable[Assignment], records: _Records, per_pair: int) -> tuple[Counter[str], int]:
+def _new_pairs(
+    new: Iterable[Assignment], current: Iterable[Assignment], before: people.Plan | None, per_pair: int
+) -> tuple[Counter[str], int]:
     """Number of pairs that the plan grows by, for each query, and of planned pairs that get an assessor they lacked.
 
     A person who takes the place of one who left adds no pair; a third opinion on every pair is growth.
     """
-    before = records.plan
-    planned = {assignment.pair for assignment in records.assignments}.union(before.vacant if before else ())
+    planned = {assignment.pair for assignment in current}.union(before.vacant if before else ())
     if before is not None and (before.per_pair or per_pair) < per_pair:
         planned = set()
     pairs = {assignment.pair for assignment in new}
@@ -276,9 +255,11 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
 
 
 def _unheeded(
-    ws: Workspace, before: people.Plan, shares: Mapping[str, float], recorded: Mapping[str, float]
+    ws: Workspace, before: people.Plan | None, shares: Mapping[str, float], recorded: Mapping[str, float]
 ) -> Iterator[str]:
     """Options that differ from those of the plan on record, which they cannot change any more."""
+    if before is None:
+        return
     if ws.settings.seed != before.seed:
         yield f"seed {ws.settings.seed}"
     yield from (f"share {name}={share:g}" for name, share in shares.items() if recorded.get(name, 1.0) != share)
@@ -313,11 +294,13 @@ def shares_of(texts: Iterable[str]) -> dict[str, float]:
     return shares
 
 
-def _loads(assignments: tuple[Assignment, ...], assessors: list[str]) -> tuple[Load, ...]:
+def _loads(assignments: tuple[Assignment, ...], assessors: Iterable[str]) -> tuple[Load, ...]:
     pairs = Counter(assignment.assessor for assignment in assignments if assignment.occasion == 1)
     repeats = Counter(assignment.assessor for assignment in assignments if assignment.occasion > 1)
     queries = Counter(name for name, _ in {(assignment.assessor, assignment.query_id) for assignment in assignments})
-    return tuple(Load(name, queries[name], pairs[name], repeats[name]) for name in sorted(assessors))
+    return tuple(
+        Load(name, queries[name], pairs[name], repeats[name]) for name in sorted({*assessors, *pairs, *repeats})
+    )
 
 
 def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bool) -> int:
@@ -334,20 +317,16 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         )
     with ws.writing() as session:
         current = people.read_assignments(session)
-        queries_by_id = {query.query_id: query for query in pools.read_queries(session)}
+        queries_by_id = pools.queries_by_id(session)
         if not current:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         chosen = {known_query(queries_by_id, name).query_id for name in queries} or set(queries_by_id)
-        bound = {judgement.pair for judgement in judgements.read_judgements(session)}
-        tasks = projects.read_sent(session)
-        if not sent:
-            bound |= {pair_key.pair for of_person in tasks.values() for pair_key in of_person}
-        elif judged := sorted(chosen & {query_id for query_id, _ in bound}):
-            raise InputError(f"{', '.join(judged)}: already judged", hint="a query with answers stays in the plan")
+        bound = _bound_pairs(session, chosen, sent=sent)
         leaving = {row for row in current if row.query_id in chosen and row.pair not in bound}
         if not leaving:
+            people_with_tasks = sorted(projects.read_sent(session))
             of_queries = f" of {', '.join(sorted(chosen))}" if queries else ""
-            who = f"; tasks were sent to {', '.join(sorted(tasks))}" if tasks else ""
+            who = f"; tasks were sent to {', '.join(people_with_tasks)}" if people_with_tasks else ""
             raise InputError(
                 f"every planned pair{of_queries} was sent or judged{who}",
                 hint="to take back a query without answers: `annot plan --withdraw --query QUERY --sent`",
@@ -361,3 +340,16 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
     if not dry_run:
         plan_on_record.write_plan(ws, remaining)
     return len(leaving)
+
+
+def _bound_pairs(session: Session, queries: set[str], *, sent: bool) -> set[tuple[str, str]]:
+    """Pairs that stay in the plan: judged ones and, unless `sent`, those that were sent.
+
+    Raises InputError with `sent` if one of the queries is judged.
+    """
+    judged = {judgement.pair for judgement in judgements.read_judgements(session)}
+    if not sent:
+        return judged | {pair_key.pair for tasks in projects.read_sent(session).values() for pair_key in tasks}
+    if with_answers := sorted(queries & {query_id for query_id, _ in judged}):
+        raise InputError(f"{', '.join(with_answers)}: already judged", hint="a query with answers stays in the plan")
+    return judged

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import attrgetter
@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import called, near
-from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking, Topic
+from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
 from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
-from annot.publishing.report import tables, terminal
-from annot.ranking import given_vectors, methods, submission
-from annot.ranking.word_vectors import FewAbstracts, trained_on_few
+from annot.publishing.report import tables
+from annot.ranking import given_vectors, methods, submission, word_vectors
 from annot.store import papers, pools, projects
 from annot.store.pools import read_queries, read_topics
 from annot.study import backups, provenance
+from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -76,27 +76,6 @@ class BuiltPools:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPool:
-    """A pool and the titles of its documents."""
-
-    pool: Pool
-    titles: dict[str, str]
-
-
-class _Records(NamedTuple):
-    """Records that pools are drawn from."""
-
-    queries: tuple[Query, ...]
-    texts: dict[str, Topic]
-    """The topics that are texts."""
-    pools: dict[str, Pool]
-    sent: bool
-    guarded: bool
-    share: float | None
-    """Share of the pools that is judged; None if all of them are."""
-
-
 class _Drawn(NamedTuple):
     """New pools by topic, and their sources."""
 
@@ -108,6 +87,10 @@ class _Drawn(NamedTuple):
     facts: dict[str, Any] | None
     """Facts that `write_rankings` needs of the new ones; None if all are on disk."""
 
+    def dry(self, method: str) -> list[str]:
+        """Topics for which the method ran out of documents."""
+        return [topic_id for topic_id, pool in self.pools.items() if method in pool.dry]
+
 
 class _Designs:
     """Designs of pools to draw: as on record; for new topics as most pools; without a record as in annot.toml.
@@ -116,14 +99,13 @@ class _Designs:
     drew before, unless the command line names it.
     """
 
-    def __init__(
-        self, ws: Workspace, records: _Records, overrides: pool_design.DesignOverrides, *, redraw: bool, frozen: bool
-    ):
+    def __init__(self, snapshot: Snapshot, overrides: pool_design.DesignOverrides, *, redraw: bool, frozen: bool):
         """redraw: ignore the designs on record. frozen: a method with a ranking on disk needs no vectors."""
-        self._ws, self._texts, self._overrides = ws, records.texts, overrides
+        ws = snapshot.ws
+        self._ws, self._texts, self._overrides = ws, snapshot.texts, overrides
         self._of_settings = pool_design.design_of_settings(ws.settings)
         self._frozen = frozen
-        self._recorded = {} if redraw else pool_design.recorded_designs(records.pools.values())
+        self._recorded = {} if redraw else pool_design.recorded_designs(snapshot.pools.values())
         self._usual, self._usual_of_texts = (
             pool_design.usual_design(
                 {name: design for name, design in self._recorded.items() if (name in self._texts) is text}
@@ -148,46 +130,37 @@ class _Designs:
         design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
         return self._of_new if design is None else self._changed(design, design.methods)
 
-    def of_topics(self, topics: pool_design.Topics) -> dict[str, pool_design.PoolDesign]:
-        """Design of each topic; those of texts lack the methods that cannot rank for them."""
+    def of_topics(self, topics: pool_design.Topics) -> tuple[dict[str, pool_design.PoolDesign], dict[str, set[str]]]:
+        """Design of each topic, and the texts that a method cannot rank for, by method; their designs lack it."""
         designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
         methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
         on_disk = frozen_rankings.not_ranked(self._ws) if self._frozen else None
         left_out = pool_design.unranked_texts(self._ws, methods, topics.texts, frozen=on_disk)
         for topic_id in topics.texts:
             designs[topic_id] = pool_design.design_for_text(designs[topic_id], topic_id, left_out)
-        self.not_for_texts = {
-            name: new for name, ids in left_out.items() if (new := sorted(ids - self._recorded.keys()))
+        return designs, left_out
+
+    def words(self, not_for_texts: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+        """Values for the notes: methods left out, and settings in which pools on record differ from annot.toml.
+
+        Methods are left out by annot.toml or the command line (`left_out`), by the pools on record alone
+        (`out_on_record`), in first pools because their vectors are absent (`absent`), or only for new topics that are
+        texts (`not_for_texts`). Settings that the command line names do not differ.
+        """
+        on_request = {*self._ws.settings.pool.without, *(self._overrides.without or ())}
+        without = self._of_new.without
+        new = {
+            method: sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
+            for method, topic_ids in not_for_texts.items()
         }
-        return designs
-
-    @property
-    def _left_out_on_request(self) -> set[str]:
-        return {*self._ws.settings.pool.without, *(self._overrides.without or ())}
-
-    @property
-    def left_out(self) -> list[str]:
-        """Methods that annot.toml or the command line leaves out."""
-        return [name for name in self._of_new.without if name in self._left_out_on_request]
-
-    @property
-    def left_out_on_record(self) -> list[str]:
-        """Methods that only the pools on record leave out."""
-        return [name for name in self._of_new.without if name not in self._absent | self._left_out_on_request]
-
-    @property
-    def absent(self) -> list[str]:
-        """Methods that first pools do without because their vectors are absent."""
-        missing = self._absent - self._left_out_on_request
-        return [] if self._recorded else [name for name in self._of_new.without if name in missing]
-
-    @property
-    def differing(self) -> list[tuple[str, str, str]]:
-        """Settings in which the pools on record differ from annot.toml, unless the command line names them."""
-        if self._usual is None:
-            return []
-        differing = pool_design.design_differences(self._usual, self._of_settings)
-        return [difference for difference in differing if getattr(self._overrides, difference[0]) is None]
+        differing = pool_design.design_differences(self._usual, self._of_settings) if self._usual else ()
+        return {
+            "left_out": [name for name in without if name in on_request],
+            "out_on_record": [name for name in without if name not in self._absent | on_request],
+            "absent": [name for name in without if name in self._absent - on_request and not self._recorded],
+            "not_for_texts": {method: topic_ids for method, topic_ids in new.items() if topic_ids},
+            "differing": [pair for pair in differing if getattr(self._overrides, pair[0]) is None],
+        }
 
 
 class _Ranker:
@@ -229,20 +202,12 @@ class _Ranker:
     ) -> dict[str, admission.Admission]:
         """Admissions to the pools, as `annot.pools.admission.admissions` returns them."""
         return admission.admissions(
-            self.ws, self.topics.citations, rankings, duplicates=self._duplicates(), current=current, coming=coming
-        )
-
-
-def _read(ws: Workspace) -> _Records:
-    with ws.reading() as session:
-        sample = pools.read_sample(session)
-        return _Records(
-            queries=read_queries(session),
-            texts=read_topics(session),
-            pools=pools.read_pools(session),
-            sent=projects.was_sent(session),
-            guarded=drawn_pools.is_guarded(session),
-            share=sample and sample.design.share,
+            self.ws,
+            self.topics.citations,
+            rankings,
+            duplicates=self._duplicates(),
+            current=current,
+            coming=coming,
         )
 
 
@@ -264,38 +229,38 @@ def build(
     `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError if pairs would
     be added without it, and if pairs that were sent or judged would leave.
     """
-    records = _read(ws)
-    if not records.queries:
+    snapshot = read_snapshot(ws)
+    if not snapshot.queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
-    current = records.pools
-    designs = _Designs(ws, records, overrides, redraw=redraw, frozen=frozen)
-    chosen = drawn_pools.topics_named(records.queries, only) if only else {query.topic_id for query in records.queries}
-    topics = pool_design.topics_of(ws, chosen, records.texts)
+    with ws.reading() as session:
+        sent = projects.was_sent(session)
+    current = snapshot.pools
+    designs = _Designs(snapshot, overrides, redraw=redraw, frozen=frozen)
+    chosen = drawn_pools.topics_named(snapshot.queries, only) if only else {*snapshot.topics.values()}
+    topics = pool_design.topics_of(ws, chosen, snapshot.texts)
+    design_of, not_for_texts = designs.of_topics(topics)
     ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
-    drawn = _draw(ranker, designs.of_topics(topics), current, frozen=frozen, partly=bool(only))
-    staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else None
-    changes = drawn_pools.pool_changes(current, [*drawn.pools.values(), *(staying or ())], records.queries)
+    drawn = _draw(ranker, design_of, current, frozen=frozen, partly=bool(only))
+    new = list(drawn.pools.values())
+    staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else []
+    changes = drawn_pools.pool_changes(current, [*new, *staying], snapshot.queries)
     if not dry_run:
-        _write_drawn(ws, drawn, staying, changes, redraw=redraw, grow=grow)
+        _write_drawn(ws, drawn, staying if only else None, changes, redraw=redraw, grow=grow)
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
     notes = tables.sentences(
         "commands.pools",
-        pools=list(drawn.pools.values()),
-        left_out=designs.left_out,
-        out_on_record=designs.left_out_on_record,
-        absent=designs.absent,
+        sizes=[len(pool.entries) for pool in new],
         same_title=ranker.same_title(),
-        not_for_texts=designs.not_for_texts,
-        passed_over=admission.passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted),
-        differing=designs.differing,
-        changes=list(changes.values()) if current else [],
-        wants_grow=records.sent and dry_run and not grow,
+        passed_over=admission.passed_over_in(new, drawn.rankings, drawn.admitted),
+        dry=[pool.topic_id for pool in new if pool.dry],
+        changes=[change for change in changes.values() if current and (change.added or change.leaving)],
+        wants_grow=all((sent, dry_run, not grow)) and any(change.added for change in changes.values()),
         dry_run=dry_run,
+        **designs.words(not_for_texts),
     )
     notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
-    in_figures = tuple(_in_figures(pool, records.queries, changes) for pool in drawn.pools.values())
-    return BuiltPools(in_figures, records.sent, notes)
+    return BuiltPools(tuple(_in_figures(pool, snapshot.queries, changes) for pool in new), sent, notes)
 
 
 def _draw(
@@ -360,10 +325,10 @@ def _write_drawn(
     drawn_pools.write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
 
 
-def _few_abstracts(ws: Workspace, drawn: _Drawn) -> FewAbstracts | None:
+def _few_abstracts(ws: Workspace, drawn: _Drawn) -> word_vectors.FewAbstracts | None:
     """Methods of these rankings that were trained on few abstracts."""
     made_with = frozen_rankings.method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
-    return trained_on_few({name: settings for name, settings in made_with.items() if name in drawn.rankings})
+    return word_vectors.trained_on_few({name: made_with[name] for name in made_with if name in drawn.rankings})
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
@@ -380,15 +345,10 @@ def _pool_named(ws: Workspace, name: str) -> Pool:
         return pools.read_pool(session, topic_id)
 
 
-def show(ws: Workspace, name: str) -> ShownPool:
-    """The pool of a query, or of a topic."""
+def show(ws: Workspace, name: str) -> tuple[Pool, dict[str, str]]:
+    """The pool of a query, or of a topic, and the titles of its documents."""
     pool = _pool_named(ws, name)
-    return ShownPool(pool, papers.headings(ws.corpus, [entry.doc_id for entry in pool.entries]))
-
-
-def describe(shown: ShownPool) -> str:
-    """Text about the pool: its origin in a line or two, and its documents."""
-    return terminal.rendered("pool", pool=shown.pool, shares=pooling.shares(shown.pool), titles=shown.titles)
+    return pool, papers.headings(ws.corpus, [entry.doc_id for entry in pool.entries])
 
 
 def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, drawn_pools.PoolChange]) -> DrawnPool:
@@ -441,20 +401,29 @@ def add(
     """
     if not reason.strip():
         raise InputError("--reason: found no words, expected how the papers were found")
-    pool, records = _pool_named(ws, query), _read(ws)
+    snapshot = read_snapshot(ws)
+    pool = _pool_named(ws, query)
     pooled = {entry.doc_id for entry in pool.entries}
     new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in pooled))
-    drawn = None
     if new:
         _refuse(ws, pool, new, keep=not dry_run, advance=advance)
-        version = drawn_pools.next_version(records.pools)
-        addition = Addition(version, MANUAL, None, new, reason.strip(), **drawn_pools.made_now(by))
-        ranker = _Ranker(ws, pool_design.Topics({}, {}), keep=not dry_run, advance=advance)
-        drawn = _extend(ranker, records.pools, {pool.topic_id: addition}, None)
-        if not dry_run:
-            _write_grown(ws, records, drawn, grow=grow)
     known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
-    return _growth(ws, records, drawn, [pool], method=MANUAL, known=known, grow=grow, dry_run=dry_run)
+    version = drawn_pools.next_version(snapshot.pools) if new else None
+    if version is None:
+        grown = _unchanged(snapshot, [pool])
+        if pool.additions:
+            _complete_files(snapshot, dry_run=dry_run)
+    else:
+        # The rankings that the pool was drawn from show which methods had them.
+        topics_by_method = frozen_rankings.needed_topics(pool_design.recorded_designs([pool]), {pool.topic_id: pool})
+        rankings = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
+        addition = Addition(version, MANUAL, None, new, reason.strip(), **drawn_pools.made_now(by))
+        changed = {pool.topic_id: pooling.extend(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
+        grown = drawn_pools.grown_pools(snapshot.pools, changed, snapshot.queries)
+        if not dry_run:
+            drawn_pools.record_version(ws, changed, rankings=rankings, grow=grow)
+    growth = drawn_pools.PoolGrowth(version, MANUAL, None, tuple(grown), False, ())
+    return _with_notes(snapshot, growth, known=known, grow=grow, dry_run=dry_run)
 
 
 def top_up(
@@ -481,131 +450,98 @@ def top_up(
         raise InputError(
             f"--method {method}: has no ranking", hint="to add papers found by hand: `annot pool add QUERY DOC...`"
         )
-    run = _imported(ws, file, method, dry_run=True)
-    records = _read(ws)
-    depths, drew = _depths(records, method, depth, only)
-    current = {topic_id: records.pools[topic_id] for topic_id in depths}
-    missing = {name: down_to for name, down_to in depths.items() if down_to > _reached(current[name], method)}
-    drawn = None
-    if missing:
-        topics = pool_design.topics_of(ws, missing, records.texts)
-        if left_out := pool_design.unranked_texts(ws, [] if run is not None else [method], topics.texts):
-            raise InputError(
-                f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has "
-                "no citations, and no vector of it is in the set",
-                hint="name the queries that it can rank for, or import a run of the method with --run",
-            )
-        version, made = drawn_pools.next_version(records.pools), drawn_pools.made_now(by)
-        additions = {
-            topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
-        }
-        drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
-        if not dry_run:
-            _write_grown(ws, records, drawn, grow=grow, before=partial(_imported, ws, file, method, dry_run=False))
+    run, snapshot = _imported(ws, file, method, dry_run=True), read_snapshot(ws)
+    chosen = drawn_pools.topics_named(snapshot.queries, only) if only else set(snapshot.pools)
+    current = {topic_id: pool for topic_id, pool in snapshot.pools.items() if topic_id in chosen}
+    if not current:
+        raise MissingInput("no pools", hint="draw them with `annot pool`")
+    drew = [topic_id for topic_id, pool in current.items() if method in pooling.pool_in_version(pool, 1).methods]
+    if len(drew) == len(current):
+        raise InputError(
+            f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
+        )
+    depths = {topic_id: _depth_of(pool, depth) for topic_id, pool in current.items() if topic_id not in drew}
+    missing = {
+        topic_id: down_to for topic_id, down_to in depths.items() if down_to > _reached(current[topic_id], method)
+    }
+    if not missing:
+        _complete_files(snapshot, dry_run=dry_run)
+        notes = tables.sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
+        unchanged = _unchanged(snapshot, [current[topic_id] for topic_id in depths])
+        growth = drawn_pools.PoolGrowth(None, method, depth, tuple(unchanged), False, notes)
+        return _with_notes(snapshot, growth, grow=grow, dry_run=dry_run)
+    topics = pool_design.topics_of(ws, missing, snapshot.texts)
+    if run is None:
+        _refuse_texts(ws, method, topics)
+    version, made = drawn_pools.next_version(snapshot.pools), drawn_pools.made_now(by)
+    additions = {
+        topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
+    }
+    drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
+    grown = drawn_pools.grown_pools(snapshot.pools, drawn.pools, snapshot.queries)
+    if not dry_run:
+        with ws.reading() as session:
+            drawn_pools.refuse_unasked(session, grown, grow=grow)
+        _imported(ws, file, method, dry_run=False)
+        _write_additions(ws, drawn, grow=grow)
     notes = tables.sentences(
         "commands.topped_up",
         method=method,
         drew=drew,
-        shares=[_share(current[name], drawn.rankings[method][name], missing[name]) for name in missing if drawn],
-        dry=[topic_id for topic_id, pool in drawn.pools.items() if method in pool.dry] if drawn else [],
+        shares=[_share(current[name], drawn.rankings[method][name], down_to) for name, down_to in missing.items()],
+        dry=drawn.dry(method),
     )
-    growth = _growth(ws, records, drawn, list(current.values()), method=method, depth=depth, grow=grow, dry_run=dry_run)
-    return replace(growth, notes=notes + growth.notes)
+    growth = drawn_pools.PoolGrowth(version, method, depth, tuple(grown), False, notes)
+    return _with_notes(snapshot, growth, grow=grow, dry_run=dry_run)
+
+
+def _refuse_texts(ws: Workspace, method: str, topics: pool_design.Topics) -> None:
+    """Raise InputError if the method cannot rank for topics that are texts."""
+    if left_out := pool_design.unranked_texts(ws, [method], topics.texts):
+        raise InputError(
+            f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
+            "citations, and no vector of it is in the set",
+            hint="name the queries that it can rank for, or import a run of the method with --run",
+        )
+
+
+def _write_additions(ws: Workspace, drawn: _Drawn, *, grow: bool) -> None:
+    """Write new rankings before the pools are on record that follow from them, then these."""
+    if drawn.facts is not None:
+        lines, facts = frozen_rankings.join_rankings(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
+        frozen_rankings.write_rankings(ws, lines, facts=facts)
+    admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
+    drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
 
 
 def _extend(
-    ranker: _Ranker, current: Mapping[str, Pool], additions: Mapping[str, Addition], run: Mapping[str, Ranking] | None
+    ranker: _Ranker,
+    current: Mapping[str, Pool],
+    additions: Mapping[str, Addition],
+    run: Mapping[str, Ranking] | None,
 ) -> _Drawn:
-    """Pools with these additions, which have one method and one version. run: as in `_rank_by`.
-
-    The rankings that pools were drawn from show which methods had a paper that a person adds.
-    """
+    """Pools with these additions, which have one method and one version. run: as in `_rank_by`."""
     ws = ranker.ws
     earlier = {topic_id: current[topic_id] for topic_id in additions}
     addition = next(iter(additions.values()))
     method, version = addition.method, addition.version
     topics_by_method = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
     on_disk = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
-    rankings, admitted, facts = on_disk, dict[str, admission.Admission](), None
-    new: frozen_rankings.Rankings = {}
-    if method != MANUAL:
-        new, facts = _rank_by(ranker, method, earlier, on_disk, run)
-        rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
-        admitted = admission.as_recorded(
-            ranker.admissions(rankings, current, coming=version), admission.recorded_admissions(ws)
-        )
+    new, facts = _rank_by(ranker, method, earlier, on_disk, run)
+    rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
+    admitted = admission.as_recorded(
+        ranker.admissions(rankings, current, coming=version), admission.recorded_admissions(ws)
+    )
     pools = {
         topic_id: pooling.extend(
             pool,
             additions[topic_id],
-            {name: by_topic[topic_id] for name, by_topic in rankings.items() if topic_id in by_topic},
-            excluded=admitted[topic_id].barred[version] if admitted else (),
+            _of_topic(rankings, topic_id),
+            excluded=admitted[topic_id].barred[version],
         )
         for topic_id, pool in earlier.items()
     }
     return _Drawn(pools, rankings, admitted, new, facts)
-
-
-def _write_grown(
-    ws: Workspace, records: _Records, drawn: _Drawn, *, grow: bool, before: Callable[[], object] = lambda: None
-) -> None:
-    """Write the rankings, admissions and pools, in an order in which the same command can finish what one left undone.
-
-    before: called once it is known that the pools may grow.
-    """
-    with ws.reading() as session:
-        grown = drawn_pools.grown_pools(records.pools, drawn.pools, records.queries)
-        drawn_pools.refuse_unasked(session, grown, grow=grow)
-    before()
-    if drawn.facts is not None:
-        # Before the pools are on record that follow from it.
-        lines, facts = frozen_rankings.join_rankings(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
-        frozen_rankings.write_rankings(ws, lines, facts=facts)
-    if drawn.admitted:
-        admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
-    drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
-
-
-def _growth(
-    ws: Workspace,
-    records: _Records,
-    drawn: _Drawn | None,
-    unchanged: Sequence[Pool],
-    *,
-    method: str,
-    depth: int | None = None,
-    known: Sequence[tuple[str, Draw]] = (),
-    grow: bool,
-    dry_run: bool,
-) -> drawn_pools.PoolGrowth:
-    """Result of an addition. drawn: None if nothing was added to the pools `unchanged`; their files are written again
-    then, because an earlier run may have ended before. known: documents to add that the pool had already."""
-    if drawn is None:
-        version, grown = (
-            None,
-            [
-                drawn_pools.GrownPool(
-                    pool.topic_id, drawn_pools.queries_of(records.queries, pool.topic_id), (), len(pool.entries)
-                )
-                for pool in unchanged
-            ],
-        )
-        if not dry_run and any(pool.additions for pool in unchanged):
-            drawn_pools.write_pools(ws, list(records.pools.values()))
-    else:
-        version = drawn_pools.next_version(records.pools)
-        grown = drawn_pools.grown_pools(records.pools, drawn.pools, records.queries)
-    notes = tables.sentences(
-        "commands.grown",
-        known=known,
-        added=sum(len(pool.added) for pool in grown),
-        version=version,
-        wants_grow=records.guarded and dry_run and not grow,
-        guarded=records.guarded,
-        share=records.share,
-        dry_run=dry_run,
-    )
-    return drawn_pools.PoolGrowth(version, method, depth, tuple(grown), records.guarded, notes)
 
 
 def _rank_by(
@@ -638,27 +574,55 @@ def _rank_by(
     )
 
 
+def _of_topic(rankings: frozen_rankings.Rankings, topic_id: str) -> dict[str, Ranking]:
+    return {method: by_topic[topic_id] for method, by_topic in rankings.items() if topic_id in by_topic}
+
+
+def _complete_files(snapshot: Snapshot, *, dry_run: bool) -> None:
+    """Write the files of the pools, because an earlier run may have ended before they were written."""
+    if not dry_run:
+        drawn_pools.write_pools(snapshot.ws, list(snapshot.pools.values()))
+
+
+def _unchanged(snapshot: Snapshot, present: Iterable[Pool]) -> list[drawn_pools.GrownPool]:
+    return [
+        drawn_pools.GrownPool(
+            pool.topic_id, drawn_pools.queries_of(snapshot.queries, pool.topic_id), (), len(pool.entries)
+        )
+        for pool in present
+    ]
+
+
+def _with_notes(
+    snapshot: Snapshot,
+    growth: drawn_pools.PoolGrowth,
+    *,
+    known: Sequence[tuple[str, Draw]] = (),
+    grow: bool,
+    dry_run: bool,
+) -> drawn_pools.PoolGrowth:
+    """The growth with notes. known: documents to add that the pool had already."""
+    with snapshot.ws.reading() as session:
+        guarded = drawn_pools.is_guarded(session)
+    notes = tables.sentences(
+        "commands.grown",
+        known=known,
+        added=sum(len(pool.added) for pool in growth.pools),
+        version=growth.version,
+        wants_grow=guarded and dry_run and not grow,
+        guarded=guarded,
+        share=snapshot.sample and snapshot.sample.design.share,
+        dry_run=dry_run,
+    )
+    return replace(growth, guarded=guarded, notes=(*growth.notes, *notes))
+
+
 def _imported(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:
     """The rankings of the run in the file, kept unless it is a dry run; None without a file."""
     if file is None:
         return None
     rules: dict[str, Any] = {"meta": None, "foreign": None, "duplicates": None, "distances": False}
     return import_engine_run(ws, file, method=method, **rules, dry_run=dry_run)[0]
-
-
-def _depths(records: _Records, method: str, depth: int | None, only: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-    """Depth of the method in each pool that it did not draw, and the topics of the pools that it drew. only: queries or
-    topics; without any, all pools."""
-    chosen = drawn_pools.topics_named(records.queries, only) if only else set(records.pools)
-    current = {topic_id: pool for topic_id, pool in records.pools.items() if topic_id in chosen}
-    if not current:
-        raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [topic_id for topic_id, pool in current.items() if method in pooling.pool_in_version(pool, 1).methods]
-    if len(drew) == len(current):
-        raise InputError(
-            f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
-        )
-    return {topic_id: _depth_of(pool, depth) for topic_id, pool in current.items() if topic_id not in drew}, drew
 
 
 def _depth_of(pool: Pool, depth: int | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.base.names import calling, check_name, counted, sha256_of
+from annot.base.names import calling, check_name, counted
 from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
@@ -21,21 +21,12 @@ from annot.judging.comments import OwnWords, consent, own_words
 from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
-from annot.measuring.evaluation.measures import TIES, GradedPools, MeasureSelection
+from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
+from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
-from annot.publishing.browse_page import BrowsedRun, Errors, page, page_data, write_pages
-from annot.publishing.release import collection_facts, parts, prose, released_files
-from annot.publishing.release.leaks import (
-    Secret,
-    addresses,
-    free_texts,
-    known_people,
-    leaks,
-    mentioned,
-    secrets_of,
-    telling_pseudonyms,
-)
+from annot.publishing.browse_page import BrowsedErrors, BrowsedRun, page, page_data, write_pages
+from annot.publishing.release import collection_facts, leaks, parts, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.sections.whole import tables
@@ -43,16 +34,9 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
 from annot.store import facet_labels, papers, people, projects, shown, trials
+from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note
-from annot.study.snapshot import (
-    Snapshot,
-    read_for_release,
-    read_snapshot,
-    refuse_qrels_of_models,
-    snapshot_of,
-    unfinished,
-)
 from annot.study.workspace import Workspace, read_kinds, remove_dead_stages
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -60,30 +44,22 @@ from annot.study.workspace import Workspace, read_kinds, remove_dead_stages
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenReport:
-    """Path and hash of the report."""
-
-    path: Path
-    sha256: str
-
-
-def write_report(ws: Workspace, *, out: Path | None = None) -> WrittenReport:
-    """Write `report.html`, the same as Markdown, its tables as LaTeX, and its figures as JSON.
+def write_report(ws: Workspace, *, out: Path | None = None) -> Path:
+    """Write `report.html`, the same as Markdown, its tables as LaTeX, and its figures as JSON; the path of the page.
 
     out: the folder to write into instead of `exports/`, for a study that may only be read.
     """
-    folder, snapshot = ws.exports if out is None else out, read_snapshot(ws)
+    folder, snapshot = ws.exports if out is None else out, snapshots.read_snapshot(ws)
     write_pages(folder, pages.report_files(Study(snapshot)))
     if out is None:
         note(ws, "report", snapshot.states)
-    return WrittenReport(folder / pages.REPORT_FILE, sha256_of(folder / pages.REPORT_FILE))
+    return folder / pages.REPORT_FILE
 
 
 def table(ws: Workspace, name: str) -> Table:
     """A table of the report, by its name."""
     tables_by_name = {}
-    for report_table in tables(Study(read_snapshot(ws))):
+    for report_table in tables(Study(snapshots.read_snapshot(ws))):
         tables_by_name[report_table.name] = report_table
         if report_table.name == name:
             break
@@ -123,13 +99,13 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
     if not ws.has_corpus:
         raise MissingInput("no corpus yet, so there is nothing to browse", hint="add papers with `annot corpus add`")
     with ws.reading() as session:
-        snapshot = snapshot_of(session, ws)
+        snapshot = snapshots.snapshot_of(session, ws)
         waiting = tuple(_waiting(session, snapshot))
         named = snapshot.pooled | {doc_id for _, doc_id in snapshot.outcome.planned}
         labels = {paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, named)}
     judged = side_by_side.judged_versions(snapshot)
     snapshot = replace(snapshot, queries=side_by_side.with_judged_sentences(snapshot.queries, judged))
-    labels |= {text_id: version.labels for text_id, version in judged.items() if version.labels}
+    labels |= _judged_labels(judged)
     texts = {
         paper.paper_id: paper
         for paper in side_by_side.with_judged_texts(papers.find_papers(ws.corpus, named).values(), judged)
@@ -160,7 +136,7 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         papers=texts,
         labels=labels,
         measure=compared[1],
-        errors=Errors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
+        errors=BrowsedErrors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     study = Study(snapshot)
     with calling(lambda: snapshot.words):
@@ -229,13 +205,18 @@ def _matches(
 TRIALS: tuple[projects.StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
-def _waiting(session: Session, snapshot: Snapshot) -> Iterator[str]:
+def _judged_labels(judged: Mapping[str, side_by_side.JudgedVersion]) -> dict[str, tuple[str, ...]]:
+    """Labels of the versions of texts that were judged, by text, if they have any."""
+    return {text_id: version.labels for text_id, version in judged.items() if version.labels}
+
+
+def _waiting(session: Session, snapshot: snapshots.Snapshot) -> Iterator[str]:
     """Counts of missing answers, in words; nothing once everything has ended.
 
     They count pairs without a final grade, and tasks whose answers must not depend on that grade: hidden
     repeats, hidden gold, training, the sub-study. Tasks of people who have left do not count.
     """
-    open_pairs = len(unfinished(snapshot.outcome))
+    open_pairs = len(snapshots.unfinished(snapshot.outcome))
     if open_pairs:
         yield f"{counted(open_pairs, 'pair')} without a final grade"
     gone = {person.assessor for person in snapshot.people if person.left_on is not None}
@@ -296,7 +277,7 @@ def write_datasheet(ws: Workspace) -> WrittenDatasheet:
     Whether the texts are part of the collection follows from `collection.text_licence`, as in `annot release`.
     """
     answers = prose.read_answers(ws)
-    snapshot = read_snapshot(ws)
+    snapshot = snapshots.read_snapshot(ws)
     collection = ws.settings.collection
     terms, _ = terms_of(collection, with_text=None, licence=None, published=None)
     # A licence that is none is refused, not left out.
@@ -369,10 +350,10 @@ def release(
     """
     # A release that was killed may have left its folder next to its place.
     remove_dead_stages(ws.root)
-    refuse_qrels_of_models(ws)
+    snapshots.refuse_qrels_of_models(ws)
     released_files.check_folder(folder, name=beir.dataset_id(ws.settings.collection.name))
     answers = prose.read_answers(ws)
-    snapshot, records = read_for_release(_as_draft(ws) if draft else ws)
+    snapshot, records = snapshots.read_for_release(_as_draft(ws) if draft else ws)
     agreed = _agreed(snapshot, consented, consenting)
     snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
     words = own_words(snapshot)
@@ -390,12 +371,12 @@ def release(
     not_ready = (*unnamed, *lacking, *_not_ready(study, words, runs_missing))
     missing = (*not_ready, *prose.describe_open(questions))
     in_full = (*not_ready, *(f"{ANSWERS_FILE}: {question.question}: {question.text}" for question in questions))
-    reported = [opinion for opinion in study.opinions_on_record if opinion.standing.reported]
+    reported = _opinions(study, reported=True)
     contents, notes = released_files.release_files(
         replace(snapshot, queries=side_by_side.with_judged_sentences(snapshot.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in snapshot.pooled}),
-        records.labels | {text_id: version.labels for text_id, version in judged.items() if version.labels},
+        records.labels | _judged_labels(judged),
         pages.report_files(study),
         collection_facts.facts_of(study, corpus_facts(ws, without=added), terms),
         answers,
@@ -406,35 +387,42 @@ def release(
         versions=side_by_side.version_records(
             snapshot,
             judged,
-            of_models={sha256 for opinion in reported for sha256 in _shown_to_model(opinion)},
+            of_models=_shown_to_models(reported),
             with_text=terms.with_text,
         ),
         missing=in_full if draft else None,
     )
     notes = (*notes, *_trials_left_out(study))
     files = released_files.bundle(contents)
-    secrets = secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
-    texts = free_texts(snapshot, words, answers, early=_reasons_for_early_opinions(study))
+    secrets = leaks.secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
+    texts = leaks.free_texts(
+        snapshot,
+        words,
+        answers,
+        early=_reasons_for_early_opinions(study),
+    )
     revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
-    mentions = mentioned(texts, known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
+    mentions = leaks.mentioned(texts, leaks.known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
     if dry_run:
-        notes = (*notes, *(f"a text of a person has {mention}" for mention in mentions))
+        notes = (*notes, *map("a text of a person has {}".format, mentions))
         mentions = ()
     _refuse(() if draft else missing, revealing, mentions, may_publish=may_publish)
     if not terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
+    if agreed and not dry_run:
+        with ws.writing() as session:
+            people.record_notices(session, agreed)
     if not dry_run:
-        if agreed:
-            with ws.writing() as session:
-                people.record_notices(session, agreed)
         released_files.write_folder(ws.root, folder, files)
-        if not draft:
-            note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
+    if not (dry_run or draft):
+        note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
 
-def _agreed(snapshot: Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[people.Notice, ...]:
+def _agreed(
+    snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]
+) -> tuple[people.Notice, ...]:
     """Notices that people agreed to the release of their words, which are not on record yet."""
     if consented is None and not consenting:
         return ()
@@ -447,10 +435,14 @@ def _reasons_for_early_opinions(study: Study) -> list[str]:
     return [why for opinion in study.opinions_on_record for _, _, why in opinion.asked.early]
 
 
-def _shown_to_model(opinion: OpinionOnRecord) -> Iterator[str]:
-    """Hashes of the texts that a model answered on."""
-    for display in opinion.displays.values():
-        yield from filter(None, shown.texts_in(display))
+def _opinions(study: Study, *, reported: bool) -> list[OpinionOnRecord]:
+    return [opinion for opinion in study.opinions_on_record if opinion.standing.reported is reported]
+
+
+def _shown_to_models(opinions: Iterable[OpinionOnRecord]) -> set[str]:
+    """Hashes of the texts that models answered on."""
+    displays = [display for opinion in opinions for display in opinion.displays.values()]
+    return {sha256 for display in displays for sha256 in shown.texts_in(display) if sha256}
 
 
 def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> Iterator[str]:
@@ -458,7 +450,7 @@ def _not_ready(study: Study, words: OwnWords, runs_missing: Sequence[str]) -> It
     yield from _pools_missing(study.snapshot)
     yield from runs_missing
     yield from words.undecided
-    yield from unfinished(study.snapshot.outcome)
+    yield from snapshots.unfinished(study.snapshot.outcome)
     for finding in study.findings:
         if finding.state.refused:
             yield from finding.lines
@@ -476,7 +468,7 @@ def _report_notes(study: Study) -> Iterator[str]:
 
 def _trials_left_out(study: Study) -> Iterator[str]:
     """Notes on opinions that the release does not have."""
-    for standing in (opinion.standing for opinion in study.opinions_on_record if not opinion.standing.reported):
+    for standing in (opinion.standing for opinion in _opinions(study, reported=False)):
         yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 
@@ -487,7 +479,7 @@ def _as_draft(ws: Workspace) -> Workspace:
     return ws.replaced("collection", title=f"DRAFT: {collection.title}", description=words)
 
 
-def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
+def _papers_missing(study: snapshots.Snapshot, corpus: Collection[Paper]) -> Iterator[str]:
     """Papers that the release would name and that are not in the corpus."""
     if not corpus:
         yield "no corpus: add the papers to a new study with `annot corpus add`, and import the judgements there"
@@ -498,7 +490,7 @@ def _papers_missing(study: Snapshot, corpus: Collection[Paper]) -> Iterator[str]
         yield f"paper {paper_id}: not in the corpus; add it with `annot corpus add` (see [corpus] in annot.toml)"
 
 
-def _pools_missing(study: Snapshot) -> Iterator[str]:
+def _pools_missing(study: snapshots.Snapshot) -> Iterator[str]:
     """A query must have documents to rank."""
     planned = {query_id for query_id, _ in study.outcome.planned}
     for query in study.queries:
@@ -507,7 +499,7 @@ def _pools_missing(study: Snapshot) -> Iterator[str]:
             yield f"query {query.query_id}: its {topic} has no pool; draw it with `annot pool`"
 
 
-def _texts_missing(study: Snapshot) -> Iterator[str]:
+def _texts_missing(study: snapshots.Snapshot) -> Iterator[str]:
     """A query on a paper must have a text where texts are released."""
     for query in study.queries:
         if not query.sentences and query.topic_id not in study.texts:
@@ -549,19 +541,23 @@ def _refuse(
 
 
 def _revealing(
-    study: Snapshot,
-    secrets: Sequence[Secret],
+    study: snapshots.Snapshot,
+    secrets: Sequence[leaks.Secret],
     corpus: Collection[Paper],
     files: Mapping[str, bytes],
     answers: Mapping[str, str],
     allowed: Sequence[str],
 ) -> Iterator[str]:
     """Places that would reveal a person or the address of a server."""
-    for name in telling_pseudonyms(study.people, allowed=allowed):
+    for name in leaks.telling_pseudonyms(study.people, allowed=allowed):
         yield f"the pseudonym {name!r} is part of the name of its account"
     printed = (text for paper in corpus for text in (paper.title, *paper.sentences) if "@" in text)
     # What people wrote into the datasheet, and what papers print, is meant to be read by everyone.
-    public = addresses([*answers.values(), study.ws.settings.collection.citation]) | addresses(printed) | set(allowed)
-    for finding in leaks(files, secrets, allowed=public):
+    public = (
+        leaks.addresses([*answers.values(), study.ws.settings.collection.citation])
+        | leaks.addresses(printed)
+        | set(allowed)
+    )
+    for finding in leaks.leaks(files, secrets, allowed=public):
         place = f"{finding.path}:{finding.line}" if finding.line else f"the name of {finding.path}"
         yield f"{place}: {finding.what}" + (f", {finding.shown}" if finding.shown else "")

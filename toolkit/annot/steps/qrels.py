@@ -16,7 +16,7 @@ from annot.measuring.measured import evaluation_of, read_run_files, topups
 from annot.measuring.sampled_study import SHOWN, grade_counts
 from annot.publishing.report.cells import COEFFICIENT, ESTIMATED, MEASURE, POINTS, Number, measured
 from annot.publishing.report.sections.runs import LIKE_CHANCE
-from annot.publishing.report.tables import Column, Columns, Table, each, sentence, sentences, table
+from annot.publishing.report.tables import Column, Columns, Table, columns_for, sentence, sentences, table
 from annot.publishing.report.terminal import table_text
 from annot.store.adjudications import accept
 from annot.study.outcome import Pair, outcome_of
@@ -46,7 +46,7 @@ class WrittenQrels:
 
 def grade_columns(written: WrittenQrels) -> Columns[tuple[str, Sequence[int]]]:
     """Number of pairs of a query with each grade, and the estimated number of relevant pairs of its pool."""
-    columns: list[Column[tuple[str, Sequence[int]]]] = each(
+    columns: list[Column[tuple[str, Sequence[int]]]] = columns_for(
         written.scale,
         lambda row, grade: row[1][written.scale.index(grade)],
         lambda grade: f"drawn, grade {grade}" if written.relevant else f"grade {grade}",
@@ -142,8 +142,7 @@ def compare(
     conventions: in the first of them; measures: by the first of them (else NDCG%20; nDCG in trec).
     """
     snapshot = read_snapshot(ws)
-    texts = [(str(path), given_text(path, expected="TREC qrels")) for path in (a, b)]
-    files = [(name, read_qrels(text.splitlines(), name=name)) for name, text in texts]
+    files = [(str(path), _qrels_in(path)) for path in (a, b)]
     queries = [{qrel.query_id for qrel in qrels} for _, qrels in files]
     common = queries[0] & queries[1] & snapshot.facets.keys()
     if not common:
@@ -180,6 +179,10 @@ def compare(
     return ComparedQrels(str(a), str(b), found, notes)
 
 
+def _qrels_in(path: Path) -> tuple[Qrel, ...]:
+    return read_qrels(given_text(path, expected="TREC qrels").splitlines(), name=str(path))
+
+
 def _refuse_open(files: Iterable[tuple[str, tuple[Qrel, ...]]], wanted: Collection[Pair]) -> None:
     """Raise InputError if a file lacks grades of drawn pairs: estimates need them all."""
     for path, qrels in files:
@@ -214,7 +217,7 @@ def tables(compared: ComparedQrels) -> list[Table]:
             "confusion",
             list(zip(agreement.grades, agreement.confusion, strict=True)),
             [Column("Grade", lambda row: row[0])],
-            each(agreement.grades, lambda row, grade: row[1][agreement.grades.index(grade)]),
+            columns_for(agreement.grades, lambda row, grade: row[1][agreement.grades.index(grade)]),
             caption="two_qrels.confusion",
             compared=compared,
         ),

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from sqlmodel import Session
@@ -25,17 +26,6 @@ from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_cop
 from annot.pools import selection
 from annot.publishing.report import study_tables, tables
 from annot.store import facet_labels, papers, people, pools, projects, runs
-from annot.store.pools import (
-    check_unanswered,
-    documents_by_query,
-    judged_queries,
-    put_queries,
-    put_topics,
-    read_queries,
-    read_topics,
-    remove_query,
-    remove_topic,
-)
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, given_bytes, write_file
 
@@ -73,7 +63,7 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
     query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
     if not dry_run:
         with ws.writing() as session:
-            put_queries(session, [query])
+            pools.put_queries(session, [query])
     return query
 
 
@@ -114,7 +104,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     faults.raise_if_any(hint="nothing was added")
     if not dry_run:
         with ws.writing() as session:
-            put_queries(session, new_queries.values())
+            pools.put_queries(session, new_queries.values())
     return tuple(new_queries.values())
 
 
@@ -130,13 +120,13 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
     leaving: set[Assignment] = set()
     if sent:
         with ws.reading() as session:
-            query = known_query({query.query_id: query for query in read_queries(session)}, name)
-            check_unanswered(session, query.query_id)
+            query = known_query(pools.queries_by_id(session), name)
+            pools.check_unanswered(session, query.query_id)
         if not dry_run:
             keep_backup(ws, "before query remove")
         tasks = take_back_tasks(ws, query.query_id, dry_run=dry_run)
     with ws.writing() as session:
-        queries_by_id = {query.query_id: query for query in read_queries(session)}
+        queries_by_id = pools.queries_by_id(session)
         query = known_query(queries_by_id, name)
         if sent:
             plan = people.read_assignments(session)
@@ -144,13 +134,13 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
             remaining = planning.renumbered(assignment for assignment in plan if assignment not in leaving)
             projects.forget_query(session, query.query_id)
             plan_on_record.take_from_plan(ws, session, remaining, leaving, queries=[query.query_id])
-        remove_query(session, query.query_id)
-        last = not any(one.topic_id == query.topic_id for one in queries_by_id.values() if one != query)
+        pools.remove_query(session, query.query_id)
+        last = not any(other.topic_id == query.topic_id for other in queries_by_id.values() if other != query)
         pooled = last and bool(pools.read_pools(session, query.topic_id))
         if pooled:
             pools.remove_pool(session, query.topic_id)
         if last:
-            remove_topic(session, query.topic_id)
+            pools.remove_topic(session, query.topic_id)
         if dry_run:
             session.rollback()
         elif not sent:
@@ -163,7 +153,7 @@ def remove(ws: Workspace, name: str, *, sent: bool, dry_run: bool) -> RemovedQue
 def listing(ws: Workspace) -> tuple[study_tables.ListedQuery, ...]:
     """Queries with the titles of their topics."""
     with ws.reading() as session:
-        queries, texts = read_queries(session), read_topics(session)
+        queries, texts = pools.read_queries(session), pools.read_topics(session)
     return study_tables.listed_queries(ws, queries, texts)
 
 
@@ -202,29 +192,27 @@ def columns(facets: Sequence[str]) -> tables.Columns[Fold]:
         [tables.Column("fold", lambda fold: fold.fold)],
         [
             tables.Column("topics", lambda fold: fold.topics),
-            *tables.each(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
+            *tables.columns_for(shown, lambda fold, facet: fold.queries[facets.index(facet)]),
         ],
     )
 
 
-def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool) -> Folds:
+def draw(ws: Workspace, *, n: int, redraw: bool, dry_run: bool) -> Folds:
     """Draw `n` folds and put them on record; the same draw again changes nothing.
 
-    seed: None takes annot.toml's. redraw: also where other folds are on record, whose figures then hold no more.
+    redraw: also where other folds are on record, whose figures then hold no more.
     """
     with ws.reading() as session:
-        queries = read_queries(session)
-        known, texts = runs.read_splits(session), read_topics(session)
-        pools = documents_by_query(session)
+        queries = pools.read_queries(session)
+        known, texts = runs.read_splits(session), pools.read_topics(session)
+        documents = pools.documents_by_query(session)
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add`")
-    chosen = ws.settings.seed if seed is None else seed
     asked = {query.topic_id for query in queries}
     topics: dict[str, Paper | Topic] = {topic_id: text for topic_id, text in texts.items() if topic_id in asked}
     topics |= papers.find_papers(ws.corpus, asked - texts.keys()) if ws.has_corpus else {}
-    folds_drawn = grouped_folds(
-        queries, copies=near_copies(topics), count=n, seed=chosen, words=OF_TEXTS if texts else OF_PAPERS
-    )
+    words = OF_TEXTS if texts else OF_PAPERS
+    folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=ws.settings.seed, words=words)
     splits = as_splits(queries, folds_drawn)
     wanted = {name: {fold: ids for fold, ids in folds.items() if ids} for name, folds in splits.items()}
     if known and known != wanted and not redraw:
@@ -239,30 +227,30 @@ def draw(ws: Workspace, *, n: int, seed: int | None, redraw: bool, dry_run: bool
     facets = tuple(sorted({query.facet for query in queries}))
     topic_of = {query.query_id: query.topic_id for query in queries}
     rows = []
-    for at in range(1, n + 1):
-        tests = [splits[facet][f"fold{at}_test"] for facet in facets]
-        rows.append(Fold(at, len({topic_of[one] for test in tests for one in test}), tuple(map(len, tests))))
-    notes = _shared(topics, queries, folds_drawn, pools)
-    return Folds(chosen, facets, tuple(rows), tuple(notes))
+    for number in range(1, n + 1):
+        tests = [splits[facet][f"fold{number}_test"] for facet in facets]
+        rows.append(Fold(number, len({*map(topic_of.get, chain(*tests))}), tuple(map(len, tests))))
+    notes = _shared(topics, queries, folds_drawn, documents)
+    return Folds(ws.settings.seed, facets, tuple(rows), tuple(notes))
 
 
 def _shared(
     topics: Mapping[str, Paper | Topic],
     queries: Sequence[Query],
     folds: Sequence[Sequence[str]],
-    pools: Mapping[str, Sequence[str]],
+    documents: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
-    each_other: set[tuple[str, str]] = set()
+    in_both: set[tuple[str, str]] = set()
     for number, fold in enumerate(folds, start=1):
         sides = [[query for query in queries if (query.query_id in fold) is within] for within in (False, True)]
-        leaks = find_leaks(*sides, pools=pools, topics=topics)
-        each_other |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
+        leaks = find_leaks(*sides, pools=documents, topics=topics)
+        in_both |= {(min(pair), max(pair)) for pair in leaks.other_way_round}
         if leaks.candidates:
             yield f"fold {number}: {len(leaks.candidates)} of its candidates also belong to queries of other folds"
-    for one, two in sorted(each_other):
-        yield f"{one} and {two} are in different folds, although each is a candidate of the other"
-    for one, two in near_copies(topics):
-        yield f"{one} and {two} are in one fold: their texts are nearly the same"
+    for first, second in sorted(in_both):
+        yield f"{first} and {second} are in different folds, although each is a candidate of the other"
+    for first, second in near_copies(topics):
+        yield f"{first} and {second} are in one fold: their texts are nearly the same"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -370,7 +358,7 @@ def _choose(
     papers_by_id = papers.find_papers(ws.corpus, ids)
     with ws.reading() as session:
         labels = corpus_facts.labels_where_asked(ws, session, papers_by_id)
-        known_queries = {query.query_id: query for query in read_queries(session)}
+        known_queries = pools.queries_by_id(session)
     pairs, distribution = selection.choose(
         rows,
         count=number,
@@ -389,7 +377,7 @@ def _choose(
     ]
     if not dry_run:
         with ws.writing() as session:
-            put_queries(session, made)
+            pools.put_queries(session, made)
     chosen = tuple(
         ChosenQuery(
             query.query_id,
@@ -411,8 +399,8 @@ def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...
     papers = len({query.topic_id for query in queries})
     few = [(name, n) for name in facets if (n := sum(query.facet == name for query in queries)) < fewest]
     enough = selection.papers_enough(fewest, two_facet_share=ws.settings.queries.two_facet_share)
-    each = max(enough, fewest * len(facets))
-    words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": each}
+    enough_in_all = max(enough, fewest * len(facets))
+    words = {"papers": papers, "few": few, "fewest": fewest, "enough": enough, "each": enough_in_all}
     return tables.sentences("commands.few_queries", **words) if few or papers < fewest else ()
 
 
@@ -573,7 +561,7 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tupl
 
 def _alike_ids(session: Session, new: Sequence[str]) -> Iterator[str]:
     """A note on ids that differ from others only in case, Unicode form or ligatures."""
-    known = {name for query in read_queries(session) for name in (query.query_id, query.topic_id)}
+    known = {name for query in pools.read_queries(session) for name in (query.query_id, query.topic_id)}
     by_spelling = grouped((cleaning.folded_id(name), name) for name in dict.fromkeys((*sorted(known), *new)))
     alike = [names for names in by_spelling.values() if len(names) > 1 and not {*new}.isdisjoint(names)]
     if alike:
@@ -592,8 +580,8 @@ def _remedy(taken: Mapping[str, str]) -> str:
 
 def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
     """Other uses of the ids of these topics, by id."""
-    known, judged = read_topics(session), judged_queries(session)
-    asked = {name: query.topic_id for query in read_queries(session) for name in (query.query_id, query.topic_id)}
+    known, judged = pools.read_topics(session), pools.judged_queries(session)
+    asked = {name: query.topic_id for query in pools.read_queries(session) for name in (query.query_id, query.topic_id)}
     taken = {}
     for topic in given:
         name = topic.topic_id
@@ -607,10 +595,10 @@ def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
 
 def _put(session: Session, given: Sequence[Topic], *, dry_run: bool) -> int:
     """Add the topics and their queries, and count those that are new."""
-    known = read_topics(session)
+    known = pools.read_topics(session)
     new = [topic for topic in given if topic.topic_id not in known]
-    put_topics(session, new)
-    put_queries(session, map(_query_of, given))
+    pools.put_topics(session, new)
+    pools.put_queries(session, map(_query_of, given))
     if dry_run:
         session.rollback()
     return len(new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -17,14 +17,14 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.query_sentences import check_facet
-from annot.formats.trec import SubmittedRun, facet_in_name, write_run
+from annot.formats.trec import facet_in_name, write_run
 from annot.measuring import measured, study_analyses
 from annot.measuring.evaluation.evaluated import CHANCE
 from annot.pools.pool_design import text_by_field
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import encoding, methods, submission, word_vectors
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
-from annot.ranking.systems.system import PooledQuery, System, SystemInputs
+from annot.ranking.systems.system import PooledQuery
 from annot.store import people, pools, runs
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
@@ -93,13 +93,39 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     is left for it, and if a run of a system's name was imported, unless it is to be replaced.
     """
     states = states_of(ws)
+    inputs = _inputs(ws, systems, replace=replace, advance=advance)
+    if idle := [f"{system.name} needs {system.of_texts}" for system in inputs.systems if not system.topics(inputs)]:
+        raise InputError(
+            "all topics are texts, which not every system can rank for",
+            faults=idle,
+            hint=f"name others: {', '.join((*USUAL_OF_TEXTS, methods.LSA))}",
+        )
+    made = []
+    for done, system in enumerate(inputs.systems, start=1):
+        ranked = system.rank(inputs)
+        left_out = sorted(
+            {topic.topic_id for topic in inputs.topics} - {topic.topic_id for topic in system.topics(inputs)}
+        )
+        facts = {"corpus_sha256": inputs.corpus_sha256, **ranked.facts}
+        facts |= {"topics_left_out": left_out} if left_out else {}
+        measured.write_matches(ws, system.name, ranked.matches)
+        _keep(ws, system.name, Source.BASELINE, ranked.rankings, facts)
+        note(ws, f"run/{system.name}", states)
+        size, path = sum(map(len, ranked.rankings.values())), ws.run_file(system.name)
+        made.append(MadeRun(system.name, len(ranked.rankings), size, path, ranked.given_up, left_out, system.of_texts))
+        advance(done, len(inputs.systems))
+    return tuple(made)
+
+
+def _inputs(ws: Workspace, names: tuple[str, ...], *, replace: bool, advance: Advance) -> study_analyses.StudyInputs:
+    """Systems of these names, with what they rank. Raises InputError if a run of such a name was imported."""
     with ws.reading() as session:
         documents = pools.documents_by_query(session)
         queries = [query for query in pools.read_queries(session) if query.query_id in documents]
         texts = pools.read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
     usual = USUAL_OF_TEXTS if queries and all(query.topic_id in texts for query in queries) else USUAL
-    chosen = systems_of(systems or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws))
+    chosen = systems_of(names or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws))
     theirs = [system.name for system in chosen if system.name in imported]
     if theirs and not replace:
         raise InputError(
@@ -111,32 +137,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
     doc_ids_to_rank = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
     papers = find_papers(ws.corpus, doc_ids_to_rank | {query.topic_id for query in queries} - texts.keys())
     topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
-    inputs = study_analyses.StudyInputs(ws, chosen, topics, papers, advance)
-    left_out = {system.name: _left_out(system, inputs) for system in chosen}
-    if idle := [f"{system.name} needs {system.of_texts}" for system in chosen if not system.topics(inputs)]:
-        raise InputError(
-            "all topics are texts, which not every system can rank for",
-            faults=idle,
-            hint=f"name others: {', '.join((*USUAL_OF_TEXTS, methods.LSA))}",
-        )
-    made = []
-    for done, system in enumerate(chosen, start=1):
-        found = system.rank(inputs)
-        facts = {"corpus_sha256": inputs.corpus_sha256, **found.facts}
-        if left_out[system.name]:
-            facts["topics_left_out"] = left_out[system.name]
-        measured.write_matches(ws, system.name, found.matches)
-        _keep(ws, system.name, Source.BASELINE, found.rankings, facts)
-        note(ws, f"run/{system.name}", states)
-        ranked = sum(map(len, found.rankings.values()))
-        path = ws.run_file(system.name)
-        made.append(
-            MadeRun(
-                system.name, len(found.rankings), ranked, path, found.given_up, left_out[system.name], system.of_texts
-            )
-        )
-        advance(done, len(chosen))
-    return tuple(made)
+    return study_analyses.StudyInputs(ws, chosen, topics, papers, advance)
 
 
 def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
@@ -160,11 +161,6 @@ def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper],
         doc_ids=tuple(doc_id for doc_id in documents if doc_id in papers),
         text=None if text is None else text_by_field(text)["abstract"],
     )
-
-
-def _left_out(system: System, inputs: SystemInputs) -> list[str]:
-    """The topics that the system cannot rank for."""
-    return sorted({topic.topic_id for topic in inputs.topics} - {topic.topic_id for topic in system.topics(inputs)})
 
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:
@@ -203,27 +199,22 @@ def import_files(
     if facet is not None:
         check_facet(facet, facets=ws.settings.facets)
     with ws.reading() as session:
-        queries = {query.query_id: query for query in pools.read_queries(session)}
+        queries = pools.queries_by_id(session)
         candidates = _candidates(session)
         known = {run.tag: run for run in runs.read_runs(session)}
-    _check_tag(tag, known, replace=replace)
-    there = ws.run_file(tag)
-    if tag not in known and there.is_file() and there.resolve() not in [path.resolve() for path in files]:
-        raise InputError(
-            f"{there}: this file is not on record and would be lost", hint="import it, or use another --tag"
-        )
+    _check_tag(ws, tag, known, files, replace=replace)
     if not candidates:
         raise MissingInput(
             "no pools or judgements to rank",
             hint="draw pools with `annot pool`, or import a collection with `annot import`",
         )
-    documents: dict[str, tuple[ScoredDoc, ...]] = {}
     metadata = submission.read_metadata_file(meta)
+    documents: dict[str, tuple[ScoredDoc, ...]] = {}
     hashes = {}
     for path in files:
         submitted, hashes[path.name] = submission.read_run_file(path, distances=distances)
-        of_file = _by_query_id(submitted, facet or facet_in_name(path.name), queries)
-        for query_id, docs in of_file.items():
+        for name, docs in submitted.documents.items():
+            query_id = _query_id(name, facet or facet_in_name(path.name), queries)
             documents[query_id] = (*documents.get(query_id, ()), *docs)
         metadata = metadata or submitted.metadata
     if not documents.keys() & candidates.keys():
@@ -245,7 +236,7 @@ def import_files(
         "seed": _seed(metadata.get("seed") if seed is None else seed),
         "files": hashes,
         "rules": rules._asdict(),
-        "found": {one.what: one.count for one in findings},
+        "found": {finding.what: finding.count for finding in findings},
         "metadata": metadata,
     }
     stored = _stored(tag, Source.IMPORTED, facts, write_run(rankings, tag=tag))
@@ -263,7 +254,7 @@ def import_files(
         findings=findings,
         rules=facts["rules"],
         replaced=tag in known and known[tag].sha256 != stored.sha256,
-        path=there,
+        path=ws.run_file(tag),
         metadata=metadata,
     )
 
@@ -292,12 +283,19 @@ def _candidates(session: Session) -> dict[str, set[str]]:
     return candidates
 
 
-def _check_tag(tag: str, known: Mapping[str, runs.StoredRun], *, replace: bool) -> None:
+def _check_tag(
+    ws: Workspace, tag: str, known: Mapping[str, runs.StoredRun], files: Sequence[Path], *, replace: bool
+) -> None:
     if not TAG.fullmatch(tag) or tag == CHANCE:
         raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
     if not replace and (tag in methods.BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
         raise InputError(
             f"--tag {tag!r}: the name of a run made here", hint="use another tag, or --replace to overwrite it"
+        )
+    path = ws.run_file(tag)
+    if tag not in known and path.is_file() and path.resolve() not in [file.resolve() for file in files]:
+        raise InputError(
+            f"{path}: this file is not on record and would be lost", hint="import it, or use another --tag"
         )
 
 
@@ -319,12 +317,6 @@ def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
             )
 
 
-def _by_query_id(
-    run: SubmittedRun, facet: str | None, queries: Mapping[str, Query]
-) -> dict[str, tuple[ScoredDoc, ...]]:
-    """A ranked pool goes by the query's paper; its facet is in the file's name or is given."""
-    if facet is None:
-        return run.documents
-    return {
-        query_id if query_id in queries else f"{query_id}-{facet}": docs for query_id, docs in run.documents.items()
-    }
+def _query_id(name: str, facet: str | None, queries: Collection[str]) -> str:
+    """Query of a ranked pool that goes by the query's paper; its facet is in the file's name or is given."""
+    return name if facet is None or name in queries else f"{name}-{facet}"

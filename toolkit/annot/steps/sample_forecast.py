@@ -19,19 +19,8 @@ from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, fro
 from annot.judging.progress import rules_of, settled_of
 from annot.measuring.evaluation.measures import family_of
 from annot.measuring.forecast import design, sample
+from annot.measuring.forecast import sample as share_forecasts
 from annot.measuring.forecast.hours import NO_TIMES, Effort, Rules, settling_of, speed_of
-from annot.measuring.forecast.sample import (
-    ExpectedStudy,
-    JudgedQueries,
-    MeasuredDesign,
-    SeenOn,
-    ShareForecast,
-    SharesForecast,
-    assumed,
-    certainty,
-    redraws_of,
-    row_of,
-)
 from annot.measuring.measured import primary_of, read_run_files
 from annot.measuring.sampled.estimates import groups_of
 from annot.measuring.sampled_study import features_of
@@ -170,7 +159,7 @@ def shares(
     only_new: bool = False,
     relevant: float | None = None,
     advance: Advance,
-) -> SharesForecast:
+) -> share_forecasts.SharesForecast:
     """Pairs, hours, cost and certainty for each of these shares of the pools.
 
     seconds, queries: as in `share_for`. only_new: pairs of whole pools that are planned count as certain. relevant: the
@@ -185,7 +174,7 @@ def shares(
     pilot = _pilot(study, convention)
     seen_on = None if isinstance(pilot, Undefined) else pilot[1]
     pairs = sum(map(len, study.frozen.values()))
-    expected = ExpectedStudy(
+    expected = share_forecasts.ExpectedStudy(
         measure=measure,
         highest=settings.scale.grades[-1],
         topics=topics,
@@ -197,12 +186,12 @@ def shares(
     for done, share in enumerate(shares, start=1):
         pi = pooling.probabilities(study.frozen, share=share, rule=study.rule)
         if isinstance(pilot, Undefined):
-            certain = assumed(share, expected)
+            certain = share_forecasts.assumed(share, expected)
         else:
             judged, described = pilot
             family = family_of(convention, measure)
             assert family is not None
-            measured = MeasuredDesign(
+            measured = share_forecasts.MeasuredDesign(
                 *family,
                 relevant_from=settings.evaluation.relevant_from,
                 highest=settings.scale.grades[-1],
@@ -212,11 +201,11 @@ def shares(
                 redraws=described.redraws if share < 1 else 1,
                 seed=settings.seed,
             )
-            certain = certainty(judged, pi, measured)
+            certain = share_forecasts.certainty(judged, pi, measured)
         effort = study.effort_of(pi)
-        rows.append(row_of(share, pooling.expected_pairs(pi), effort, certain))
+        rows.append(share_forecasts.row_of(share, pooling.expected_pairs(pi), effort, certain))
         advance(done, len(shares))
-    forecast = SharesForecast(
+    forecast = share_forecasts.SharesForecast(
         queries=len(study.frozen),
         topics=topics,
         pairs=pairs,
@@ -241,9 +230,9 @@ def shares(
     return replace(forecast, notes=words)
 
 
-def table_of(found: SharesForecast) -> tables.Table:
+def table_of(found: share_forecasts.SharesForecast) -> tables.Table:
     """A row for each share."""
-    columns = tables.Columns[ShareForecast](
+    columns = tables.Columns[share_forecasts.ShareForecast](
         [
             tables.Column("share", lambda forecast: f"{100 * forecast.share:g}%", ""),
             tables.Column("", lambda forecast: forecast.share, "share"),
@@ -265,12 +254,12 @@ def table_of(found: SharesForecast) -> tables.Table:
     return columns.of(found.rows)
 
 
-def describe(found: SharesForecast, table: tables.Table) -> str:
+def describe(found: share_forecasts.SharesForecast, table: tables.Table) -> str:
     """Text of the table of shares, with its sources."""
     return terminal.rendered("sample-shares", found=found, shares=terminal.table_text(table))
 
 
-def _pilot(study: _Study, convention: str) -> tuple[JudgedQueries, SeenOn] | Undefined:
+def _pilot(study: _Study, convention: str) -> tuple[share_forecasts.JudgedQueries, share_forecasts.SeenOn] | Undefined:
     """The queries whose pairs are all judged, with their description; Undefined if they are too few."""
     snapshot, sample = study.snapshot, study.snapshot.sample
     grades = _judged_grades(study)
@@ -291,19 +280,19 @@ def _pilot(study: _Study, convention: str) -> tuple[JudgedQueries, SeenOn] | Und
     if not runs:
         return Undefined("there are neither runs nor rankings to measure")
     fused = {name: {doc_id: place.rank for doc_id, place in study.frozen[name].items()} for name in grades}
-    seen_on = SeenOn(
+    seen_on = share_forecasts.SeenOn(
         queries=len(grades),
         topics=len(set(topics.values())),
         runs=runs,
         own_runs=bool(own_runs),
-        redraws=redraws_of(len(grades)),
+        redraws=share_forecasts.redraws_of(len(grades)),
         filled_in=any(len(of_query) < len(study.frozen[query_id]) for query_id, of_query in grades.items()),
     )
     drawn_with = {
         query_id: {doc_id: _probability(sample, query_id, doc_id) for doc_id in places}
         for query_id, places in fused.items()
     }
-    return JudgedQueries(grades, lists, features_of(snapshot, fused), topics, drawn_with), seen_on
+    return share_forecasts.JudgedQueries(grades, lists, features_of(snapshot, fused), topics, drawn_with), seen_on
 
 
 def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,39 +49,41 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
         raise InputError(f"{root}: a file, expected a folder or nothing")
     _refuse_inside_study(root)
     settings_file = root / SETTINGS_FILE
+    existing = settings_file.is_file()
     new_name = name or root.resolve().name or "my-collection"
-    new = [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
-    if settings_file.is_file():
-        _keeps(settings_file, Workspace.open(root).settings, name=name, kind=kind)
-    else:
-        if CONTROL.search(new_name):
-            raise InputError(
-                f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
-                hint="give one with --name",
-            )
-        new.insert(0, SETTINGS_FILE)
-    if not (root / IGNORE_FILE).exists():
-        new.append(IGNORE_FILE)
-    has_settings = settings_file.is_file()
-    ws = Workspace.open(root) if has_settings else Workspace(root, settings_of(kind or "facets"))
-    missing = missing_part(ws) if has_settings or (root / BACKUPS).is_dir() else None
+    ws = Workspace.open(root) if existing else Workspace(root, settings_of(kind or "facets"))
+    if existing:
+        _keeps(settings_file, ws.settings, name=name, kind=kind)
+    elif CONTROL.search(new_name):
+        raise InputError(
+            f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
+            hint="give one with --name",
+        )
+    new = [] if existing else [SETTINGS_FILE]
+    new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
+    new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
+    missing = missing_part(ws) if existing or (root / BACKUPS).is_dir() else None
     if missing is not None and ws.database_file is not None:
         raise MissingInput(missing.message, hint=f"{missing.hint}; to begin another study, use another folder")
     if not dry_run:
-        for folder in FOLDERS:
-            (root / folder).mkdir(parents=True, exist_ok=True)
-        if not settings_file.is_file():
-            write_file(settings_file, settings_text(new_name, kind or "facets"))
-        if not (root / IGNORE_FILE).exists():
-            write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
-        url = Workspace.open(root).database_url
-        try:
-            # Commands that change the study migrate an older database, after a backup.
-            database.open_store(url, create=False).close()
-        except MissingInput:
-            database.open_store(url).close()
+        _write_study(root, new, name=new_name, kind=kind or "facets")
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
     return MadeWorkspace(root, tuple(new), notes)
+
+
+def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> None:
+    for folder in FOLDERS:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    if SETTINGS_FILE in new:
+        write_file(root / SETTINGS_FILE, settings_text(name, kind))
+    if IGNORE_FILE in new:
+        write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
+    url = Workspace.open(root).database_url
+    try:
+        # Commands that change the study migrate an older database, after a backup.
+        database.open_store(url, create=False).close()
+    except MissingInput:
+        database.open_store(url).close()
 
 
 def _refuse_inside_study(root: Path) -> None:

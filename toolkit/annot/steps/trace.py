@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from sqlmodel import Session
@@ -31,7 +30,6 @@ from annot.study.workspace import Workspace
 
 Displays = Mapping[str, shown.Display]
 """Displays that answers were given on, by hash."""
-NOTHING_SHOWN: Displays = MappingProxyType({})
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
@@ -52,19 +50,14 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
     outcome = snapshot.outcome
     topic = snapshot.texts.get(query.topic_id)
     pool = snapshot.pools.get(query.topic_id)
-    texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
-    now = recorded_sha256(ws) if texts else None
-    texts |= {text.text_id: _in_version(texts[text.text_id], text) for text in texts_of_pair if text.is_shown}
+    texts = _texts(ws, ids, texts_of_pair)
     pooled = _pooled(pool, doc_id, snapshot.rankings_sha256.get(query.topic_id, ""))
     had_by = () if pooled else _had_by(ws, query.topic_id, doc_id)
     runs = _runs(ws, query_id, doc_id)
     if not any((doc_id in texts, pooled, judged, settled, had_by, *(run.rank for run in runs))):
         _refuse_unknown(query_id, doc_id, pool, snapshot.assignments)
     decision = {decision.pair: decision for decision in outcome.decisions}.get(pair)
-    given_answers = (
-        *_judged(judged, outcome, displays, texts_of_pair),
-        *_settled(settled, outcome, displays, texts_of_pair),
-    )
+    given_answers = _given_answers(answers, outcome, displays, texts_of_pair)
     return single_pages.Trace(
         query_id=query_id,
         doc_id=doc_id,
@@ -73,7 +66,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
         query_paper=None if topic else _paper(ws, texts.get(query.topic_id), labels.get(query.topic_id)),
         topic=topic,
         document=_paper(ws, texts.get(doc_id), labels.get(doc_id)),
-        corpus_sha256=now,
+        corpus_sha256=recorded_sha256(ws) if texts else None,
         pool=pooled,
         had_by=had_by,
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
@@ -85,9 +78,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
         said=tuple(sorted(given_answers, key=lambda answer: answer.recorded_at or "")),
         shown=tuple(_shown(settled, judged, opinions)),
         standing=_standing(pair, outcome, snapshot.sample),
-        grade=None if decision is None else decision.grade,
-        adjudicator=None if decision is None else decision.adjudicator,
-        reason=None if decision is None else decision.reason,
+        **{name: getattr(decision, name, None) for name in ("grade", "adjudicator", "reason")},
         qrel=_exported_grade(snapshot, pair),
         runs=runs,
         texts=texts_of_pair,
@@ -154,8 +145,13 @@ def _shown_in(displays: Displays, answer: SourcedJudgement | SourcedAdjudication
     return displays.get(answer.shown_sha256 or "", {})
 
 
-def _in_version(paper: Paper, version: single_pages.TracedVersion) -> Paper:
-    return replace(paper, title=version.title, sentences=version.sentences)
+def _texts(ws: Workspace, ids: Sequence[str], versions: Iterable[single_pages.TracedVersion]) -> dict[str, Paper]:
+    """The papers of the pair, in the versions that are shown."""
+    texts = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    for version in versions:
+        if version.is_shown:
+            texts[version.text_id] = replace(texts[version.text_id], title=version.title, sentences=version.sentences)
+    return texts
 
 
 def _versions(
@@ -249,66 +245,39 @@ def _read_runs(folder: Path) -> Iterator[tuple[Path, TrecRun]]:
             yield path, read_run(lines, name=str(path))
 
 
-def _judged(
-    history: tuple[SourcedJudgement, ...],
+def _given_answers(
+    history: Iterable[SourcedJudgement | SourcedAdjudication],
     outcome: Outcome,
-    displays: Displays = NOTHING_SHOWN,
-    versions: Sequence[single_pages.TracedVersion] = (),
+    displays: Displays,
+    versions: Sequence[single_pages.TracedVersion],
 ) -> Iterator[single_pages.GivenAnswer]:
-    for sourced in history:
-        answer = sourced.record
-        # Answers of earlier revisions differ at least in their revision.
-        counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
-        repeat = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
-        yield _given_answer(
-            sourced,
-            person=answer.assessor,
-            role="assessor",
-            occasion=answer.occasion,
-            repeat=repeat,
-            counts=counts,
-            on_versions=_on_versions(sourced, displays, versions),
-        )
-
-
-def _settled(
-    history: tuple[SourcedAdjudication, ...],
-    outcome: Outcome,
-    displays: Displays = NOTHING_SHOWN,
-    versions: Sequence[single_pages.TracedVersion] = (),
-) -> Iterator[single_pages.GivenAnswer]:
-    for sourced in history:
-        answer = sourced.record
-        pair = answer.pair
-        counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
-        yield _given_answer(
-            sourced,
-            person=answer.adjudicator,
-            role="adjudicator",
-            reason=answer.reason,
-            counts=counts,
-            on_versions=_on_versions(sourced, displays, versions),
-        )
-
-
-def _on_versions(
-    answer: SourcedJudgement | SourcedAdjudication, displays: Displays, versions: Sequence[single_pages.TracedVersion]
-) -> tuple[str, ...]:
-    shown = {*map(str, _shown_in(displays, answer).values())}
-    return tuple(version.name for version in versions if version.sha256 in shown)
-
-
-def _given_answer(sourced: SourcedJudgement | SourcedAdjudication, **values: Any) -> single_pages.GivenAnswer:
-    """values: fields that judgements and adjudications do not share."""
+    """Every revision of the answers, and whether it counts."""
     fields = ("revision", "grade", "cannot_judge", "comment", "judged_at", "lead_time", "flags")
-    origin = ("source", "annotation", "recorded_at")
-    common = {name: getattr(sourced.record, name) for name in fields}
-    common |= {name: getattr(sourced, name) for name in origin}
-    moment = None if sourced.ruling is not None else _moment(sourced)
-    common["at"] = moment or sourced.recorded_at
-    if sourced.ruling is not None:
-        common["source"] = f"{sourced.ruling} by the lead"
-    return single_pages.GivenAnswer(**({"occasion": 1, "repeat": False, "reason": None} | common | values))
+    for sourced in history:
+        answer, repeats = sourced.record, False
+        if isinstance(answer, Judgement):
+            repeats = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
+            # Answers of earlier revisions differ at least in their revision.
+            counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
+        else:
+            pair = answer.pair
+            counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
+        displayed = {*map(str, _shown_in(displays, sourced).values())}
+        values: dict[str, Any] = {name: getattr(answer, name) for name in fields}
+        yield single_pages.GivenAnswer(
+            **values,
+            person=_person(sourced),
+            role="assessor" if isinstance(answer, Judgement) else "adjudicator",
+            occasion=answer.asked.occasion,
+            repeat=repeats,
+            reason=getattr(answer, "reason", None),
+            at=(sourced.ruling is None and _moment(sourced)) or sourced.recorded_at,
+            recorded_at=sourced.recorded_at,
+            source=sourced.source if sourced.ruling is None else f"{sourced.ruling} by the lead",
+            annotation=sourced.annotation,
+            counts=counts,
+            on_versions=tuple(version.name for version in versions if version.sha256 in displayed),
+        )
 
 
 def _moment(sourced: SourcedJudgement | SourcedAdjudication) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, moment_now
-from annot.base.records import Paper
+from annot.base.records import Paper, Query
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
 from annot.formats.input_files import GoldLine, read_full_texts, read_gold, write_full_texts, write_gold
 from annot.judging import plan_on_record, trial_answers
@@ -23,7 +23,7 @@ from annot.judging.exchange.outgoing import material_of
 from annot.judging.trial_draws import assigned, draw_gold, draw_hidden, draw_substudy, plan_lines, query_by_query
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report import study, tables
-from annot.publishing.report.sections.collection import chosen
+from annot.publishing.report.sections.collection import grade_examples
 from annot.store import people, pools, projects, trials
 from annot.study import guidelines
 from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
@@ -49,7 +49,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
         gold = [row for row in trials.read_gold(session) if row.pair not in sent]
-        pairs = {example.final: (example.pair, "") for example in chosen(study.Study(snapshot), facet)}
+        pairs = {example.final: (example.pair, "") for example in grade_examples(study.Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
             raise MissingInput(
@@ -135,32 +135,11 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     """
     path = ws.training / "gold.tsv"
     with ws.reading() as session:
-        queries_by_id = {query.query_id: query for query in pools.read_queries(session)}
+        queries_by_id = pools.queries_by_id(session)
         standing = trials.read_gold(session)
         outcome = outcome_of(session, ws.settings)
     if file is None:
-        if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
-            raise InputError(
-                f"{path}: changed since it was last read",
-                hint="read it with `annot train gold training/gold.tsv`, or delete it",
-            )
-        if not outcome.decisions and not standing:
-            raise MissingInput(
-                "no pair is settled yet",
-                hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
-            )
-        drawn = draw_gold(
-            queries_by_id.values(),
-            outcome.decisions,
-            {assignment.pair for assignment in standing},
-            per_facet=ws.settings.training.per_facet,
-            seed=ws.settings.seed,
-        )
-        added = [
-            GoldLine(pair.query_id, pair.doc_id, pair.grade, _why(outcome, pair.query_id, pair.doc_id))
-            for pair in drawn
-        ]
-        lines = [*(GoldLine(*assignment[:4]) for assignment in standing), *added]
+        lines = _drawn_gold(ws, path, standing, outcome, queries_by_id.values())
     elif not file.is_file():
         raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
     else:
@@ -179,9 +158,34 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         by_facet=dict(sorted(Counter(queries_by_id[gold.query_id].facet for gold in new_gold).items())),
         by_grade=dict(sorted(Counter(gold.grade for gold in new_gold).items())),
         without_reason=sum(gold.why.strip() in trial_answers.NO_REASONS for gold in new_gold),
-        added=len({one.pair for one in new_gold} - {one.pair for one in standing}),
+        added=len({gold.pair for gold in new_gold} - {gold.pair for gold in standing}),
         path=path,
     )
+
+
+def _drawn_gold(
+    ws: Workspace, path: Path, standing: Sequence[trials.Gold], outcome: Outcome, queries: Collection[Query]
+) -> list[GoldLine]:
+    """The gold pairs on record, and settled pairs drawn in addition to them."""
+    if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
+        raise InputError(
+            f"{path}: changed since it was last read",
+            hint="read it with `annot train gold training/gold.tsv`, or delete it",
+        )
+    if not outcome.decisions and not standing:
+        raise MissingInput(
+            "no pair is settled yet",
+            hint="name a file of gold pairs, or wait until pairs are settled (`annot status`)",
+        )
+    drawn = draw_gold(
+        queries,
+        outcome.decisions,
+        {gold.pair for gold in standing},
+        per_facet=ws.settings.training.per_facet,
+        seed=ws.settings.seed,
+    )
+    lines = [GoldLine(*gold[:4]) for gold in standing]
+    return lines + [GoldLine(*pair.pair, pair.grade, _why(outcome, pair.query_id, pair.doc_id)) for pair in drawn]
 
 
 def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount, ...]:
@@ -213,7 +217,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
                 hidden
                 | pairs_of_person.keys()
                 | in_training.get(name, {}).keys()
-                | {pair for one, pair in met if one == name},
+                | {pair for person, pair in met if person == name},
                 {query_id for query_id, _ in pairs_of_person},
                 count=round(share * len(pairs_of_person)) - len(hidden),
                 seed=ws.settings.seed,
@@ -284,7 +288,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     with ws.reading() as session:
         present = [person.assessor for person in people.read_assessors(session) if person.left_on is None]
         check_name(assessor, present, what="assessor")
-        standing = trials.read_trial(session, trial_answers.TRIAL)
+        standing = trials.read_trials(session).get(trial_answers.TRIAL)
         known, without = pools.read_queries(session), pools.read_topics(session).keys()
         final = trial_answers.grades_of(outcome_of(session, ws.settings).decisions)
     if standing is not None and all(standing[name] == value for name, value in wishes.items()):

@@ -20,20 +20,8 @@ from annot.base.records import Advance
 from annot.formats.vector_files import RowCounts
 from annot.pools.pool_design import design_of_settings, encoded_texts
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.ranking import given_vectors, search, vectors, word_vectors
+from annot.ranking import given_vectors, index, search, vectors, word_vectors
 from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
-from annot.ranking.index import (
-    WHOLE,
-    IndexPart,
-    changed_folders,
-    lacks_shards,
-    lsa_place,
-    missing_averages,
-    open_index,
-    parts_of,
-    places_of,
-    words_place,
-)
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.systems import papers, system
 from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
@@ -175,7 +163,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     coverage = None
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
-            inputs, _ = open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
+            inputs, _ = index.open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
             coverage = given_vectors.coverage_of(inputs.corpus, read.vectors, most=LACKING)
     if not dry_run:
         word_vectors.save(read.vectors, ws.word_vectors)
@@ -400,32 +388,34 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
     wanted = design_of_settings(ws.settings).ranked_methods
     methods = tuple(name for name in wanted if name in METHODS)
     limit = parsed_memory(memory)
-    broken = [folder for folder, faults in changed_folders(ws).items() if faults] if repair else []
+    broken = [folder for folder, faults in index.changed_folders(ws).items() if faults] if repair else []
     names = tuple(path.relative_to(ws.cache / "index").as_posix() for path in broken)
     missing = tuple(_missing(ws, methods, without=broken))
     if dry_run:
         return BuiltIndex(methods, None, missing, names)
     for path in broken:
         shutil.rmtree(path)
-    inputs, _ = open_index(ws, methods=methods, advance=advance, memory=limit)
+    inputs, _ = index.open_index(ws, methods=methods, advance=advance, memory=limit)
     return BuiltIndex(methods, len(inputs.corpus), missing, names)
 
 
 def listed(ws: Workspace) -> tuple[IndexEntry, ...]:
     """Parts of the index: the shards in use are one line, all others another."""
 
-    def kind(part: IndexPart) -> tuple[str, bool]:
+    def kind(part: index.IndexPart) -> tuple[str, bool]:
         return ("shards" if part.path.parent.name == "shards" else _name(ws, part), part.used)
 
     return tuple(
         IndexEntry(name, len(group), sum(part.bytes for part in group), _day(max(part.made for part in group)), used)
-        for (name, used), group in ((key, list(same)) for key, same in groupby(sorted(parts_of(ws), key=kind), kind))
+        for (name, used), group in (
+            (key, list(same)) for key, same in groupby(sorted(index.parts_of(ws), key=kind), kind)
+        )
     )
 
 
 def clean(ws: Workspace, *, dry_run: bool) -> tuple[IndexEntry, ...]:
     """Remove parts that the current corpus and settings do not use, and return them."""
-    unused = [part for part in parts_of(ws) if not part.used]
+    unused = [part for part in index.parts_of(ws) if not part.used]
     for part in () if dry_run else unused:
         if part.path.is_dir():
             shutil.rmtree(part.path)
@@ -460,21 +450,21 @@ def in_words(size: int) -> str:
 
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
     """Parts of the index to make, if the folders `without` are damaged."""
-    places = places_of(ws, keep=False)
-    unreadable = places.corpus_part(WHOLE) in without
-    if unreadable or lacks_shards(places):
+    places = index.places_of(ws, keep=False)
+    unreadable = places.corpus_part(index.WHOLE) in without
+    if unreadable or index.lacks_shards(places):
         yield "tokens and counts"
-    words = words_place(ws, places)
+    words = index.words_place(ws, places)
     variants = [variant for method in methods for variant in METHODS[method].averages]
     if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
-    elif variants and (unreadable or missing_averages(places, words, variants)):
+    elif variants and (unreadable or index.missing_averages(places, words, variants)):
         yield "averages"
-    if LSA in methods and not lsa_place(places).is_dir():
+    if LSA in methods and not index.lsa_place(places).is_dir():
         yield LSA
 
 
-def _name(ws: Workspace, part: IndexPart) -> str:
+def _name(ws: Workspace, part: index.IndexPart) -> str:
     return part.path.relative_to(ws.cache / "index").as_posix()
 
 

@@ -61,8 +61,7 @@ def shown_at(shown: Iterable[ShownOpinions], adjudicator: str, moment: str | Non
 
 
 def _read(session: Session, condition: ColumnElement[bool]) -> tuple[ShownOpinions, ...]:
-    rows = models.read_in_order(session, models.SHOWN_OPINIONS_TABLE, ShownOpinions, ["sent_at"], condition)
-    return tuple(row._replace(opinions=tuple((*opinion,) for opinion in row.opinions)) for row in rows)
+    return models.read_in_order(session, models.SHOWN_OPINIONS_TABLE, ShownOpinions, ["sent_at"], condition)
 
 
 def accept(session: Session, pairs: Iterable[tuple[str, str]], *, why: str, accepted_at: str) -> None:

@@ -1,4 +1,4 @@
-"""The working state opened: its tables and their version, transactions, and the lock that one command holds."""
+"""Access to the working state: its tables and their version, transactions, and the lock of the running command."""
 
 from __future__ import annotations
 

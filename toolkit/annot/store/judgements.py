@@ -105,7 +105,7 @@ def withdraw_returned(session: Session, returned: PairReturn, *, withdrawn_at: s
 
 
 def read_returned(session: Session) -> tuple[PairReturn, ...]:
-    """Every one, those that were taken back included, by pair, assessor and occasion."""
+    """Returned pairs, including those that were taken back, by pair, assessor and occasion."""
     return models.read_in_order(
         session, models.RETURNED_TABLE, PairReturn, ["query_id", "doc_id", "assessor", "occasion"]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
@@ -24,7 +24,7 @@ from annot.base.names import counted
 # records.
 #
 # A table has a column for each field of its record, so a field is declared once. The database checks the rules: each
-# is a CHECK, a UNIQUE or a foreign key. A new database is made from these tables and those of `judging_models`; once
+# is a CHECK, a UNIQUE or a foreign key. A new database is made from these tables; once
 # a version is released, a change needs a migration too. Rows never leave `annot.store`.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -51,13 +51,13 @@ UNKNOWN = {
 
 
 class JsonList(sa.TypeDecorator[tuple[Any, ...]]):
-    """A JSON list in the database, a tuple outside."""
+    """A JSON list in the database, a tuple outside; the lists in it are tuples, too."""
 
     impl = sa.JSON
     cache_ok = True
 
     def process_result_value(self, value: Any, dialect: sa.Dialect) -> tuple[Any, ...]:
-        return tuple(value)
+        return tuple(tuple(item) if isinstance(item, list) else item for item in value)
 
 
 KINDS: dict[Any, Any] = {
@@ -310,19 +310,17 @@ def check_distinct(keys: Iterable[Any], *, what: str) -> None:
 def refuse_in_use(
     session: Session,
     tables: Mapping[sa.Table, str],
-    columns: Sequence[str],
-    leaving: set[tuple[Any, ...]],
+    leaving: Collection[tuple[Any, ...]],
     *,
-    noun: str,
     what: str,
     hint: str,
 ) -> None:
-    """Raise InputError when rows of these tables depend on rows that would leave.
+    """Raise InputError when rows of these tables depend on queries, pairs or assignments that would leave.
 
-    tables: the noun for a row of each. noun: for one that leaves. leaving: values of `columns`, which begin with the
-    query or the pair and, if they include it, the person.
+    tables: the noun for a row of each. leaving: (query,), (query, document), or with person and occasion.
     """
     in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    columns = (*WHOSE, "occasion")[: max(map(len, leaving), default=0)]
     for table, words in tables.items() if leaving else ():
         key = [table.c[name] for name in columns]
         for *values, count in session.connection().execute(sa.select(*key, sa.func.count()).group_by(*key)):
@@ -331,7 +329,7 @@ def refuse_in_use(
     if in_use:
         total = sum(in_use.values(), Counter[str]())
         raise InputError(
-            f"{counted(len(in_use), noun)} would {what}, with {_in_words(total)}",
+            f"{counted(len(in_use), 'pair' if len(columns) > 1 else 'query')} would {what}, with {_in_words(total)}",
             faults=[f"{' '.join(key[:3])}: {_in_words(counts)}" for key, counts in sorted(in_use.items())],
             hint=hint,
         )
@@ -343,8 +341,6 @@ def _in_words(counts: Counter[str]) -> str:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The tables of judging: people, their plan, projects and tasks on servers, and all their answers.
-#
-# `annot.store.models` explains the declaration of tables.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

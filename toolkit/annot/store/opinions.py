@@ -116,7 +116,7 @@ def _on_first_texts(session: Session, calls: Sequence[ModelCall]) -> list[ModelC
 
 def read_asked_models(session: Session) -> tuple[AskedModel, ...]:
     """Models that were asked, by the name of the opinion."""
-    return tuple(map(_tuples, read_in_order(session, OPINION_TABLE, AskedModel, ["name"])))
+    return read_in_order(session, OPINION_TABLE, AskedModel, ["name"])
 
 
 def read_asked_model(session: Session, name: str) -> AskedModel:
@@ -170,8 +170,3 @@ def read_reasons(session: Session) -> frozenset[str]:
     reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state.in_(READ)).distinct()
     texts = session.connection().execute(reasons).scalars()
     return frozenset(text for text in texts if text and len(text.split()) >= FEWEST_WORDS)
-
-
-def _tuples(model: AskedModel) -> AskedModel:
-    """The record with tuples instead of the database's lists."""
-    return model._replace(examples=tuple(map(tuple, model.examples)), early=tuple(map(tuple, model.early)))  # type: ignore[arg-type]

@@ -145,8 +145,7 @@ def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[
     """
     chosen = [name for name in (*COLUMNS, PART_OF) if columns is None or name == "paper_id" or name in columns]
     for path in files_of(folder):
-        for batch in open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=chosen):
-            yield from _papers(batch)
+        yield from papers_in(open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=chosen))
 
 
 def paper_ids(folder: Path) -> tuple[str, ...]:
@@ -186,7 +185,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
         return [
             paper
             for table in rows_with(open_papers(path), "paper_id", wanted_ids, [*COLUMNS, PART_OF])
-            for paper in papers_in(table)
+            for paper in papers_in(table.to_batches())
         ]
 
     papers: dict[str, Paper] = {}
@@ -210,12 +209,6 @@ def rows_with(file: Any, column: str, values: Any, columns: list[str]) -> Iterat
         matches = pyarrow.compute.is_in(file.read_row_group(group, columns=[column]).column(0), value_set=values)
         if pyarrow.compute.any(matches).as_py():
             yield file.read_row_group(group, columns=columns).filter(matches)
-
-
-def read_group(group: RowGroups, columns: Sequence[str]) -> Iterator[Paper]:
-    """The papers of one group of rows, with these columns; the rest is left empty."""
-    for batch in read_columns([group], columns):
-        yield from _papers(batch)
 
 
 def corpus_sha256(folder: Path) -> str:
@@ -357,16 +350,12 @@ def _text_bytes(column: Any) -> memoryview:
     return memoryview(values)[int(bounds[0]) : int(bounds[-1])]
 
 
-def papers_in(table: Any) -> Iterator[Paper]:
-    """The papers of a table with the columns of the corpus."""
-    for batch in table.to_batches():
-        yield from _papers(batch)
-
-
-def _papers(batch: Any) -> Iterator[Paper]:
-    for row in batch.to_pylist():
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-        yield Paper(**_NOT_READ | values)
+def papers_in(batches: Iterable[Any]) -> Iterator[Paper]:
+    """The papers of record batches with columns of the corpus; the rest is left empty."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            values = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+            yield Paper(**_NOT_READ | values)
 
 
 def paper_schema(*, passages: bool = False) -> pyarrow.Schema:

@@ -104,9 +104,7 @@ def replace_plan(
     models.refuse_in_use(
         session,
         {models.TASK_TABLE: "pushed task"},
-        _KEY[:2],
         {key[:2] for key in set(map(_key, planned)) - given_up} - {_key(assignment)[:2] for assignment in new},
-        noun="pair",
         what="leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
@@ -124,8 +122,7 @@ def withdraw_plan(session: Session) -> int:
 
 def read_plan(session: Session) -> Plan | None:
     """Current plan; None when nothing is planned."""
-    plan = next(models.read_records(session, models.PLAN_TABLE, Plan), None)
-    return plan and plan._replace(vacant=tuple((query_id, doc_id) for query_id, doc_id in plan.vacant))
+    return next(models.read_records(session, models.PLAN_TABLE, Plan), None)
 
 
 def read_assignments(session: Session, assessor: str | None = None) -> tuple[Assignment, ...]:
@@ -134,8 +131,7 @@ def read_assignments(session: Session, assessor: str | None = None) -> tuple[Ass
     return models.read_in_order(session, models.ASSIGNMENT_TABLE, Assignment, ["assessor", "position"], condition)
 
 
-_KEY = ("query_id", "doc_id", "assessor", "occasion")
-_key = attrgetter(*_KEY)
+_key = attrgetter("query_id", "doc_id", "assessor", "occasion")
 
 
 def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> None:
@@ -143,9 +139,7 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
     models.refuse_in_use(
         session,
         {models.JUDGEMENT_TABLE: "judgement"},
-        _KEY,
         leaving,
-        noun="pair",
         what="leave the plan",
         hint="keep what is planned and add to it; judgements are never deleted",
     )
@@ -154,7 +148,7 @@ def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> N
 
 
 def read_notices(session: Session) -> tuple[Notice, ...]:
-    """Everything on record, the oldest first."""
+    """Notices on record, the oldest first."""
     return models.read_in_order(session, models.NOTICE_TABLE, Notice, ["at", "assessor", "kind"])
 
 

@@ -67,7 +67,7 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
             f"queries of papers: {', '.join(of_papers)}: a topic that is a text has this id",
             hint=f"take the text away with `annot query remove {of_papers[0]}`, or name another paper",
         )
-    current = {query.query_id: query for query in read_queries(session)}
+    current = queries_by_id(session)
     new = [query for query in queries if query.query_id not in current]
     known = [(query, current[query.query_id]) for query in queries if query.query_id in current]
     changed = [(replace(query, paper_type=query.paper_type or old.paper_type), old) for query, old in known]
@@ -120,6 +120,11 @@ def check_unanswered(session: Session, query_id: str) -> None:
     )
     _refuse(session, [query_id], {table: _IN_USE[table] for table in answers}, "be removed")
     _refuse_shared_sample(session, [query_id])
+
+
+def queries_by_id(session: Session) -> dict[str, Query]:
+    """Every query by its id."""
+    return {query.query_id: query for query in read_queries(session)}
 
 
 def read_queries(session: Session) -> tuple[Query, ...]:
@@ -199,8 +204,7 @@ def _refuse(
     *,
     hint: str = "keep these queries, or start a new study; judgements are never deleted",
 ) -> None:
-    leaving = {(query_id,) for query_id in query_ids}
-    models.refuse_in_use(session, tables, ["query_id"], leaving, noun="query", what=what, hint=hint)
+    models.refuse_in_use(session, tables, {(query_id,) for query_id in query_ids}, what=what, hint=hint)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -246,9 +250,7 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
             **dict.fromkeys((models.JUDGEMENT_TABLE, models.ADJUDICATION_TABLE), "judgement"),
             models.TASK_TABLE: "pushed task",
         },
-        ["query_id", "doc_id"],
         leaving,
-        noun="pair",
         what="leave the pool",
         hint=f"{hint}; judgements are never deleted",
     )
@@ -381,13 +383,10 @@ def replace_sample(session: Session, sample: models.PoolSample | None) -> None:
         models.check_known(session, models.QUERY_TABLE, {query_id for query_id, _ in sample.pairs}, what="sample")
     if current is not None:
         drawn = {pair for pair, sampled in current.pairs.items() if sampled.drawn}
-        leaving = {pair for pair in drawn if not (sample and sample.drawn(*pair))}
         models.refuse_in_use(
             session,
             {models.JUDGEMENT_TABLE: "judgement", models.TASK_TABLE: "pushed task"},
-            ["query_id", "doc_id"],
-            leaving,
-            noun="pair",
+            {pair for pair in drawn if not (sample and sample.drawn(*pair))},
             what="leave the sample",
             hint="a sample grows only: give a larger share",
         )

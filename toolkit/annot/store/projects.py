@@ -52,9 +52,9 @@ def open_project(
     models.check_known(session, models.ASSESSOR_TABLE, [assessor], what="project")
     rows = models.PROJECT_TABLE
     of_person = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
-    met = {"url": url, "version": version, "account_id": account_id}
-    if session.connection().execute(rows.update().where(of_person).values(**met)).rowcount == 0:
-        row: dict[str, Any] = {"round": round, "assessor": assessor, "server": server, **met}
+    server_facts = {"url": url, "version": version, "account_id": account_id}
+    if session.connection().execute(rows.update().where(of_person).values(**server_facts)).rowcount == 0:
+        row: dict[str, Any] = {"round": round, "assessor": assessor, "server": server, **server_facts}
         row |= {"remote_id": None, "created": None, "sent_on": now, "shows": None, "set_back": ()}
         models.insert_rows(session, models.PROJECT_TABLE, [row])
     (project,) = _projects(session, of_person)
@@ -121,24 +121,22 @@ def record_tasks(session: Session, project: int, tasks: Mapping[PairKey, int]) -
     models.insert_rows(session, models.TASK_TABLE, rows)
 
 
-def renew_tasks(session: Session, project: int, asked: Iterable[PairKey], tasks: Mapping[PairKey, int]) -> None:
-    """Record the server's tasks of the pairs `asked`: those in `tasks`, and none of the others.
+def renew_tasks(session: Session, project: int, pair_keys: Iterable[PairKey], tasks: Mapping[PairKey, int]) -> None:
+    """Record the server's tasks of the pairs `pair_keys`: those in `tasks`, and none of the others.
 
     A recorded task whose number the server has given to another is forgotten.
     """
     old = {key: remote_id for key, remote_id in read_tasks(session, project).items() if tasks.get(key) != remote_id}
-    used_ids, asked_keys = set(tasks.values()), set(asked)
-    forget_tasks(
-        session, project, [key for key, remote_id in old.items() if remote_id in used_ids or key in asked_keys]
-    )
+    used_ids, all_keys = set(tasks.values()), set(pair_keys)
+    forget_tasks(session, project, [key for key, remote_id in old.items() if remote_id in used_ids or key in all_keys])
     record_tasks(session, project, tasks)
 
 
-def forget_tasks(session: Session, project: int, asked: Iterable[PairKey]) -> None:
+def forget_tasks(session: Session, project: int, pair_keys: Iterable[PairKey]) -> None:
     """Forget these tasks, which the server no longer has."""
     rows = models.TASK_TABLE
     remote_ids = read_tasks(session, project)
-    for chunk in models.in_chunks(remote_ids[key] for key in asked if key in remote_ids):
+    for chunk in models.in_chunks(remote_ids[key] for key in pair_keys if key in remote_ids):
         session.connection().execute(rows.delete().where(rows.c.project_id == project, rows.c.remote_id.in_(chunk)))
 
 

@@ -155,7 +155,7 @@ PARTS = {
 }
 """The tables of each part of a study."""
 CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",)}
-"""Append-only tables, whose last link stands for all rows."""
+"""Append-only tables; the last link of each represents all rows."""
 
 
 def read_states(session: Session) -> dict[str, str]:
@@ -402,7 +402,7 @@ class Revisions(Generic[R]):
     def lines(
         self, session: Session, *, server: str | None = None, person: str | None = None, payload: bool = False
     ) -> tuple[AnnotationHistory[R], ...]:
-        """Every line, or those of a server or a person, in the order of `read`."""
+        """Histories of all annotations, or of one server or person, in the order of `read`."""
         filters = {"server": server, self._person: person}
         where = [self._rows.c[name] == value for name, value in filters.items() if value is not None]
         return tuple(sorted(self._read_lines(session, *where, payload=payload).values(), key=self._place))

@@ -18,6 +18,7 @@ from sqlmodel import Session
 
 from annot.base.records import PairKey, grouped
 from annot.store import models
+from annot.store.projects import read_tasks
 
 History = tuple[tuple[str, str], ...]
 """Moments (ISO 8601, UTC), each with the SHA-256 of the content in force from then on, the oldest first."""
@@ -184,7 +185,7 @@ def texts_in(display: Display | None) -> Texts:
 
 
 def in_force(history: History, moment: str | None) -> str | None:
-    """The hash that holds at a moment (ISO 8601); before all of them, and without a moment, the first."""
+    """Hash in force at a moment (ISO 8601); the first one before all of them, and without a moment."""
     if moment is None or not history:
         return history[0][1] if history else None
     time = datetime.fromisoformat(moment)
@@ -201,16 +202,16 @@ class ShownTasks:
         self._sources, self._screen = sources, screen
         self._composed: dict[str, str] = {}
 
-    def at(self, asked: PairKey, moment: str | None) -> str | None:
+    def at(self, pair_key: PairKey, moment: str | None) -> str | None:
         """Hash of the display of the task at this moment; None if nothing is on record.
 
-        If the task has no recorded display, one is composed of the versions in force; `keep_composed` records it.
+        If the task has no recorded display, one is composed of the versions in force; `bodies` has it.
         """
-        return in_force(self.by_task.get(asked) or self.composed(asked), moment)
+        return in_force(self.by_task.get(pair_key) or self.composed(pair_key), moment)
 
-    def composed(self, asked: PairKey) -> History:
+    def composed(self, pair_key: PairKey) -> History:
         """The displays of a task by all versions on record, without its marks."""
-        parts = self._sources.of(asked, self._screen)
+        parts = self._sources.of(pair_key, self._screen)
         moments = sorted({since for history in parts.values() for since, _ in history}, key=datetime.fromisoformat)
         history: list[tuple[str, str]] = []
         for moment in moments:
@@ -221,13 +222,13 @@ class ShownTasks:
         return tuple(history)
 
     def add(self, display: Display) -> str:
-        """The hash of a display that is known otherwise; `keep_composed` records it, too."""
+        """The hash of a display that is known otherwise; `bodies` has it, too."""
         body = as_json(display)
         self._composed[sha256 := hash_of_text(body)] = body
         return sha256
 
     def bodies(self, sha256s: Iterable[str | None]) -> list[str]:
-        """The displays among these that were composed here."""
+        """The displays among these that were composed here, to be kept with `keep_contents`."""
         return [self._composed[sha256] for sha256 in sha256s if sha256 in self._composed]
 
     def displays(self, session: Session, sha256s: Collection[str | None]) -> dict[str, Display]:
@@ -244,16 +245,16 @@ class _Sources(NamedTuple):
     topics: frozenset[str]
     """Topics that are texts."""
 
-    def of(self, asked: PairKey, screen: str) -> dict[str, History]:
+    def of(self, pair_key: PairKey, screen: str) -> dict[str, History]:
         """The history of each part of a display, of those that have one."""
-        topic_id, facet = self.queries.get(asked.query_id, ("", ""))
+        topic_id, facet = self.queries.get(pair_key.query_id, ("", ""))
         keys = {
             "scale": ("scale", ""),
             "facet": ("facet", facet),
             "guidelines": ("guidelines", facet),
             "screen": ("screen", screen),
             "topic": ("topic" if topic_id in self.topics else "text", topic_id),
-            "document": ("text", asked.doc_id),
+            "document": ("text", pair_key.doc_id),
         }
         return {name: self.histories[key] for name, key in keys.items() if key in self.histories}
 
@@ -277,7 +278,7 @@ def read_shown(session: Session, project: int, sources: _Sources | None = None) 
     tasks, connection = models.TASK_TABLE, session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.shown
     rows = connection.execute(select(*columns).where(tasks.c.project_id == project))
-    by_task = {PairKey(*key): tuple(map(tuple, history)) for *key, history in rows}
+    by_task = {PairKey(*key): history for *key, history in rows}
     of_project = select(models.PROJECT_TABLE.c.round).where(models.PROJECT_TABLE.c.id == project)
     stored = connection.execute(of_project).scalar_one_or_none() or "judge"
     return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"))
@@ -292,7 +293,7 @@ def note_shown(
     other task without a recorded display, as after a restored backup, showed the versions in force.
     """
     shown = read_shown(session, project)
-    remote_ids = _remote_ids(session, project)
+    remote_ids = read_tasks(session, project)
     new: dict[int, History] = {}
     bodies: set[str] = set()
     for key, noted in shown.by_task.items():
@@ -312,11 +313,6 @@ def note_shown(
         session.connection().execute(models.TASK_TABLE.update().where(of_task).values(shown=bindparam("history")), rows)
 
 
-def keep_composed(session: Session, shown: ShownTasks, sha256s: Iterable[str | None]) -> None:
-    """Keep the displays among these that were composed and are on record nowhere."""
-    keep_contents(session, shown.bodies(sha256s))
-
-
 def _continued(
     history: History, noted: History, display: Display, body: str, shown: ShownTasks, *, since: str
 ) -> History:
@@ -329,12 +325,6 @@ def _continued(
         # The same but for the marks, of which versions do not tell.
         return (*history[:-1], (history[-1][0], sha256))
     return (*history, (since, sha256))
-
-
-def _remote_ids(session: Session, project: int) -> dict[PairKey, int]:
-    rows = models.TASK_TABLE.c
-    statement = select(rows.query_id, rows.doc_id, rows.occasion, rows.remote_id).where(rows.project_id == project)
-    return {PairKey(*key): remote_id for *key, remote_id in session.connection().execute(statement)}
 
 
 def _sha256_in(sha256s: Iterator[str] | list[str]) -> Any:

@@ -36,7 +36,7 @@ def read_lines(session: Session, source: str, assessor: str) -> tuple[Annotation
     return tuple(line for line in lines if line.current.source == source)
 
 
-def read_given(session: Session, assessor: str) -> tuple[SourcedAnswer[Judgement], ...]:
+def read_every_answer(session: Session, assessor: str) -> tuple[SourcedAnswer[Judgement], ...]:
     """Every answer that one assessor ever gave in these rounds, in the order recorded."""
     return tuple(answer for answer in TRIALS.answers(session) if answer.record.assessor == assessor)
 
@@ -57,11 +57,6 @@ def put_trial(session: Session, name: str, facts: Mapping[str, Any]) -> None:
     rows = models.TRIAL_TABLE
     session.connection().execute(rows.delete().where(rows.c.name == name))
     models.insert_rows(session, models.TRIAL_TABLE, [{"name": name, "facts": dict(facts)}])
-
-
-def read_trial(session: Session, name: str) -> dict[str, Any] | None:
-    """Facts of a trial; None if there is none of that name."""
-    return read_trials(session).get(name)
 
 
 def read_trials(session: Session) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain, count
@@ -30,7 +30,7 @@ from annot.store.database import Store, lock_file, open_store
 from annot.store.dump import DumpFacts, check_version, dump
 from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE, TABLES
 from annot.store.revisions import read_states
-from annot.study.workspace import ASIDE, CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, stage
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, stage
 
 # ----------------------------------------------------------------------------------------------------------------------
 # A backup: a compressed tar with the database as lines of JSON, the study's files, and the server's projects.
@@ -115,9 +115,7 @@ def is_kept(path: PurePosixPath) -> bool:
 
     Files that can be made again do not, nor other backups, nor files of git, whose settings name commands to run.
     """
-    top = path.parts[0]
-    is_excluded = top in (CACHE, BACKUPS) or top.startswith(ASIDE)
-    return not is_excluded and not any(part.casefold() == ".git" for part in path.parts)
+    return path.parts[0] not in (CACHE, BACKUPS) and not any(part.casefold() == ".git" for part in path.parts)
 
 
 def entry_of(path: Path) -> Entry:
@@ -364,7 +362,9 @@ def write_backup(
 
     unlike: a backup; if it has the same content, nothing is written and None is returned.
     """
-    with _dumped(ws.root, store) as (dumped, folder):
+    with stage(ws.root) as folder:
+        with store.read() as session:
+            dumped = dump(session.connection(), folder)
         sources = {f"{DATABASE}/{name}.jsonl": folder / f"{name}.jsonl" for name in dumped.rows}
         sources |= {f"{FILES}/{file.relative_to(ws.root).as_posix()}": file for file in files}
         if snapshots is not None:
@@ -378,7 +378,8 @@ def write_backup(
             tuple(notes),
             whole,
         )
-        if unlike is not None and _entries_of(unlike) == contents.entries:
+        earlier = None if unlike is None else _readable_manifest(unlike)
+        if earlier is not None and earlier.entries == contents.entries:
             return None
         write_archive(path, contents, sources)
     return contents
@@ -445,12 +446,12 @@ def backups(ws: Workspace) -> tuple[Path, ...]:
     return tuple(sorted(paths, key=lambda path: path.stat().st_mtime))
 
 
-def is_whole(path: Path) -> bool:
-    """True if a backup has all files of its study, or cannot be read."""
+def _readable_manifest(path: Path) -> BackupManifest | None:
+    """The manifest of the backup; None if it cannot be read."""
     try:
-        return manifest_of(path).whole
+        return manifest_of(path)
     except AnnotError:
-        return True
+        return None
 
 
 def free_name(path: Path) -> Path:
@@ -514,28 +515,12 @@ def _moment(path: Path) -> datetime:
     return datetime.strptime(path.name.split("-")[1], MOMENT).replace(tzinfo=UTC)
 
 
-def _entries_of(path: Path) -> Mapping[str, Entry]:
-    """Entries of a backup; empty if it cannot be read, so that another one is made."""
-    try:
-        return manifest_of(path).entries
-    except AnnotError:
-        return {}
-
-
 def _drop_old(ws: Workspace, now: datetime) -> None:
     """Remove those that are neither among the last nor the last of one of the last days."""
     paths = sorted(_automatic(ws))
     of_days = {_moment(path).date(): path for path in paths if now - _moment(path) < timedelta(days=KEPT_DAYS)}
     for path in {*paths} - {*paths[-KEPT:], *of_days.values()}:
         path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _dumped(root: Path, store: Store) -> Iterator[tuple[DumpFacts, Path]]:
-    with stage(root) as folder:
-        with store.read() as session:
-            dumped = dump(session.connection(), folder)
-        yield dumped, folder
 
 
 SHARED = "annot.toml, corpus/, guidelines/, pools/, exports/, training/, substudy/ and made.json"
@@ -565,7 +550,8 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
         name = newest.relative_to(ws.root)
         day = datetime.fromtimestamp(newest.stat().st_mtime, UTC)
         origin = f"from the newest backup, made on {day:%Y-%m-%d %H:%M} UTC"
-        if is_whole(newest):
+        manifest = _readable_manifest(newest)
+        if manifest is None or manifest.whole:
             hint = f"`annot restore {name} --replace` restores the study {origin}"
         else:
             hint = f"`annot restore {name}` restores the database {origin}; then run `annot push` and `annot pull`"

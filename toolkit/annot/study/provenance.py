@@ -22,7 +22,7 @@ ANSWERS_FILE = "datasheet.toml"
 
 MEASURED = ("queries", "planned", "judged", "measuring")
 EVALUATED = (*MEASURED, "evaluating", "pools", "runs", "splits")
-TOLD = (
+REPORTED = (
     *EVALUATED,
     "people",
     "hidden",
@@ -44,11 +44,11 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "run": ("queries", "pools", "corpus"),
     "agreement": MEASURED,
     "evaluate": EVALUATED,
-    "report": (*TOLD, "opinions"),
-    "browse": TOLD,
-    "datasheet": (*TOLD, "opinions", "answers", "audit"),
-    "release": (*TOLD, "opinions", "answers", "audit"),
-    "backup": (*TOLD, "opinions", "answers", "audit", "drawing", "pages"),
+    "report": (*REPORTED, "opinions"),
+    "browse": REPORTED,
+    "datasheet": (*REPORTED, "opinions", "answers", "audit"),
+    "release": (*REPORTED, "opinions", "answers", "audit"),
+    "backup": (*REPORTED, "opinions", "answers", "audit", "drawing", "pages"),
 }
 """Parts of the study that each product follows from."""
 SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")
@@ -67,7 +67,8 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
             return states_of(ws, new_session)
     settings = ws.settings
     measuring = ("scale", "facets", "judging", "agreement", "adjudication", "seed")
-    dumped = {name: _plain(getattr(settings, name)) for name in type(settings).model_fields}
+    dumped = settings.model_dump(mode="json")
+    own_pages = {path.name: sha256_of(path) for path in (ws.root / "guidelines").glob("*.md")}
     # The labels of sections are given as papers are added, and kept with them.
     dumped["labels"].pop("sections")
     return {
@@ -78,7 +79,7 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
         "drawing": state([dumped["pool"], dumped["seed"]]),
         "labelling": state(dumped["labels"]),
         "screens": state([dumped[name] for name in SCREENS]),
-        "pages": state([dumped["facets"], dumped["scale"], _pages(ws)]),
+        "pages": state([dumped["facets"], dumped["scale"], own_pages]),
         "corpus": _corpus(ws),
         "answers": _answers(ws),
         "audit": _file(ws, "exports/audit.json"),
@@ -136,15 +137,6 @@ def _link(project: Project | None) -> str:
 
 def _of(product: str, states: States) -> str:
     return state([states[part] for part in MADE_OF[product.partition("/")[0]]])
-
-
-def _plain(value: Any) -> Any:
-    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
-
-
-def _pages(ws: Workspace) -> dict[str, str]:
-    """The study's own pages of guidelines."""
-    return {path.name: sha256_of(path) for path in (ws.root / "guidelines").glob("*.md")}
 
 
 def _file(ws: Workspace, name: str) -> str:

@@ -19,9 +19,9 @@ from annot.study.outcome import Outcome, Pair
 FLOOR_SECONDS = 1.0
 """Nobody reads two texts and presses two keys in less."""
 SHARE, ENOUGH_TIMES = 0.05, 20
-"""Of the study's median time, once people have that many times each: who reads long texts needs more than a second."""
+"""Share of the study's median time, once people have that many times each: long texts need more than a second."""
 LOADING_SECONDS = 3.0
-"""What a slow server needs from one pair to the next."""
+"""Seconds that a slow server needs from one pair to the next."""
 BESIDE: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 """The rounds whose grades do not count, by their names in the store."""
 
@@ -39,9 +39,9 @@ class Rushed(NamedTuple):
     """The pairs that were answered too fast."""
 
     limit: float
-    """Seconds in which nobody can read a pair."""
+    """Seconds in which a pair cannot be read."""
     pairs: Mapping[tuple[str, str], tuple[Pair, ...]]
-    """Of each person and round."""
+    """Pairs of each person and round."""
 
 
 NONE_RUSHED = Rushed(FLOOR_SECONDS, {})
@@ -58,14 +58,15 @@ def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
 
 
 def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:
-    """Seconds in which nobody can read a pair: one, or a twentieth of what a pair usually takes in this study.
+    """Seconds in which a pair cannot be read: one, or a twentieth of what a pair usually takes in this study.
 
     The usual time is a median over people of their medians. One hasty person cannot lower it.
     """
     times = (
-        [answer.lead_time for answer in own if answer.counts and answer.lead_time is not None] for own in by_person
+        [answer.lead_time for answer in answers if answer.counts and answer.lead_time is not None]
+        for answers in by_person
     )
-    medians = [median_high(own) for own in times if len(own) >= ENOUGH_TIMES]
+    medians = [median_high(seconds) for seconds in times if len(seconds) >= ENOUGH_TIMES]
     return max(FLOOR_SECONDS, SHARE * median_high(medians)) if medians else FLOOR_SECONDS
 
 
@@ -78,8 +79,8 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
     dated = [(moment, answer) for answer in answers if answer.counts and (moment := moment_of(answer.judged_at))]
     fast = (
         answer.pair
-        for (before, _), (moment, answer) in pairwise(sorted(dated, key=itemgetter(0)))
+        for (earlier, _), (moment, answer) in pairwise(sorted(dated, key=itemgetter(0)))
         if (answer.lead_time if answer.lead_time is not None else limit) < limit
-        and (moment - before).total_seconds() < limit + LOADING_SECONDS
+        and (moment - earlier).total_seconds() < limit + LOADING_SECONDS
     )
     return tuple(dict.fromkeys(fast))

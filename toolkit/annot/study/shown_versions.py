@@ -1,4 +1,4 @@
-"""What people are shown, in versions: on record, by each answer, and as it is now."""
+"""Versions of the content that people are shown: on record, by each answer, and as it is now."""
 
 from __future__ import annotations
 
@@ -132,16 +132,14 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
     for (part, subject), rows in versions.items():
         if subject == IMPORTED:
             continue
-        first_sent: dict[str, ShownVersion] = {}
-        for row in rows:
-            first_sent.setdefault(row.sha256, row)
-        for number, row in enumerate(first_sent.values(), start=1):
+        contents = guidelines.distinct(rows)
+        for number, row in enumerate(contents, start=1):
             version = NumberedVersion(
                 part=part,
                 subject=subject,
                 name=_name(part, subject),
                 number=number,
-                count=len(first_sent),
+                count=len(contents),
                 since=row.since[:10],
                 why=row.why,
                 program=row.program,

@@ -218,8 +218,6 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
     texts = texts_of(session)
-    bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
-    displays = {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
     outcome = outcome_from(
         assignments,
         answers,
@@ -255,7 +253,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         texts=read_topics(session),
         sample=read_sample(session),
         shown=read_versions(session, *OF_SETTINGS),
-        displays=displays,
+        displays=_displays(session, judged),
         states=states_of(ws, session),
     )
 
@@ -302,10 +300,13 @@ def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
-    judged = read_current(session)
-    displays = display_parts(session, (sourced.shown_sha256 for sourced in judged))
-    shown = {sourced.record: displays[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in displays}
-    return numbers_of_answers(shown, numbers, read_queries(session))
+    return numbers_of_answers(_displays(session, read_current(session)), numbers, read_queries(session))
+
+
+def _displays(session: Session, judged: Iterable[SourcedAnswer[Judgement]]) -> dict[Judgement, Display]:
+    """The display of each answer's task when it was given, if it is known."""
+    bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
+    return {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
 
 
 def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], texts: Collection[str]) -> tuple[Qrel, ...]:

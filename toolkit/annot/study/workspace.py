@@ -22,6 +22,7 @@ from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted, sha256_of
 from annot.base.records import WHOLE
 from annot.base.settings import MachineSettings, Settings, read_settings
+from annot.formats.input_files import SHEET, content_of, read_error_sheet, unicode_of_start
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -156,8 +157,6 @@ SETTINGS_FILE = "annot.toml"
 CACHE = ".annot"
 STAGE = "stage-"
 """Beginning of the name of a stage, which is in `.annot/`."""
-ASIDE = ".annot-restore-"
-"""Beginning of the name of a stage in earlier versions."""
 DATABASE_VARIABLE = "ANNOT_DATABASE"
 
 
@@ -193,7 +192,7 @@ class Workspace:
     studio_token: str | None = field(default=None, repr=False)
     written: Settings | None = field(default=None, repr=False, compare=False)
     """Settings of annot.toml, if the record has other names of grades or facets, which are in `settings`."""
-    given: frozenset[str] = frozenset()
+    typed: frozenset[str] = frozenset()
     """Settings that were given on the command line: an address among them needs no other permission."""
     held: Callable[[], Store] | None = field(default=None, repr=False, compare=False)
     """Returns the working state while it is held open."""
@@ -238,9 +237,9 @@ class Workspace:
         The values are not checked.
         """
         values = {name: value for name, value in changes.items() if value is not None}
-        named = self.given | {value for value in values.values() if isinstance(value, str)}
+        named = self.typed | {value for value in values.values() if isinstance(value, str)}
         written_changed = None if self.written is None else _updated(self.written, section, values)
-        return replace(self, settings=_updated(self.settings, section, values), written=written_changed, given=named)
+        return replace(self, settings=_updated(self.settings, section, values), written=written_changed, typed=named)
 
     @property
     def in_file(self) -> Settings:
@@ -342,7 +341,7 @@ class Workspace:
 
     def check_door(self, address: str, asked_by: str) -> None:
         """Raise InputError unless the owner of this machine lets a file of this study name `address`."""
-        if address not in self.given:
+        if address not in self.typed:
             check_door(self.root, address, asked_by=asked_by)
 
     def inside(self, folder: Path, name: str) -> Path:
@@ -366,7 +365,7 @@ class Workspace:
     @property
     def stages(self) -> tuple[Path, ...]:
         """Folders in which commands work, or that killed commands left: see `annot.study.workspace`."""
-        return (*self.root.glob(f"{ASIDE}*"), *self.cache.glob(f"{STAGE}*"))
+        return tuple(self.cache.glob(f"{STAGE}*"))
 
     @property
     def looks_whole(self) -> bool:
@@ -460,15 +459,11 @@ def check_files(paths: Iterable[Path]) -> None:
 
 def given_bytes(path: Path, *, expected: str) -> bytes:
     """The content of the file, decompressed. expected: in words. Raises InputError if there is no such file."""
-    from annot.formats.input_files import content_of
-
     return content_of(path, expected=expected)
 
 
 def read_entered(ws: Workspace) -> Mapping[tuple[str, str], tuple[str, str]]:
     """Kind and note of each pair for which the sheet of errors has either; none if there is no sheet."""
-    from annot.formats.input_files import SHEET, read_error_sheet
-
     path = ws.root / SHEET
     if not path.is_file():
         return {}
@@ -487,8 +482,6 @@ def given_text(path: Path, *, expected: str) -> str:
 
     Raises InputError if there is no such file, or it is not in that encoding.
     """
-    from annot.formats.input_files import unicode_of_start
-
     data = given_bytes(path, expected=expected)
     encoding = unicode_of_start(data)
     try:
@@ -557,7 +550,7 @@ def replacement(root: Path, folder: Path) -> Iterator[Path]:
 
 def remove_dead_stages(root: Path) -> None:
     """Remove the stages of processes that were killed."""
-    remove_dead((*root.glob(f"{ASIDE}*"), *(root / CACHE).glob(f"{STAGE}*")))
+    remove_dead((root / CACHE).glob(f"{STAGE}*"))
 
 
 def remove_dead(paths: Iterable[Path]) -> None:

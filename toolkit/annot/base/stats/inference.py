@@ -397,33 +397,6 @@ def wilson(share: float, worth: float, quantile: float) -> tuple[float, float]:
     return 0.0 if share == 0 else middle - half, 1.0 if share == 1 else middle + half
 
 
-def clustered_interval(
-    value: float,
-    influence: Array,
-    queries: npt.ArrayLike,
-    *,
-    level: float,
-    most: float,
-    topics: npt.ArrayLike | None = None,
-) -> Interval | Undefined:
-    """Interval of an estimate between -most and most, Student's t with one degree less than there are units.
-
-    influence: shape (n,), contribution of each observation to the estimate's error, summing to about 0. queries,
-    topics: of each. The variance is the sum of squares of the units' totals, times C / (C - 1) (Liang and Zeger 1986,
-    Biometrika 73, 13-22).
-    """
-    from scipy.special import stdtrit
-
-    clusters = clusters_of(queries, topics)
-    totals: Array = np.bincount(clusters.of, weights=influence).astype(np.float64)
-    n = clusters.n
-    if n < FEWEST_QUERIES:
-        return too_few(n, unit=clusters.unit)
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * math.sqrt(_variance(totals))
-    method = f"clustered by {n} {plural(clusters.unit)}, Student's t"
-    return Interval(max(-most, value - half), min(most, value + half), level, method)
-
-
 def parts_of_mean(values: Array, clusters: Sequence[str]) -> Array:
     """Contribution of each cluster to the mean of each row: shape (K, n) gives (K, C), clusters in order.
 
@@ -507,13 +480,23 @@ def jackknife_interval(
 def mean_by_queries(
     values: Array, queries: npt.ArrayLike, *, level: float, most: float, topics: npt.ArrayLike | None = None
 ) -> Estimate:
-    """Mean of values between -most and most, with its interval clustered by query, or by paper."""
+    """Mean of values between -most and most, with an interval by Student's t, one degree less than there are units.
+
+    queries, topics: of each value. The variance is the sum of squares of the units' contributions, times C / (C - 1)
+    (Liang and Zeger 1986, Biometrika 73, 13-22).
+    """
+    from scipy.special import stdtrit
+
     if not len(values):
         nothing = Undefined("no judgements")
         return Estimate(nothing, nothing)
-    mean = float(values.mean())
-    influence = (values - mean) / len(values)
-    return Estimate(mean, clustered_interval(mean, influence, queries, level=level, most=most, topics=topics))
+    mean, clusters = float(values.mean()), clusters_of(queries, topics)
+    if clusters.n < FEWEST_QUERIES:
+        return Estimate(mean, too_few(clusters.n, unit=clusters.unit))
+    parts = clusters.summed((values - mean) / len(values))
+    half = float(stdtrit(clusters.n - 1, 0.5 + level / 2)) * math.sqrt(_variance(parts))
+    method = f"clustered by {clusters.n} {plural(clusters.unit)}, Student's t"
+    return Estimate(mean, Interval(max(-most, mean - half), min(most, mean + half), level, method))
 
 
 def _variance(totals: Array) -> float:

@@ -23,7 +23,7 @@ Wilson
     of shares of pairs or judgements, clustered by paper: it has an interval where nothing or everything was hit, and
     keeps its coverage with few papers. `annot.base.stats.inference.share`
 clustered
-    of mean differences in grades, by paper, with Student's t. `annot.base.stats.inference.clustered_interval`; where
+    of mean differences in grades, by paper, with Student's t. `annot.base.stats.inference.mean_by_queries`; where
     one assessor is compared with all others, of means over queries. `annot.measuring.diagnosis.panel`
 none
     of Kendall's tau between two orders of the runs, which moves in steps: the bootstrap's and the jackknife's do not

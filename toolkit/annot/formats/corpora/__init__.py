@@ -52,7 +52,7 @@ def format_of(name: str, form: str | None) -> str:
     if by_record != ANNOT.name:
         return by_record
     refuse_unread(head)
-    if by_content := next((known_form for known_form in FORMATS.values() if known_form.told(head)), None):
+    if by_content := next((known_form for known_form in FORMATS.values() if known_form.matches(head)), None):
         return by_content.name
     if head.record or head.start.lstrip().startswith((b"{", b"[")):
         return JSON.name if has_json_texts(Path(name)) else ANNOT.name

@@ -578,10 +578,10 @@ def _id(text: str) -> str:
     return unicode_of(text, in_print=False).strip()
 
 
-def _told(head: Head) -> bool:
+def _matches(head: Head) -> bool:
     start = head.start.replace(b"\0", b"").lstrip(codecs.BOM_UTF8 + codecs.BOM_UTF16).lstrip().decode("latin-1")
     begins = (match.start() for match in _START.finditer(start) if _begins(start, match.start()))
     return start[:1] not in ("{", "[") and _SHAPE.match(start, next(begins, 0)) is not None
 
 
-BIBTEX = Format("bibtex", paper=paper, records=records, cut=in_one_piece, told=_told, bibliographic=True)
+BIBTEX = Format("bibtex", paper=paper, records=records, cut=in_one_piece, matches=_matches, bibliographic=True)

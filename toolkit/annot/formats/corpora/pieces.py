@@ -401,7 +401,7 @@ class Format:
     """Test on the first JSON record of a file: True if it is of this format."""
     records: Callable[[Piece], Records] = json_records
     cut: Callable[[str], list[tuple[int, int | None]]] = cut_lines
-    told: Callable[[Head], object] = lambda _head: False
+    matches: Callable[[Head], object] = lambda _head: False
     """Test on the beginning of a file that is not JSON: True if it is of this format."""
     endings: tuple[str, ...] = ()
     """Endings of file names, compressed or not, that are of this format if their beginning decides nothing else."""

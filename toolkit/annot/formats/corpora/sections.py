@@ -37,15 +37,8 @@ MOST_HEADINGS = 1_000
 NO_HEADING, OTHERS = "(no heading)", "(other headings)"
 
 
-class SectionHeading(NamedTuple):
-    """The name of a section, and the label that its sentences have; "" for none."""
-
-    name: str
-    label: str
-
-
-Headings = tuple[SectionHeading, ...]
-"""The headings of one paper, each once."""
+Headings = tuple[tuple[str, str], ...]
+"""The headings of one paper, each once: the name of a section, and the label that its sentences have; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +69,17 @@ class SectionLabels:
         if not self.faceted:
             texts = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
             return fields | {"abstract": "\n\n".join(texts)}, ()
-        headings = [
-            SectionHeading(plain_heading(name) or NO_HEADING, self._label(name, category))
-            for name, category, _ in parts
-        ]
+        labels = [self._label(name, category) for name, category, _ in parts]
         paragraphs = [
-            (heading.label, paragraph)
-            for heading, (_, _, text) in zip(headings, parts, strict=True)
+            (label, paragraph)
+            for label, (_, _, text) in zip(labels, parts, strict=True)
             for paragraph in PARAGRAPH.split(text)
         ]
         fields["abstract"] = "\n\n".join(paragraph for _, paragraph in paragraphs)
-        if headings and all(heading.label for heading in headings):
+        if labels and all(labels):
             fields["paragraph_labels"] = [label for label, _ in paragraphs]
-        return fields, tuple(dict.fromkeys(headings))
+        names = [plain_heading(name) or NO_HEADING for name, _, _ in parts]
+        return fields, tuple(dict.fromkeys(zip(names, labels, strict=True)))
 
     def _label(self, name: str, category: str) -> str:
         return self.label_of.get(plain_heading(name)) or self.label_of.get(plain_heading(category), "")
@@ -124,26 +115,26 @@ class HeadingCount:
 
     def __init__(self) -> None:
         self._papers = self._unlabelled = 0
-        self._counts = Counter[SectionHeading]()
+        self._counts = Counter[tuple[str, str]]()
 
     def take(self, several: Iterable[Headings]) -> None:
         """Count these papers."""
         for headings in several:
             self._papers += 1
-            self._unlabelled += any(not heading.label for heading in headings)
-            for heading in headings:
-                self._count(heading, 1)
+            self._unlabelled += not all(label for _, label in headings)
+            for name, label in headings:
+                self._count(name, label, 1)
 
     def remember(self, facts: Mapping[str, Any]) -> None:
         """Count the headings of an earlier count; nothing if no abstract was structured."""
         self._papers += facts.get("papers", 0)
         self._unlabelled += facts.get("unlabelled", 0)
         for name, label, papers in facts.get("headings", ()):
-            self._count(SectionHeading(name, label), papers)
+            self._count(name, label, papers)
 
-    def _count(self, heading: SectionHeading, papers: int) -> None:
-        is_counted = heading in self._counts or len(self._counts) < MOST_HEADINGS
-        self._counts[heading if is_counted else SectionHeading(OTHERS, heading.label)] += papers
+    def _count(self, name: str, label: str, papers: int) -> None:
+        is_counted = (name, label) in self._counts or len(self._counts) < MOST_HEADINGS
+        self._counts[name if is_counted else OTHERS, label] += papers
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -153,7 +144,7 @@ class HeadingCount:
     @property
     def found(self) -> StructuredAbstracts:
         """The counts."""
-        order = sorted(self._counts.items(), key=lambda item: (bool(item[0].label), -item[1], item[0]))
+        order = sorted(self._counts.items(), key=lambda item: (bool(item[0][1]), -item[1], item[0]))
         return StructuredAbstracts(
             self._papers, self._unlabelled, tuple((*heading, papers) for heading, papers in order)
         )

@@ -233,7 +233,7 @@ def unusable(header: Sequence[str]) -> str:
 
 
 class _Columns(NamedTuple):
-    """How the rows under a header are read."""
+    """Columns under a header, as rows are read by them."""
 
     fields: tuple[tuple[str, str], ...]
     """Names of the columns that are used, with their fields."""
@@ -455,8 +455,8 @@ def parquet_rows(piece: Piece) -> Records:
         raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
-CSV = table("csv", records=csv_rows, cut=in_one_piece, told=_has_known_columns, endings=(".csv", ".tsv"))
-PARQUET = table("parquet", records=parquet_rows, cut=row_groups, told=lambda head: head.start.startswith(b"PAR1"))
+CSV = table("csv", records=csv_rows, cut=in_one_piece, matches=_has_known_columns, endings=(".csv", ".tsv"))
+PARQUET = table("parquet", records=parquet_rows, cut=row_groups, matches=lambda head: head.start.startswith(b"PAR1"))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -510,8 +510,10 @@ def records(piece: Piece) -> Records:
 def sheet_read(path: str) -> str:
     """The name of the sheet that is read, if the workbook has several; "" if it has one, or none is read."""
     with _opened(path) as sheets:
-        papers_sheet = _sheet_of_papers(sheets) if len(sheets) > 1 else None
-        return str(papers_sheet[0].title) if isinstance(papers_sheet, tuple) else ""
+        if len(sheets) == 1:
+            return ""
+        papers_sheet = _sheet_of_papers(sheets)
+        return "" if isinstance(papers_sheet, BrokenRecord) else str(papers_sheet[0].title)
 
 
 @contextmanager
@@ -534,7 +536,8 @@ def _opened(path: str) -> Iterator[list[Any]]:
             try:
                 workbook = openpyxl.load_workbook(file, read_only=True, keep_links=False)
             except (*_FAULTS, OSError) as error:
-                raise InputError(f"{path}: not a workbook that can be read: {error}", hint=_SAVE_AGAIN) from None
+                problem = error.__cause__ or error
+                raise InputError(f"{path}: not a workbook that can be read: {problem}", hint=_SAVE_AGAIN) from None
             with closing(workbook):
                 sheets = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
                 if not sheets:
@@ -618,5 +621,5 @@ def _is_workbook(head: Head) -> bool:
 
 
 WORKBOOK = table(
-    "xlsx", records=records, cut=in_one_piece, told=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
+    "xlsx", records=records, cut=in_one_piece, matches=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
 )

@@ -242,7 +242,7 @@ RIS = tagged(
     "ris",
     records=partial(tagged_records, begins=_ris_begins, ends=_ENDS.match, values=_ris_values, example="TY  - JOUR"),
     paper=_ris_paper,
-    told=lambda head: not head.record and _TYPE_IN_BYTES.search(head.start),
+    matches=lambda head: not head.record and _TYPE_IN_BYTES.search(head.start),
 )
 
 _FIRST = ("PMID-", "PMC -", "UI  -")
@@ -310,7 +310,7 @@ MEDLINE = tagged(
         example="PMID- 12345678",
     ),
     paper=_medline_paper,
-    told=lambda head: not head.record and _PMID_IN_BYTES.search(head.start),
+    matches=lambda head: not head.record and _PMID_IN_BYTES.search(head.start),
 )
 
 _WOS_IN_BYTES = re.compile(rb"\s*FN (?:Clarivate|Thomson|ISI)|\s*PT [A-Z]\s*\n(?:AU|CA|BA|BE|GP) ")
@@ -347,5 +347,5 @@ WOS = tagged(
         example="PT J",
     ),
     paper=_wos_paper,
-    told=lambda head: _WOS_IN_BYTES.match(head.start),
+    matches=lambda head: _WOS_IN_BYTES.match(head.start),
 )

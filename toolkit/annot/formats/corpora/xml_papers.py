@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from xml.parsers import expat
@@ -36,12 +36,8 @@ class NotXml(ValueError):
     """Raised for a file that is not well-formed, or not in its own encoding; the message says where."""
 
 
-class XmlRecord(NamedTuple):
-    """An element that is a record."""
-
-    element: ElementTree.Element
-    around: tuple[ElementTree.Element, ...]
-    """The elements that it is in, the root first."""
+XmlRecord = tuple[Element, tuple[Element, ...]]
+"""An element that is a record, and the elements that it is in, the root first."""
 
 
 def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]:
@@ -114,7 +110,7 @@ def _decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
         place += len(piece)
 
 
-def marked_text(element: ElementTree.Element) -> str:
+def marked_text(element: Element) -> str:
     """Text of an element with all its parts. Raised and lowered text keeps its tags, and formulas are marked, for
     `cleaning.clean`; an element nested too deeply has its text alone."""
     try:
@@ -123,7 +119,7 @@ def marked_text(element: ElementTree.Element) -> str:
         return "".join(element.itertext())
 
 
-def _marked(element: ElementTree.Element) -> str:
+def _marked(element: Element) -> str:
     if not len(element):
         return element.text or ""
     parts = [element.text or ""]
@@ -135,7 +131,7 @@ def _marked(element: ElementTree.Element) -> str:
     return "".join(parts)
 
 
-def _closed(builder: ElementTree.TreeBuilder, file: ElementTree.Element) -> set[int]:
+def _closed(builder: ElementTree.TreeBuilder, file: Element) -> set[int]:
     """Close the open elements, up to the whole file, and return them."""
     still_open = set[int]()
     while id(file) not in still_open:
@@ -143,7 +139,7 @@ def _closed(builder: ElementTree.TreeBuilder, file: ElementTree.Element) -> set[
     return still_open
 
 
-def _whole(around: tuple[ElementTree.Element, ...], depth: int, still_open: set[int] | None) -> Iterator[XmlRecord]:
+def _whole(around: tuple[Element, ...], depth: int, still_open: set[int] | None) -> Iterator[XmlRecord]:
     """The records below the last element whose end was read; they leave it. still_open: None if the last of several
     elements may be open."""
     parent = around[-1]
@@ -152,7 +148,7 @@ def _whole(around: tuple[ElementTree.Element, ...], depth: int, still_open: set[
         if depth:
             yield from _whole((*around, child), depth - 1, set() if ended else still_open)
         elif ended:
-            yield XmlRecord(child, around[1:])
+            yield child, around[1:]
         if ended:
             del parent[0]
 
@@ -205,16 +201,16 @@ _KINDS = {"pubmed": "pmid", "doi": "doi"}
 
 def records(piece: Piece) -> Records:
     """Articles and books of the file; its list of deleted ones is left out."""
-    for number, element in enumerate(xml_records(Path(piece.path), depth=1), start=1):
-        if isinstance(element, BrokenRecord):
-            yield number, element
+    for number, record in enumerate(xml_records(Path(piece.path), depth=1), start=1):
+        if isinstance(record, BrokenRecord):
+            yield number, record
             return
-        root, tag = element.around[0].tag, element.element.tag
-        if root not in _SETS:
-            fault = f"found the XML of {root!r}, expected {' or '.join(_SETS)}"
+        element, (root,) = record
+        if root.tag not in _SETS:
+            fault = f"found the XML of {root.tag!r}, expected {' or '.join(_SETS)}"
             yield number, BrokenRecord("not the XML of PubMed", (fault,), "")
             return
-        yield number, _paper(element.element) if tag in _RECORDS else None
+        yield number, _paper(element) if element.tag in _RECORDS else None
 
 
 def _paper(record: Element) -> dict[str, Any]:
@@ -297,7 +293,7 @@ def _cited(record: Element, data: Element) -> Iterator[tuple[tuple[str, str], ..
 
 
 PUBMED = Format(
-    "pubmed", records=records, cut=in_one_piece, told=lambda head: _ROOT.search(head.start), bibliographic=True
+    "pubmed", records=records, cut=in_one_piece, matches=lambda head: _ROOT.search(head.start), bibliographic=True
 )
 
 
@@ -319,20 +315,20 @@ def anthology_id(collection: str, volume: str, number: str) -> str:
 def acl_records(piece: Piece) -> Records:
     """The papers of the file, without front matter; the year is that of their volume."""
     number, year = 0, None
-    for entry in xml_records(Path(piece.path), depth=2):
-        if isinstance(entry, BrokenRecord):
-            yield number + 1, entry
-        elif entry.element.tag == "meta":
-            year = entry.element.findtext("year")
-        elif entry.element.tag == "paper":
+    for record in xml_records(Path(piece.path), depth=2):
+        if isinstance(record, BrokenRecord):
+            yield number + 1, record
+            continue
+        element, around = record
+        if element.tag == "meta":
+            year = element.findtext("year")
+        elif element.tag == "paper":
             number += 1
-            collection, volume = (element.get("id", "") for element in entry.around)
-            yield number, _acl_paper(entry.element, collection, volume, year)
+            collection, volume = (parent.get("id", "") for parent in around)
+            yield number, _acl_paper(element, collection, volume, year)
 
 
-def _acl_paper(
-    element: ElementTree.Element, collection: str, volume: str, year: str | None
-) -> dict[str, Any] | BrokenRecord:
+def _acl_paper(element: Element, collection: str, volume: str, year: str | None) -> dict[str, Any] | BrokenRecord:
     number = element.get("id", "")
     try:
         paper_id = anthology_id(collection, volume, number)
@@ -344,4 +340,4 @@ def _acl_paper(
 
 
 _BEGINS = re.compile(PROLOG + rb"<collection\s(?=[^>]*\bid=)", re.DOTALL)
-ACL = Format("acl", records=acl_records, cut=in_one_piece, told=lambda head: _BEGINS.match(head.start))
+ACL = Format("acl", records=acl_records, cut=in_one_piece, matches=lambda head: _BEGINS.match(head.start))

@@ -38,7 +38,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects, trials
 from annot.store.projects import Project
 from annot.store.revisions import GONE, AnnotationHistory, R, SourcedAnswer
-from annot.store.shown import NOTHING_SHOWN, ShownTasks, ShownVersion, keep_composed, read_shown, read_sources
+from annot.store.shown import NOTHING_SHOWN, ShownTasks, ShownVersion, keep_contents, read_shown, read_sources
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -448,7 +448,7 @@ def record_counting(
     recorded_at = moment_now()
     with ws.writing() as session:
         # A push that was killed may not have noted these down.
-        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
+        keep_contents(session, collected.shown.bodies(reading.shown_sha256 for reading in collected.found))
         read = revisions.record(
             session, [sourced(annotation, collected.project) for annotation in collected.found], recorded_at=recorded_at
         )
@@ -483,7 +483,7 @@ def record_beside(
     part, person = PARTS[collected.project.round], collected.project.assessor
     with ws.writing() as session:
         # A push that was killed may not have noted these down.
-        keep_composed(session, collected.shown, (reading.shown_sha256 for reading in collected.found))
+        keep_contents(session, collected.shown.bodies(reading.shown_sha256 for reading in collected.found))
         source = (lambda _: part.stored) if source_of is None else source_of(session)
         recorded = trials.record_answers(
             session,

@@ -363,7 +363,7 @@ class RecordedDisplays:
         if project.round == "adjudicate":
             answers = judgements.JUDGEMENTS.answers(session)
         elif project.round == "train-feedback":
-            answers = trials.read_given(session, project.assessor)
+            answers = trials.read_every_answer(session, project.assessor)
             for row in trials.read_gold(session):
                 self.gold[row.pair] = {f"{row.grade} {names[row.grade]}" for names in scales}
         self.opinions: dict[judged_texts.Pair, dict[str, list[tuple[str, str]]]] = {}

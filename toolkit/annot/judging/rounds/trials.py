@@ -252,7 +252,7 @@ def _refuse_placeholders(golden: Iterable[Gold]) -> None:
 
 def _in_time(name: str, session: Session) -> Callable[[ReadAnnotation], str]:
     """The source of each answer: an answer that differs from the one before its gold grade was seen is too late."""
-    facts = trials.read_trial(session, f"{trial_answers.FEEDBACK}/{name}") or {"pairs": []}
+    facts = trials.read_trials(session).get(f"{trial_answers.FEEDBACK}/{name}") or {"pairs": []}
     shown = {tuple(pair) for pair in facts["pairs"]}
     earlier_answers = trial_answers.by_person(trial_answers.current_answers(session, trial_answers.TRAIN)).get(name, {})
 

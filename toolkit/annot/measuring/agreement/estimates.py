@@ -13,27 +13,7 @@ from annot.base.records import Decision, Judgement, first_judgements, grouped, n
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import Clusters, clusters_of, generator, jackknife_interval
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
-from annot.measuring.agreement.coefficients import (
-    HEADLINE,
-    HEADLINE_OF_MANY,
-    HEADLINE_OF_TWO,
-    NO_DUST,
-    NOT_JUDGED_TWICE,
-    OF_COUNTS,
-    OF_TABLES,
-    ON_TWO_GRADES,
-    PERCENTAGES,
-    TITLES_OF_TWO,
-    Counts,
-    count,
-    mean_of_tables,
-    of_tables,
-    one_hot,
-    rests_on_most,
-    tables_between,
-    tables_with,
-    value_between,
-)
+from annot.measuring.agreement import coefficients
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Records of the agreement tables. A figure is a value, or the reason why there is none.
@@ -183,16 +163,22 @@ class AgreementTable:
     @property
     def distinct(self) -> tuple[str, ...]:
         """Coefficients that are not another one of these by another name."""
-        if self.binary and TITLES_OF_TWO.keys() <= self.titles.keys():
-            return tuple(TITLES_OF_TWO)
-        twins = ON_TWO_GRADES if self.binary else {}
+        if self.binary and coefficients.TITLES_OF_TWO.keys() <= self.titles.keys():
+            return tuple(coefficients.TITLES_OF_TWO)
+        twins = coefficients.ON_TWO_GRADES if self.binary else {}
         return tuple(name for name in self.titles if twins.get(name) not in self.titles)
 
     @property
     def headline(self) -> tuple[str, ...]:
         """Coefficients that are shown first, in order."""
         many = any(len(query.assessors) > 2 for query in self.queries)
-        first = HEADLINE_OF_TWO if self.binary else HEADLINE_OF_MANY if many else HEADLINE
+        first = (
+            coefficients.HEADLINE_OF_TWO
+            if self.binary
+            else coefficients.HEADLINE_OF_MANY
+            if many
+            else coefficients.HEADLINE
+        )
         return tuple(name for name in first if name in self.titles) or tuple(self.titles)
 
     @property
@@ -246,7 +232,7 @@ class PooledTables:
 
     def value(self, name: str, grades: Sequence[int]) -> Value:
         """Mean over every two, of all queries together."""
-        return mean_of_tables(name, self.summed(), grades)
+        return coefficients.mean_of_tables(name, self.summed(), grades)
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
         """Coefficient without each unit of chance, shape (C,), nan if there is none.
@@ -259,15 +245,22 @@ class PooledTables:
         unit, two = np.divmod(met, max(1, len(tables)))
         table_in_unit = np.zeros((len(met), *self.tables.shape[1:]))
         np.add.at(table_in_unit, position, self.tables)
-        values, sizes = of_tables(name, tables, grades, many=many)
-        values_left, sizes_left = of_tables(name, np.round(tables[two] - table_in_unit, NO_DUST), grades, many=many)
+        values, sizes = coefficients.of_tables(name, tables, grades, many=many)
+        values_left, sizes_left = coefficients.of_tables(
+            name, np.round(tables[two] - table_in_unit, coefficients.NO_DUST), grades, many=many
+        )
 
         def without(values_of_two: Array, left: Array) -> Array:
             """Sum over every two without each unit. left: of two who met in it."""
             return np.asarray(values_of_two.sum() + np.bincount(unit, left - values_of_two[two], self.clusters.n))
 
-        sums, used = without(values * sizes, values_left * sizes_left), np.round(without(sizes, sizes_left), NO_DUST)
-        shared = np.round(tables.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
+        sums, used = (
+            without(values * sizes, values_left * sizes_left),
+            np.round(without(sizes, sizes_left), coefficients.NO_DUST),
+        )
+        shared = np.round(
+            tables.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), coefficients.NO_DUST
+        )
         result = np.full(self.clusters.n, np.nan)
         np.divide(sums, used, out=result, where=2 * used > shared)
         return result
@@ -283,7 +276,7 @@ class PooledTables:
 class PooledCounts:
     """Counts of many queries between all assessors, first axis Q, and the tables of every two."""
 
-    counts: Counts
+    counts: coefficients.Counts
     tables: PooledTables
 
     @property
@@ -293,13 +286,13 @@ class PooledCounts:
 
     def value(self, name: str, grades: Sequence[int]) -> Value:
         """Coefficient of all pairs together, or why there is none."""
-        return value_between(name, self.counts.whole(), self.tables.summed(), grades)
+        return coefficients.value_between(name, self.counts.whole(), self.tables.summed(), grades)
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
         """Coefficient without each unit of chance, shape (C,), nan if there is none."""
-        if name in OF_TABLES:
+        if name in coefficients.OF_TABLES:
             return self.tables.left_out(name, grades)
-        return OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
+        return coefficients.OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
 
     def estimate(self, name: str, grades: Sequence[int], *, level: float) -> Estimate:
         """Coefficient of all pairs together, with its interval."""
@@ -308,7 +301,7 @@ class PooledCounts:
 
 
 def pooled_between(
-    counts: Sequence[Counts],
+    counts: Sequence[coefficients.Counts],
     met: Sequence[Integers],
     tables: Sequence[Array],
     *,
@@ -319,7 +312,7 @@ def pooled_between(
     met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). topics: the topic
     of each query; None takes the queries as independent.
     """
-    together = Counts.stack(counts)
+    together = coefficients.Counts.stack(counts)
     n_assessors = together.margins.shape[1]
     rows = np.concatenate(met)
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
@@ -341,7 +334,7 @@ def interval_of(
 
 def ends_of(name: str) -> tuple[float, float]:
     """Smallest and largest possible value of a coefficient."""
-    return (0.0, 100.0) if name in PERCENTAGES else (-1.0, 1.0)
+    return (0.0, 100.0) if name in coefficients.PERCENTAGES else (-1.0, 1.0)
 
 
 NOTHING = Undefined("no pair has both grades")
@@ -375,20 +368,56 @@ def agreement_between(
     the queries as independent. weights: of each pair, 1 / pi if a sample was drawn; None is 1 each.
     """
     by_query = grouped((pair[0], pair) for pair in sorted(first.keys() & second.keys()))
-    if not by_query:
+    rows = [
+        RatedPairs(
+            query_id,
+            np.array([[grading[pair] for pair in pairs] for grading in (first, second)], dtype=np.float64),
+            None if weights is None else np.array([weights[pair] for pair in pairs]),
+        )
+        for query_id, pairs in by_query.items()
+    ]
+    return agreement_of_pairs(rows, grades, level=level, coefficients=coefficients, topics=topics)
+
+
+class RatedPairs(NamedTuple):
+    """Grades on pairs of one query."""
+
+    query_id: str
+    ratings: Array
+    """Shape (M, N), nan if there is none."""
+    weights: Array | None
+    """Shape (N,); None is 1 each."""
+
+
+def agreement_of_pairs(
+    rows: Sequence[RatedPairs],
+    grades: Sequence[int],
+    *,
+    level: float,
+    coefficients: Iterable[str],
+    topics: Mapping[str, str] | None,
+) -> AgreementOfGradings:
+    """Compute the coefficients of the pairs of all queries together. topics: as in `agreement_between`."""
+    pooled = pooled_pairs(rows, grades, topics)
+    if pooled is None:
         return AgreementOfGradings(0, 0, dict.fromkeys(coefficients, Estimate(NOTHING, NOTHING)))
-    counts, met, tables = [], [], []
-    for pairs in by_query.values():
-        ratings = np.array([[grading[pair] for pair in pairs] for grading in (first, second)], float)
-        pair_weights = None if weights is None else np.array([weights[pair] for pair in pairs])
-        rows, tables_of_query = tables_between(ratings, grades, pair_weights)
-        counts.append(count(ratings, grades, pair_weights))
-        met.append(rows)
-        tables.append(tables_of_query)
-    topics_of_queries = None if topics is None else [topics[query_id] for query_id in by_query]
-    pooled = pooled_between(counts, met, tables, topics=topics_of_queries)
     figures = {name: pooled.estimate(name, grades, level=level) for name in coefficients}
-    return AgreementOfGradings(sum(map(len, by_query.values())), len(by_query), figures)
+    return AgreementOfGradings(sum(row.ratings.shape[1] for row in rows), len(rows), figures)
+
+
+def pooled_pairs(
+    rows: Sequence[RatedPairs], grades: Sequence[int], topics: Mapping[str, str] | None
+) -> PooledCounts | None:
+    """Joint counts of these queries, all with the same M assessors; None if there are no queries."""
+    if not rows:
+        return None
+    met, tables = zip(*(coefficients.tables_between(row.ratings, grades, row.weights) for row in rows), strict=True)
+    return pooled_between(
+        [coefficients.count(row.ratings, grades, row.weights) for row in rows],
+        met,
+        tables,
+        topics=None if topics is None else [topics[row.query_id] for row in rows],
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -520,7 +549,7 @@ NOT_SETTLED = "disputed pairs are not settled yet"
 class CountedQuery:
     """Counts of the grades of one query as the coefficients see them. M are the assessors of the query."""
 
-    counts: Counts
+    counts: coefficients.Counts
     """Counts between the assessors."""
     met: Integers
     """Shape (P, 2): every two assessors who met."""
@@ -533,7 +562,7 @@ class CountedQuery:
 
 
 def query_agreement(
-    query: QueryRatings, scale: Sequence[int], *, missing: str, binarised_at: int | None, coefficients: Sequence[str]
+    query: QueryRatings, scale: Sequence[int], *, missing: str, binarised_at: int | None, names: Sequence[str]
 ) -> tuple[QueryAgreement, CountedQuery]:
     """Compute all figures of one query on `scale`, and the counts that the coefficients see.
 
@@ -553,23 +582,23 @@ def query_agreement(
         ratings, final = binarise(ratings, at=binarised_at), binarise(final, at=binarised_at)
     # The final grade of a pair with one grade is that grade, and agrees with nobody.
     compared = twice & ~np.isnan(final)
-    met, between = tables_between(ratings, scale, weights)
+    met, between = coefficients.tables_between(ratings, scale, weights)
     counted_query = CountedQuery(
-        counts=count(ratings, scale, weights),
+        counts=coefficients.count(ratings, scale, weights),
         met=met,
         between=between,
-        with_final=tables_with(
+        with_final=coefficients.tables_with(
             ratings[:, compared], final[compared], scale, None if weights is None else weights[compared]
         ),
         n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
     thin = None if weights is None else too_thin(weights[twice])
-    before = {name: thin or value_between(name, counted_query.counts, between, scale) for name in coefficients}
+    before = {name: thin or coefficients.value_between(name, counted_query.counts, between, scale) for name in names}
     disputed_share, n_pairs = _share(disputed, asked_twice, weights), int(np.count_nonzero(twice))
     n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
     unsettled = _not_settled(n_open, disputed_share.count, counted_query.n_without_final, n_pairs)
-    blocked = (unsettled if n_pairs else Undefined(NOT_JUDGED_TWICE)) or thin
-    after = {name: blocked or mean_of_tables(name, counted_query.with_final, scale) for name in coefficients}
+    blocked = (unsettled if n_pairs else Undefined(coefficients.NOT_JUDGED_TWICE)) or thin
+    after = {name: blocked or coefficients.mean_of_tables(name, counted_query.with_final, scale) for name in names}
     agreement = QueryAgreement(
         query_id=query.query_id,
         facet=query.facet,
@@ -626,9 +655,11 @@ def _not_settled(still_open: int, disputed: int, without: int, judged: int) -> U
 def _share(hits: Mask, members: Mask, weights: Array | None) -> PairShare:
     n_hits, n_members = int(np.count_nonzero(hits)), int(np.count_nonzero(members))
     if weights is None or (weights == 1).all():
-        return PairShare(n_hits, n_members, n_hits / n_members if n_members else Undefined(NOT_JUDGED_TWICE))
+        return PairShare(
+            n_hits, n_members, n_hits / n_members if n_members else Undefined(coefficients.NOT_JUDGED_TWICE)
+        )
     weight_of_hits, weight = float(weights[hits].sum()), float(weights[members].sum())
-    value = weight_of_hits / weight if n_members else Undefined(NOT_JUDGED_TWICE)
+    value = weight_of_hits / weight if n_members else Undefined(coefficients.NOT_JUDGED_TWICE)
     return SampledShare(n_hits, n_members, value, weight_of_hits, weight, float((weights[members] ** 2).sum()))
 
 
@@ -652,8 +683,8 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
     one_sided = two_pairs = False
     if sizes.any() and (averaged or np.count_nonzero(sizes) == 1):
         constant = np.any([np.count_nonzero(tables.sum(axis=axis), axis=-1) == 1 for axis in (-1, -2)], axis=0)
-        one_sided = not rests_on_most(sizes[~constant].sum(), sizes.sum())
-        two_pairs = rests_on_most(sizes[sizes == 2].sum(), sizes.sum())
+        one_sided = not coefficients.rests_on_most(sizes[~constant].sum(), sizes.sum())
+        two_pairs = coefficients.rests_on_most(sizes[sizes == 2].sum(), sizes.sum())
     one_grade = np.count_nonzero(tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) == 1
     caveats_by_name = {}
     for name, value in values.items():
@@ -724,7 +755,7 @@ def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -
 class Units(NamedTuple):
     """Counts of one pair of each pattern, first axis C, and the tables of every two, shape (C, P, K, K)."""
 
-    counts: Counts
+    counts: coefficients.Counts
     tables: Array
 
 
@@ -732,17 +763,17 @@ def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
     """Count one pair of each pattern. missing: the policy for missing grades."""
     asked = np.ones((patterns.shape[1], 1), dtype=np.bool_)
     ratings = [POLICIES[missing](pattern[:, None], asked) for pattern in patterns]
-    at_grade = np.stack([one_hot(rating[:, 0], grades) for rating in ratings])
+    at_grade = np.stack([coefficients.one_hot(rating[:, 0], grades) for rating in ratings])
     first, second = np.triu_indices(patterns.shape[1], k=1)
     tables = at_grade[:, first, :, None] * at_grade[:, second, None, :]
-    return Units(Counts.stack([count(rating, grades) for rating in ratings]), tables)
+    return Units(coefficients.Counts.stack([coefficients.count(rating, grades) for rating in ratings]), tables)
 
 
 def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> Value:
     """Coefficient of all pairs together, from tables of shape (Q, C)."""
     times = tables.sum(axis=0, dtype=np.float64)
     tables_of_two = np.tensordot(times, units.tables, axes=1)
-    return value_between(name, units.counts.weighted(times), tables_of_two, grades)
+    return coefficients.value_between(name, units.counts.weighted(times), tables_of_two, grades)
 
 
 def interval(

@@ -17,26 +17,8 @@ from annot.base.records import Decision, Judgement
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.inference import mean_interval, median_interval, share_of_counts
 from annot.base.stats.values import Interval, Undefined, Value, rounding
+from annot.measuring.agreement import estimates
 from annot.measuring.agreement.coefficients import COEFFICIENTS, rests_on_most, titles_of
-from annot.measuring.agreement.estimates import (
-    POLICIES,
-    AgreementTable,
-    CountedQuery,
-    GroupAgreement,
-    PairShare,
-    PooledCounts,
-    PooledTables,
-    QueryAgreement,
-    SampledShare,
-    ShareSummary,
-    Summary,
-    ends_of,
-    interval_of,
-    not_settled,
-    pooled_between,
-    query_agreement,
-    ratings_of,
-)
 
 TOGETHER = "together"
 
@@ -55,7 +37,7 @@ def agreement_table(
     coefficients: Sequence[str] = tuple(COEFFICIENTS),
     unjudgeable: Collection[tuple[str, str]] = (),
     weights: Mapping[tuple[str, str], float] | None = None,
-) -> AgreementTable:
+) -> estimates.AgreementTable:
     """Compute all agreement figures.
 
     facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in `POLICIES`.
@@ -73,13 +55,15 @@ def agreement_table(
     only when none of its disputes is open: pairs settled early are easier, so partial figures would be too high.
     Raises InputError for an unknown policy, a grade outside the scale, a query without facet, or a double judgement.
     """
-    check_name(missing, tuple(POLICIES), what="missing")
+    check_name(missing, tuple(estimates.POLICIES), what="missing")
     if binarised_at is not None and binarised_at not in grades[1:]:
         raise InputError(f"binarised at {binarised_at}: expected one of {', '.join(map(str, grades[1:]))}")
     scale = tuple(grades) if binarised_at is None else (0, 1)
-    query_ratings = ratings_of(judgements, decisions, facets, grades=grades, unjudgeable=unjudgeable, weights=weights)
+    query_ratings = estimates.ratings_of(
+        judgements, decisions, facets, grades=grades, unjudgeable=unjudgeable, weights=weights
+    )
     figures = [
-        query_agreement(query, scale, missing=missing, binarised_at=binarised_at, coefficients=coefficients)
+        estimates.query_agreement(query, scale, missing=missing, binarised_at=binarised_at, names=coefficients)
         for query in query_ratings
     ]
     names = dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ()
@@ -92,7 +76,7 @@ def agreement_table(
         )
         for name in names
     ]
-    return AgreementTable(
+    return estimates.AgreementTable(
         missing=missing,
         grades=scale,
         binarised_at=binarised_at,
@@ -110,13 +94,13 @@ SHOWN_NAMES = 3
 
 def group_agreement(
     name: str,
-    members: Sequence[tuple[QueryAgreement, CountedQuery]],
+    members: Sequence[tuple[estimates.QueryAgreement, estimates.CountedQuery]],
     scale: Sequence[int],
     *,
     coefficients: Sequence[str],
     level: float | None,
     topics: Mapping[str, str] | None,
-) -> GroupAgreement:
+) -> estimates.GroupAgreement:
     """Summarise the queries of one facet, or all, each with its counts. level: of the intervals; None makes none.
 
     topics: the topic of each query, by its id; None takes the queries as independent.
@@ -124,11 +108,11 @@ def group_agreement(
     queries, counted_queries = zip(*members, strict=True)
     group = _Group(queries, None if topics is None else [topics[query.query_id] for query in queries], scale, level)
     between, with_final = _pooled(queries, counted_queries, group.topics)
-    unsettled = not_settled(members)
+    unsettled = estimates.not_settled(members)
     if unsettled is not None:
-        names = [query.query_id for query, counts in members if not_settled([(query, counts)])]
+        names = [query.query_id for query, counts in members if estimates.not_settled([(query, counts)])]
         unsettled = Undefined(f"{unsettled.reason}, on {_first_names(names)}", unsettled.in_general)
-    return GroupAgreement(
+    return estimates.GroupAgreement(
         name=name,
         n_queries=len(queries),
         n_pairs=sum(query.n_pairs for query in queries),
@@ -151,7 +135,7 @@ def group_agreement(
 class _Group:
     """Queries that are summarised together. `blocked` is the reason why they have no figure, whatever each one has."""
 
-    queries: Sequence[QueryAgreement]
+    queries: Sequence[estimates.QueryAgreement]
     topics: Sequence[str] | None
     scale: Sequence[int]
     level: float | None
@@ -160,9 +144,9 @@ class _Group:
         self,
         coefficient: str,
         values: Sequence[Value],
-        pooled: PooledCounts | PooledTables,
+        pooled: estimates.PooledCounts | estimates.PooledTables,
         blocked: Undefined | None = None,
-    ) -> Summary:
+    ) -> estimates.Summary:
         """Summary of one coefficient."""
         numbers = np.full(len(values), np.nan) if blocked else _numbers(values)
         has_value = ~np.isnan(numbers)
@@ -170,15 +154,15 @@ class _Group:
         why = blocked or _why_no_summary(len(defined), len(values))
         q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
         pooled_value = blocked or pooled.value(coefficient, self.scale)
-        least, most = ends_of(coefficient)
+        least, most = estimates.ends_of(coefficient)
         intervals: dict[str, Interval | Undefined] | None = None
         if self.level is not None:
             intervals = {
                 "median": why or median_interval(defined, level=self.level, topics=topics),
                 "mean": why or mean_interval(defined, level=self.level, least=least, most=most, topics=topics),
-                "pooled": interval_of(pooled, pooled_value, coefficient, self.scale, level=self.level),
+                "pooled": estimates.interval_of(pooled, pooled_value, coefficient, self.scale, level=self.level),
             }
-        return Summary(
+        return estimates.Summary(
             median=median,
             mean=why or float(defined.mean()),
             q1=q1,
@@ -192,7 +176,7 @@ class _Group:
             intervals=intervals,
         )
 
-    def shares(self, shares: Sequence[PairShare], blocked: Undefined | None = None) -> ShareSummary:
+    def shares(self, shares: Sequence[estimates.PairShare], blocked: Undefined | None = None) -> estimates.ShareSummary:
         """Summary of a share of each query."""
         values = [share.value for share in shares]
         numbers = _numbers(values)
@@ -207,8 +191,8 @@ class _Group:
                 "pooled": blocked or share_of_counts(hits, sizes, level=self.level, topics=self.topics).interval,
                 "mean": why or mean_interval(defined, level=self.level, least=0, most=1, topics=topics),
             }
-        return ShareSummary(
-            pooled=PairShare(count, of, why or sum(hits) / sum(sizes)),
+        return estimates.ShareSummary(
+            pooled=estimates.PairShare(count, of, why or sum(hits) / sum(sizes)),
             mean=why or float(defined.mean()),
             n_queries=0 if blocked else len(defined),
             undefined=self._reasons(values),
@@ -224,8 +208,10 @@ class _Group:
 
 
 def _pooled(
-    queries: Sequence[QueryAgreement], counted_queries: Sequence[CountedQuery], topics: Sequence[str] | None
-) -> tuple[PooledCounts, PooledTables]:
+    queries: Sequence[estimates.QueryAgreement],
+    counted_queries: Sequence[estimates.CountedQuery],
+    topics: Sequence[str] | None,
+) -> tuple[estimates.PooledCounts, estimates.PooledTables]:
     """Counts of all queries, with a row for each of the group's assessors: between them, and with the final grades."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})
     places = {assessor: place for place, assessor in enumerate(assessors)}
@@ -236,8 +222,10 @@ def _pooled(
         margins[place] = counted_query.counts.margins
         counts.append(replace(counted_query.counts, margins=margins))
     met = [place[counted_query.met] for place, counted_query in zip(rows, counted_queries, strict=True)]
-    between = pooled_between(counts, met, [counted_query.between for counted_query in counted_queries], topics=topics)
-    with_final = PooledTables(
+    between = estimates.pooled_between(
+        counts, met, [counted_query.between for counted_query in counted_queries], topics=topics
+    )
+    with_final = estimates.PooledTables(
         clusters=between.clusters,
         query=np.repeat(np.arange(len(counted_queries)), [len(place) for place in rows]),
         two=np.concatenate(rows),
@@ -259,11 +247,11 @@ def _why_no_summary(defined: int, queries: int) -> Undefined | None:
     return None
 
 
-def _effective_counts(shares: Sequence[PairShare]) -> tuple[list[float], list[float]]:
+def _effective_counts(shares: Sequence[estimates.PairShare]) -> tuple[list[float], list[float]]:
     """Hits and pairs of each query; sampled ones are scaled to their effective number (Kish 1965)."""
     sums = [
         (share.hits, share.worth, share.squares)
-        if isinstance(share, SampledShare)
+        if isinstance(share, estimates.SampledShare)
         else (share.count, share.of, share.of)
         for share in shares
     ]

@@ -14,17 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.names import counted, verb
+from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.inference import (
-    clusters_of,
-    fences,
-    generator,
-    holm,
-    median_of_clusters,
-    plural,
-    share,
-    winsorised,
-)
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
 from annot.measuring.diagnosis.panel import (
     ALPHA,
@@ -140,7 +131,7 @@ def _speed(panel: Panel, fence: float) -> Array:
     for places in panel.in_order:
         timed = places[panel.seconds[places] > 0]
         if len(timed):
-            speed[timed] = np.log(winsorised(panel.seconds[timed], fence=fence))
+            speed[timed] = np.log(inference.winsorised(panel.seconds[timed], fence=fence))
     return speed
 
 
@@ -154,7 +145,7 @@ def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, .
     order = np.argsort(first)
     size = np.bincount(query)[order]
     paper = panel.paper[panel.pair[places]][first[order]]
-    clusters = clusters_of(order, paper)
+    clusters = inference.clusters_of(order, paper)
     means = np.bincount(query, weights=values[places])[order] / size
     n = len(places)
     why = Undefined(
@@ -175,7 +166,7 @@ def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, .
 
 
 def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
-    corrected = iter(holm([max(result.test.p, result.test.least) for result in tested if result.test]))
+    corrected = iter(inference.holm([max(result.test.p, result.test.least) for result in tested if result.test]))
     results = []
     for result in tested:
         if result.test:
@@ -194,7 +185,7 @@ def _detectable(result: _Tested, n_tests: int, widest: float, unit: str) -> Valu
     if result.test is None:
         return result.drift.detectable
     if result.test.least * n_tests > ALPHA:
-        needed = f"{papers_needed_for_drift(n_tests)} {plural(unit)} are needed"
+        needed = f"{papers_needed_for_drift(n_tests)} {inference.plural(unit)} are needed"
         return Undefined(f"too few queries to tell a change from chance; {needed}")
     size = float(detectable(result.test.error, result.test.freedom, ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[result.drift.measure]:
@@ -278,7 +269,7 @@ def paces(
             few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
             results.append(Pace(assessor, len(times), few, few, few, few, few, None, 0, too_fast))
             continue
-        low, high = fences(times, fence)
+        low, high = inference.fences(times, fence)
         q1, median, q3 = np.quantile(times, [0.25, 0.5, 0.75]).tolist()
         interval = median_time_interval(times, panel.query[pairs], panel.paper[pairs], level)
         mean, n_slow = float(np.clip(times, low, high).mean()), int((times > high).sum())
@@ -295,9 +286,9 @@ def median_time_interval(
     """
     from scipy.special import bdtr
 
-    clusters = clusters_of(queries, topics)
+    clusters = inference.clusters_of(queries, topics)
     if clusters.unit != "query":
-        return median_of_clusters(times, clusters, level=level)
+        return inference.median_of_clusters(times, clusters, level=level)
     ordered, n = np.sort(times), len(times)
     # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
     j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
@@ -322,7 +313,7 @@ def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
     ]
     p_values = [_p(drawn, run) for drawn, run in zip(lengths, longest, strict=True)]
     results = []
-    for assessor, corrected in enumerate(holm(p_values)):
+    for assessor, corrected in enumerate(inference.holm(p_values)):
         flagged = [
             run for run in runs[assessor] if corrected / p_values[assessor] * _p(lengths[assessor], run) <= ALPHA
         ]
@@ -347,7 +338,7 @@ def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
 
 def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Integers:
     """Longest run in each of many orders of the grades within each query; few if `observed` is not rare."""
-    rng = generator(seed, "streaks", panel.assessors[assessor])
+    rng = inference.generator(seed, "streaks", panel.assessors[assessor])
     places = panel.in_order[assessor]
     grades, query = panel.grade[places], panel.query[panel.pair[places]]
     of_queries = [np.flatnonzero(query == number) for number in np.unique(query)]
@@ -456,7 +447,7 @@ def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
             grades = panel.scale[low], panel.scale[high]
             gap = GuidelineGap(facet, *grades, int(among.sum()), expected, n_either, test.p, ())
             candidates.append((gap, max(test.p, test.least), among))
-    corrected = holm([p for _, p, _ in candidates])
+    corrected = inference.holm([p for _, p, _ in candidates])
     clear = [
         replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, among), key=order_of_hard)[:EXAMPLES]))
         for (gap, _, among), p in zip(candidates, corrected, strict=True)
@@ -693,7 +684,7 @@ def _without_information(compared: SharedPairs, level: float) -> list[AssessorFi
         if (same - compared.differences(same))[by_assessor].mean() > OTHERS_AT_MOST:
             continue
         pairs = compared.pair[by_assessor]
-        constant = share(same[by_assessor], panel.query[pairs], level=level, topics=panel.paper[pairs])
+        constant = inference.share(same[by_assessor], panel.query[pairs], level=level, topics=panel.paper[pairs])
         findings.append(
             AssessorFinding(
                 assessor=panel.assessors[assessor],

@@ -12,19 +12,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from annot.base.records import Qrel, ScoredDoc, nested
+from annot.base.stats import inference
 from annot.base.stats.arrays import Array
-from annot.base.stats.inference import (
-    MaxT,
-    Reach,
-    effect_interval,
-    holm,
-    interval_of_difference,
-    least_effect,
-    max_t_tests,
-    randomisation_tests,
-    t_tests,
-    tukey_tests,
-)
 from annot.base.stats.values import Interval, Undefined, Value
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -129,52 +118,114 @@ class Verdict:
     """Approximate difference that a typical pair would show with power `POWER`; None if none can hold."""
 
 
-def compare_runs(
-    facet: str,
-    sums: Mapping[str, Array],
-    sizes: Array,
-    *,
-    reach: Reach | None,
-    unit: str,
-    convention: str,
-    measure: str,
-    level: float,
-    seed: int,
-) -> tuple[tuple[RunComparison, ...], Verdict]:
-    """Compare every pair of at least two runs, the better runs first, and give the verdict.
+@dataclass(frozen=True, slots=True)
+class ComparedTopics:
+    """Topics on which runs are compared, and the settings of their tests and intervals.
 
-    sums: by run, shape (P, S): the sum of the measure over the queries of each paper in each fold. sizes: shape (P, S),
-    the number of these queries. reach: limits of the measure; None if they are not known. unit: name of the units in
-    the rows, topics or queries. A run's mean is the mean of its folds' means. seed: of tests that draw their signs.
+    The sums of a run have shape (P, S): the sum of the measure over the queries of each paper in each fold. A run's
+    mean is the mean of its folds' means.
     """
-    share = {run: shares_of(of_run, sizes) for run, of_run in sums.items()}
+
+    sizes: Array
+    """Shape (P, S): number of these queries."""
+    reach: inference.Reach | None
+    """Limits of the measure; None if they are not known."""
+    unit: str
+    """Name of the units in the rows, topics or queries."""
+    level: float
+    """Level of the intervals."""
+    seed: int
+    """Seed of tests that draw their signs."""
+
+    def shares(self, sums: Array) -> Array:
+        """Part of each topic in the mean of the folds' means: shape (P,)."""
+        return np.asarray((sums / self.sizes.sum(axis=0)).mean(axis=1))
+
+    def max_t(self, differences: Array, *, alpha: float) -> inference.MaxT:
+        """Tests of pairs of runs. differences: shape (K, P), scaled so that the mean over papers is the difference."""
+        return inference.max_t_tests(differences, alpha=alpha, permutations=MAX_T_PERMUTATIONS, seed=self.seed)
+
+    def p_over_chance(self, sums: Mapping[str, Array]) -> dict[str, float]:
+        """p of each run's difference from a random order, corrected for the number of runs as in `compare_runs`.
+
+        sums: by run, the sums of these differences.
+        """
+        if not sums:
+            return {}
+        differences = len(self.sizes) * np.stack([self.shares(of_run) for of_run in sums.values()])
+        return dict(zip(sums, self.max_t(differences, alpha=ALPHA).p_values.tolist(), strict=True))
+
+    def interval_beside_test(self, a: Array, b: Array, *, p_value: float, holds: bool) -> Interval | Undefined:
+        """Interval of the difference that contains 0 if, and only if, the test of this pair alone finds no difference.
+
+        a, b: the sums of two runs. p_value: of the test of this pair alone. holds: whether the difference does after
+        correction. An interval that would contain 0 against the test ends at the smallest difference that the same test
+        does not reject. With so few topics that the test can find nothing, the interval stays as it is.
+        """
+        interval = inference.interval_of_difference(a, b, self.sizes, self.reach, level=self.level, unit=self.unit)
+        alpha = round(1 - self.level, _FIGURES)
+        if isinstance(interval, Undefined) or 2.0 ** (1 - len(self.sizes)) > alpha:
+            return interval
+        contains, differs = interval.low <= 0 <= interval.high, p_value <= alpha or (holds and alpha >= ALPHA)
+        if contains != differs:
+            return interval
+        if not contains:
+            return replace(interval, low=min(interval.low, 0.0), high=max(interval.high, 0.0))
+        differences = len(self.sizes) * self.shares(a - b)
+        rejected, not_rejected = 0.0, float(differences.mean())
+        for _ in range(_HALVINGS):
+            middle = (rejected + not_rejected) / 2
+            (p,) = self.max_t(differences[None] - middle, alpha=alpha).p_values
+            rejected, not_rejected = (middle, not_rejected) if p <= alpha else (rejected, middle)
+        return replace(interval, low=not_rejected) if not_rejected > 0 else replace(interval, high=not_rejected)
+
+    def effect_interval(self, effect: Value, limits: Interval | Undefined, spread: float) -> Interval | Undefined:
+        """Interval of an effect that contains 0 if, and only if, that of the difference does.
+
+        spread: standard deviation of the topics' differences. An interval that would contain 0 although that of the
+        difference does not ends where that ends, in standard deviations.
+        """
+        if isinstance(effect, Undefined):
+            return effect
+        interval = inference.effect_interval(effect, len(self.sizes), level=self.level, unit=self.unit)
+        if isinstance(limits, Undefined):
+            return interval
+        low, high = interval.low, interval.high
+        if limits.low > 0 >= low:
+            low = limits.low / spread
+        elif limits.high < 0 <= high:
+            high = limits.high / spread
+        elif limits.low <= 0 <= limits.high:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return replace(interval, low=low, high=high)
+
+
+def compare_runs(
+    facet: str, sums: Mapping[str, Array], on: ComparedTopics, *, convention: str, measure: str
+) -> tuple[tuple[RunComparison, ...], Verdict]:
+    """Compare every pair of at least two runs, the better runs first, and give the verdict. sums: by run."""
+    share = {run: on.shares(of_run) for run, of_run in sums.items()}
     mean = {run: round(float(of_run.sum()), _FIGURES) for run, of_run in share.items()}
     order = sorted(sums, key=lambda run: (-mean[run], run))
     pairs = list(itertools.combinations(range(len(order)), 2))
-    topics, shares = len(sizes), np.stack([share[run] for run in order])
+    topics, shares = len(on.sizes), np.stack([share[run] for run in order])
     # Each paper's part of the difference; times their number, so that the mean over papers is the difference itself.
     differences = topics * np.stack([shares[a] - shares[b] for a, b in pairs])
-    p_values = randomisation_tests(differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=seed)
-    deciding = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
-    p_t = t_tests(differences)
+    p_values = inference.randomisation_tests(
+        differences, exact_up_to=EXACT_UP_TO, permutations=PERMUTATIONS, seed=on.seed
+    )
+    deciding = on.max_t(differences, alpha=ALPHA)
+    p_t = inference.t_tests(differences)
     spread = differences.std(axis=1, ddof=1) if topics > 1 else np.zeros(len(pairs))
-    p_tukey = tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=seed)
+    p_tukey = inference.tukey_tests(shares.T, pairs, permutations=TUKEY_PERMUTATIONS, seed=on.seed)
     comparisons = []
-    for row, ((a, b), p_value, p_holm) in enumerate(zip(pairs, p_values, holm(p_values.tolist()), strict=True)):
+    for row, ((a, b), p_value, p_holm) in enumerate(
+        zip(pairs, p_values, inference.holm(p_values.tolist()), strict=True)
+    ):
         holds = bool(deciding.p_values[row] <= ALPHA)
-        interval = interval_beside_test(
-            sums[order[a]],
-            sums[order[b]],
-            sizes,
-            reach=reach,
-            p_value=float(p_value),
-            holds=holds,
-            unit=unit,
-            level=level,
-            seed=seed,
-        )
+        interval = on.interval_beside_test(sums[order[a]], sums[order[b]], p_value=float(p_value), holds=holds)
         difference = mean[order[a]] - mean[order[b]]
-        effect = alike(unit) if np.isnan(p_t[row]) else float(difference / spread[row])
+        effect = alike(on.unit) if np.isnan(p_t[row]) else float(difference / spread[row])
         comparisons.append(
             RunComparison(
                 facet=facet,
@@ -187,12 +238,10 @@ def compare_runs(
                 p_value=float(p_value),
                 p_corrected=float(deciding.p_values[row]),
                 p_holm=p_holm,
-                p_t=alike(unit) if np.isnan(p_t[row]) else float(p_t[row]),
+                p_t=alike(on.unit) if np.isnan(p_t[row]) else float(p_t[row]),
                 p_tukey=float(p_tukey[row]),
                 effect=effect,
-                effect_interval=_effect_interval(
-                    effect, interval, topics, spread=float(spread[row]), level=level, unit=unit
-                ),
+                effect_interval=on.effect_interval(effect, interval, float(spread[row])),
                 holds=holds,
             )
         )
@@ -213,90 +262,14 @@ def compare_runs(
     return tuple(comparisons), verdict
 
 
-def interval_beside_test(
-    a: Array,
-    b: Array,
-    sizes: Array,
-    *,
-    reach: Reach | None,
-    p_value: float,
-    holds: bool,
-    unit: str,
-    level: float,
-    seed: int,
-) -> Interval | Undefined:
-    """Interval of the difference that contains 0 if, and only if, the test of this pair alone finds no difference.
-
-    a, b, sizes, reach: as in `compare_runs`. p_value: of the test of this pair alone. holds: whether the difference
-    does after correction. An interval that would contain 0 against the test ends at the smallest difference that the
-    same test does not reject. With so few topics that the test can find nothing, the interval stays as it is.
-    """
-    interval = interval_of_difference(a, b, sizes, reach, level=level, unit=unit)
-    alpha = round(1 - level, _FIGURES)
-    if isinstance(interval, Undefined) or 2.0 ** (1 - len(sizes)) > alpha:
-        return interval
-    contains, differs = interval.low <= 0 <= interval.high, p_value <= alpha or (holds and alpha >= ALPHA)
-    if contains != differs:
-        return interval
-    if not contains:
-        return replace(interval, low=min(interval.low, 0.0), high=max(interval.high, 0.0))
-    differences = len(sizes) * shares_of(a - b, sizes)
-    rejected, not_rejected = 0.0, float(differences.mean())
-    for _ in range(_HALVINGS):
-        middle = (rejected + not_rejected) / 2
-        tests = max_t_tests(differences[None] - middle, alpha=alpha, permutations=MAX_T_PERMUTATIONS, seed=seed)
-        rejected, not_rejected = (middle, not_rejected) if tests.p_values[0] <= alpha else (rejected, middle)
-    return replace(interval, low=not_rejected) if not_rejected > 0 else replace(interval, high=not_rejected)
-
-
-def shares_of(sums: Array, sizes: Array) -> Array:
-    """Part of each topic in the mean of the folds' means: shape (P,). sums, sizes: as in `compare_runs`."""
-    return np.asarray((sums / sizes.sum(axis=0)).mean(axis=1))
-
-
-def p_over_chance(sums: Mapping[str, Array], sizes: Array, *, seed: int) -> dict[str, float]:
-    """p of each run's difference from a random order, corrected for the number of runs as in `compare_runs`.
-
-    sums: by run, the sums of these differences over the queries of each topic in each fold, shape (P, S).
-    """
-    if not sums:
-        return {}
-    differences = len(sizes) * np.stack([shares_of(of_run, sizes) for of_run in sums.values()])
-    tests = max_t_tests(differences, alpha=ALPHA, permutations=MAX_T_PERMUTATIONS, seed=seed)
-    return dict(zip(sums, tests.p_values.tolist(), strict=True))
-
-
-def _effect_interval(
-    effect: Value, limits: Interval | Undefined, topics: int, *, spread: float, level: float, unit: str
-) -> Interval | Undefined:
-    """Interval of an effect that contains 0 if, and only if, that of the difference does.
-
-    spread: standard deviation of the topics' differences. An interval that would contain 0 although that of the
-    difference does not ends where that ends, in standard deviations.
-    """
-    if isinstance(effect, Undefined):
-        return effect
-    interval = effect_interval(effect, topics, level=level, unit=unit)
-    if isinstance(limits, Undefined):
-        return interval
-    low, high = interval.low, interval.high
-    if limits.low > 0 >= low:
-        low = limits.low / spread
-    elif limits.high < 0 <= high:
-        high = limits.high / spread
-    elif limits.low <= 0 <= limits.high:
-        low, high = min(low, 0.0), max(high, 0.0)
-    return replace(interval, low=low, high=high)
-
-
-def _detectable(differences: Array, deciding: MaxT) -> float | None:
+def _detectable(differences: Array, deciding: inference.MaxT) -> float | None:
     """Detectable difference by the noncentral t, at the critical value of the first step, with the median spread of the
     pairs.
     """
     if math.isinf(deciding.critical):
         return None
     spread = float(np.median(differences.std(axis=1, ddof=1)))
-    return least_effect(differences.shape[1], critical=deciding.critical) * spread
+    return inference.least_effect(differences.shape[1], critical=deciding.critical) * spread
 
 
 Values = Mapping[str, Mapping[str, float]]

@@ -16,17 +16,14 @@ from annot.base.stats.inference import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined, rounding
 from annot.measuring.evaluation.comparisons import (
     ALPHA,
+    ComparedTopics,
     RunComparison,
     RunsBeforeTopups,
     Verdict,
     compare_runs,
-    interval_beside_test,
-    p_over_chance,
-    shares_of,
 )
 from annot.measuring.evaluation.measures import (
     Evaluation,
-    GradedPools,
     MeasureSelection,
     QueryMeasures,
     SampleCost,
@@ -34,6 +31,7 @@ from annot.measuring.evaluation.measures import (
     ranked_by_any,
 )
 from annot.measuring.folds import test_folds
+from annot.measuring.sampled.estimates import GradedPools
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Averages over the queries of runs: by the test folds, over a development fold, or over all queries.
@@ -510,8 +508,7 @@ class _Figures:
             system: (self._sums(self.values, tags, average, measure), self._sums(self.chance, tags, average, measure))
             for system, tags in tags_on.items()
         }
-        reach = average.reach(self.best, measure)
-        lines = _beside_chance(lines, sums_and_chance, average, reach, level=self.level, seed=self.seed)
+        lines = _beside_chance(lines, sums_and_chance, self._topics(average, measure))
         return [*lines, self.line(CHANCE, [self.longest], average)]
 
     def comparisons(self, average: Average, measure: str) -> tuple[tuple[RunComparison, ...], Verdict]:
@@ -519,14 +516,14 @@ class _Figures:
         return compare_runs(
             average.facet,
             {system: self._sums(self.values, tags, average, measure) for system, tags in self.tags_on(average).items()},
-            average.sizes(),
-            reach=average.reach(self.best, measure),
-            unit=average.unit,
+            self._topics(average, measure),
             convention=self.selection.convention,
             measure=measure,
-            level=self.level,
-            seed=self.seed,
         )
+
+    def _topics(self, average: Average, measure: str) -> ComparedTopics:
+        reach = average.reach(self.best, measure)
+        return ComparedTopics(average.sizes(), reach, average.unit, self.level, self.seed)
 
     def _sums(self, values: Mapping[str, Values], tags: Sequence[str], average: Average, measure: str) -> Array:
         return average.sums(_means([values[tag] for tag in tags], average, measure))
@@ -538,37 +535,19 @@ def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, flo
 
 
 def _beside_chance(
-    lines: Sequence[RunMeasures],
-    sums_and_chance: Mapping[str, tuple[Array, Array]],
-    average: Average,
-    reach: Reach | None,
-    *,
-    level: float,
-    seed: int,
+    lines: Sequence[RunMeasures], sums_and_chance: Mapping[str, tuple[Array, Array]], topics: ComparedTopics
 ) -> list[RunMeasures]:
     """Add to each line its difference from a random order.
 
     sums_and_chance: by run, its sums and those of a random order, as `Average.sums` returns them.
     """
-    sizes = average.sizes()
     differences = {run: sums - chance for run, (sums, chance) in sums_and_chance.items()}
-    p_values = p_over_chance(differences, sizes, seed=seed)
-    alone = {run: p_over_chance({run: sums}, sizes, seed=seed)[run] for run, sums in differences.items()}
-    return [
-        replace(
-            line,
-            over_chance=interval_beside_test(
-                *sums_and_chance[line.run],
-                sizes,
-                reach=reach,
-                p_value=alone[line.run],
-                holds=p_values[line.run] <= ALPHA,
-                unit=average.unit,
-                level=level,
-                seed=seed,
-            ),
-            p_over_chance=p_values[line.run],
-            above_chance=p_values[line.run] <= ALPHA and float(shares_of(differences[line.run], sizes).sum()) > 0,
-        )
-        for line in lines
-    ]
+    p_values = topics.p_over_chance(differences)
+    results = []
+    for line in lines:
+        difference, p = differences[line.run], p_values[line.run]
+        (alone,) = topics.p_over_chance({line.run: difference}).values()
+        interval = topics.interval_beside_test(*sums_and_chance[line.run], p_value=alone, holds=p <= ALPHA)
+        above = p <= ALPHA and float(topics.shares(difference).sum()) > 0
+        results.append(replace(line, over_chance=interval, p_over_chance=p, above_chance=above))
+    return results

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -544,28 +544,35 @@ def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[s
     return first + tuple(other for other in conventions if any(knows(other, name) for name in left))
 
 
-def evaluate(
-    run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from: int, ties: str, measures: Sequence[str] = ()
-) -> Evaluation:
-    """Measure `run` in `convention` (a name in CONVENTIONS).
+def evaluate(run: Run, qrels: Iterable[Qrel], selection: MeasureSelection, *, ties: str) -> Evaluation:
+    """Measure `run` by the convention's own measures and those selected besides (`columns`). ties: one of TIES.
 
-    relevant_from: the smallest grade that counts as relevant in the binary measures. ties: one of TIES. measures: those
-    to compute besides the convention's own (`columns`).
     Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
     (as distances do: smaller is better there).
     """
-    check_name(convention, CONVENTIONS, what="convention")
+    check_name(selection.convention, CONVENTIONS, what="convention")
     graded = _by_query(qrels)
     check_run(run)
     lists = {query_id: run.get(query_id, ()) for query_id in graded}
-    selection = MeasureSelection(convention, columns(convention, measures), relevant_from)
+    selection = selection._replace(names=columns(selection.convention, selection.names))
     values = measured_by_query(lists, graded, selection, expect=ties == "expected")
-    queries = tuple(
-        _query_measures(query_id, values[query_id], lists[query_id], grades, relevant_from)
-        for query_id, grades in graded.items()
-    )
+    queries = []
+    for query_id, grades in graded.items():
+        docs = lists[query_id]
+        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in grades for doc in docs[:20]]
+        queries.append(
+            QueryMeasures(
+                query_id=query_id,
+                values=values[query_id],
+                submitted=len(docs),
+                relevant=sum(grade >= selection.relevant_from for grade in grades.values()),
+                unjudged=len(submitted - grades.keys()),
+                judged_at_20=sum(top) / len(top) if top else 0.0,
+                missing=tuple(sorted(grades.keys() - submitted)),
+            )
+        )
     return Evaluation(
-        queries=queries,
+        queries=tuple(queries),
         mean=_mean([query.values for query in queries]),
         not_submitted=tuple(query.query_id for query in queries if not query.submitted),
         without_relevant=tuple(query.query_id for query in queries if not query.relevant),
@@ -625,22 +632,6 @@ def check_run(run: Run) -> None:
             faults=faults,
             hint="multiply distances by -1, so that the best score is the highest",
         )
-
-
-def _query_measures(
-    query_id: str, values: Values, docs: Sequence[ScoredDoc], grades: Mapping[str, int], relevant_from: int
-) -> QueryMeasures:
-    top = [doc.doc_id in grades for doc in docs[:20]]
-    submitted = {doc.doc_id for doc in docs}
-    return QueryMeasures(
-        query_id=query_id,
-        values=values,
-        submitted=len(docs),
-        relevant=sum(grade >= relevant_from for grade in grades.values()),
-        unjudged=len(submitted - set(grades)),
-        judged_at_20=sum(top) / len(top) if top else 0.0,
-        missing=tuple(sorted(set(grades) - submitted)),
-    )
 
 
 def _mean(values: Sequence[Mapping[str, float]]) -> Values:
@@ -731,37 +722,6 @@ say (`benchmarks/sampled_predictions.py`).
 """
 
 
-class GradedPools(Protocol):
-    """Pools on which runs can be measured, however they were judged."""
-
-    @property
-    def whole(self) -> bool:
-        """True if every document of the pools was to be judged."""
-
-    @property
-    def query_ids(self) -> Collection[str]:
-        """Queries that are graded."""
-
-    @property
-    def highest(self) -> int:
-        """Highest grade of a judged document."""
-
-    def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
-        """Measures to show: those of the convention, and those of `wishes` that it knows."""
-
-    def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
-        """Measures of the run on these queries."""
-
-    def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
-        """Figures of a random order of the documents of each query, cut at the given lengths."""
-
-    def one_assessor(self, selection: MeasureSelection) -> dict[str, Values]:
-        """Measures of a ranking by one assessor's grades, by query; empty if they are not known."""
-
-    def best_order(self, selection: MeasureSelection) -> Evaluation | None:
-        """Measures of the best order of the documents of each query; None if they are not known."""
-
-
 @dataclass(frozen=True, slots=True)
 class JudgedWhole:
     """Pools in which every document was to be judged."""
@@ -772,37 +732,38 @@ class JudgedWhole:
 
     @property
     def whole(self) -> bool:
+        """True if every document of the pools was to be judged."""
         return True
 
     @property
     def query_ids(self) -> Collection[str]:
+        """Queries that are graded."""
         return {qrel.query_id for qrel in self.qrels}
 
     @property
     def highest(self) -> int:
+        """Highest grade of a judged document."""
         return max((qrel.relevance for qrel in self.qrels), default=0)
 
     def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
+        """Measures to show: those of the convention, and those of `wishes` that it knows."""
         return columns(convention, wishes)
 
     def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
+        """Measures of the run on these queries."""
         qrels = tuple(qrel for qrel in self.qrels if qrel.query_id in query_ids)
-        return evaluate(
-            run,
-            qrels,
-            convention=selection.convention,
-            relevant_from=selection.relevant_from,
-            ties=ties,
-            measures=selection.names,
-        )
+        return evaluate(run, qrels, selection, ties=ties)
 
     def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
+        """Figures of a random order of the documents of each query, cut at the given lengths."""
         return random_orders(documents, cuts, nested(self.qrels), selection)
 
     def one_assessor(self, selection: MeasureSelection) -> dict[str, Values]:
+        """Measures of a ranking by one assessor's grades, by query."""
         return single_assessor_ceiling(self.judgements, self.qrels, selection)
 
     def best_order(self, selection: MeasureSelection) -> Evaluation:
+        """Measures of the best order of the documents of each query."""
         documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
         best = {query_id: ranked(of_query) for query_id, of_query in documents.items()}
         return self.measured(best, self.query_ids, selection, ties="order")

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Protocol
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -33,11 +32,6 @@ from annot.measuring.evaluation.measures import CONVENTIONS, knows
 DECIMALS = 2
 """Decimals of the percentages that the papers print."""
 _ROUNDING = 1e-7
-
-
-class _OfQuery(Protocol):
-    @property
-    def query_id(self) -> str: ...
 
 
 class PublishedTable(BaseModel):
@@ -134,15 +128,16 @@ def beside(published: PublishedTable, lines: Iterable[RunMeasures]) -> tuple[Com
     return comparisons
 
 
-def same_collection(published: PublishedTable, queries: Sequence[Query], pairs_of: Iterable[_OfQuery]) -> bool | None:
+def same_collection(published: PublishedTable, queries: Sequence[Query], judged: Iterable[str]) -> bool | None:
     """Check that queries and numbers of judged pairs are the paper's on every facet that both have.
 
-    pairs_of: the judged pairs, or those of which a sample was judged. Returns None if the table names no queries.
+    judged: the query of each judged pair, or of each of which a sample was judged. Returns None if the table names no
+    queries.
     """
     if not published.queries:
         return None
     facets = {query.query_id: query.facet for query in queries}
-    pairs = Counter(facets[pair.query_id] for pair in pairs_of)
+    pairs = Counter(facets[query_id] for query_id in judged)
     topics = grouped((query.facet, query.topic_id) for query in queries)
     shared = topics.keys() & published.queries.keys()
     return bool(shared) and all(

@@ -13,31 +13,11 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Judgement, grouped
 from annot.base.records import counted as counting
+from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.inference import (
-    MOST_UNITS,
-    POWER,
-    clusters_of,
-    critical_t,
-    generator,
-    least_effect,
-    plural,
-    units_needed,
-)
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison, Verdict
-from annot.measuring.forecast.hours import (
-    HOUR,
-    Rules,
-    Speed,
-    cost_of,
-    kept_times,
-    predicted,
-    settling_draws,
-    settling_of,
-    settling_value,
-    speed_of,
-)
+from annot.measuring.forecast import hours
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Redrawing of a pilot as one that might as well have been.
@@ -196,11 +176,11 @@ def topic_set_size(
     method = f"chi-square, with {freedom} degrees of freedom"
 
     def shown(by: float) -> float:
-        return by * least_effect(topics, critical=critical_t(topics, alpha=alpha))
+        return by * inference.least_effect(topics, critical=inference.critical_t(topics, alpha=alpha))
 
-    numbers = [units_needed(difference / by, alpha=alpha, fewest=FEWEST_PAPERS) for by in (spread, low, high)]
+    numbers = [inference.units_needed(difference / by, alpha=alpha, fewest=FEWEST_PAPERS) for by in (spread, low, high)]
     if None in numbers:
-        most = Undefined(f"more than {MOST_UNITS:,} may be needed")
+        most = Undefined(f"more than {inference.MOST_UNITS:,} may be needed")
         needed = Estimate(most, most)
     else:
         typical, fewest, most_needed = (float(number or 0) for number in numbers)
@@ -215,7 +195,7 @@ def topic_set_size(
         pairs=verdict.pairs,
         pilot_topics=verdict.papers,
         topics=topics,
-        power=POWER,
+        power=inference.POWER,
         spread=Estimate(spread, Interval(low, high, level, method)),
         shown=least,
         difference=difference,
@@ -291,17 +271,6 @@ class Together:
     """Coefficient and interval of such tables; `interval` also takes the paper of each query by number."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """Figures of each simulated study; nan if it has none."""
-
-    hours: Array
-    disputed: Array
-    """Disputed pairs."""
-    values: Array
-    widths: Array
-
-
 @rounding
 def simulate_design(
     design: Design,
@@ -311,7 +280,7 @@ def simulate_design(
     settled: Iterable[Judgement],
     dispute_seconds: float | None,
     simulations: int,
-    rules: Rules,
+    rules: hours.Rules,
     topics: Mapping[str, str] | None = None,
 ) -> DesignForecast:
     """Forecast hours, cost and the width of the agreement's interval of a design, from a pilot.
@@ -336,7 +305,7 @@ def simulate_design(
     judgements = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor = grouped((judgement.assessor, judgement) for judgement in counting(pilot))
     labour = labour_of(by_assessor, fence=rules.fence)
-    drawn = _simulated(design, judgements, labour, together, topics, simulations, rules)
+    drawn = _SimulatedStudies(design, judgements, labour, together, topics, simulations, rules)
     timed = () if isinstance(labour, Undefined) else labour.query_ids
     judged = () if isinstance(together, Undefined) else together.query_ids
     few_timed, few_judged = _too_few(timed, topics, " with times"), _too_few(judged, topics, "")
@@ -345,21 +314,21 @@ def simulate_design(
     judging = _estimate(expected, few_timed, drawn.hours, level)
     if isinstance(together, Undefined):
         disputed = settling = Estimate(together, together)
-        hours, priced = judging, JUDGING_ALONE
+        total_hours, priced = judging, JUDGING_ALONE
     else:
         share = float(_shares(together.tables)[:, together.disputed].sum(axis=1).mean())
         disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
-        rate = settling_of(settled, seconds=dispute_seconds, fence=rules.fence, topics=topics)
+        rate = hours.settling_of(settled, seconds=dispute_seconds, fence=rules.fence, topics=topics)
         # Where the pilot has no dispute none is expected, and no time is needed.
-        settled_hours = settling_value(rate, share * pairs)
-        draws = settling_draws(rate, drawn.disputed, rules)
+        settled_hours = hours.settling_value(rate, share * pairs)
+        draws = hours.settling_draws(rate, drawn.disputed, rules)
         settling = _estimate(settled_hours, few_judged, draws, level)
-        hours, priced = judging, JUDGING_ALONE
+        total_hours, priced = judging, JUDGING_ALONE
         if not isinstance(settled_hours, Undefined):
             priced = ALL
             if not isinstance(expected, Undefined):
                 total = draws if isinstance(draws, Undefined) else drawn.hours + draws
-                hours = _estimate(expected + settled_hours, few_timed or few_judged, total, level)
+                total_hours = _estimate(expected + settled_hours, few_timed or few_judged, total, level)
     coefficient, width = _agreement_expected(design, together, few_judged, drawn, level)
     return DesignForecast(
         design=design,
@@ -367,10 +336,10 @@ def simulate_design(
         judgements=judgements,
         hours_judging=judging,
         hours_adjudicating=settling,
-        hours=hours,
+        hours=total_hours,
         priced=priced,
         hours_per_assessor=expected if isinstance(expected, Undefined) else expected / design.assessors,
-        cost=cost_of(hours, rules),
+        cost=hours.cost_of(total_hours, rules),
         disputed=disputed,
         coefficient=coefficient,
         width=width,
@@ -387,60 +356,58 @@ def pool_size(*, methods: int, per_method: int, cited: int) -> int:
     return methods * per_method + cited
 
 
-def _simulated(
-    design: Design,
-    judgements: int,
-    labour: Labour | Undefined,
-    together: Together | Undefined,
-    topics: Mapping[str, str] | None,
-    simulations: int,
-    rules: Rules,
-) -> _Drawn:
-    """Simulate hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which is
-    slow.
-    """
-    n = max(rules.draws, simulations)
-    agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
-    hours, disputed = np.full(n, np.nan), np.zeros(n)
-    values, widths = np.full(agreeing, np.nan), np.full(agreeing, np.nan)
-    of_judged, of_timed = (
-        papers_by_number(() if isinstance(source, Undefined) else source.query_ids, topics)
-        for source in (together, labour)
-    )
-    learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
-    same_queries = (
-        isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
-    )
-    for number in range(n):
-        rng = generator(rules.seed, "design", str(number))
-        redrawing = like = None
-        if isinstance(together, Together) and learnt is not None:
-            redrawing = redrawn(of_judged, rng)
-            like, papers = redrawing.picked(design.queries, rng)
-            chances = np.maximum(redrawing.future(*learnt), 0.0)
-            chances /= chances.sum(axis=1, keepdims=True)
-            study = rng.multinomial(design.pool_size, chances[like])
-            disputed[number] = study[:, together.disputed].sum()
-            if number < agreeing:
-                values[number], widths[number] = _agreement(together, study, papers)
-        if isinstance(labour, Labour):
-            # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
-            if redrawing is None or like is None or not same_queries:
-                redrawing = redrawn(of_timed, rng)
-                like, _ = redrawing.picked(design.queries, rng)
-            hours[number] = labour.simulated(judgements, redrawing, like, design.assessors, rng)
-    return _Drawn(hours, disputed, values, widths)
+class _SimulatedStudies:
+    """Figures of each simulated study; nan if it has none."""
 
-
-def _agreement(together: Together, study: Integers, papers: Integers) -> tuple[float, float]:
-    value, interval = together.coefficient(study), together.interval(study, papers)
-    if isinstance(value, Undefined) or isinstance(interval, Undefined):
-        return math.nan, math.nan
-    return value, interval.high - interval.low
+    def __init__(
+        self,
+        design: Design,
+        judgements: int,
+        labour: Labour | Undefined,
+        together: Together | Undefined,
+        topics: Mapping[str, str] | None,
+        simulations: int,
+        rules: hours.Rules,
+    ) -> None:
+        """Simulate hours and disputes of `rules.draws` studies or more, and agreement in `simulations` of them, which
+        is slow.
+        """
+        n = max(rules.draws, simulations)
+        agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
+        self.hours, self.disputed = np.full(n, np.nan), np.zeros(n)
+        self.values, self.widths = np.full((2, agreeing), np.nan)
+        of_judged, of_timed = (
+            papers_by_number(() if isinstance(source, Undefined) else source.query_ids, topics)
+            for source in (together, labour)
+        )
+        learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
+        same_queries = (
+            isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
+        )
+        for number in range(n):
+            rng = inference.generator(rules.seed, "design", str(number))
+            redrawing = like = None
+            if isinstance(together, Together) and learnt is not None:
+                redrawing = redrawn(of_judged, rng)
+                like, papers = redrawing.picked(design.queries, rng)
+                chances = np.maximum(redrawing.future(*learnt), 0.0)
+                chances /= chances.sum(axis=1, keepdims=True)
+                study = rng.multinomial(design.pool_size, chances[like])
+                self.disputed[number] = study[:, together.disputed].sum()
+                if number < agreeing:
+                    value, interval = together.coefficient(study), together.interval(study, papers)
+                    if isinstance(value, float) and isinstance(interval, Interval):
+                        self.values[number], self.widths[number] = value, interval.high - interval.low
+            if isinstance(labour, Labour):
+                # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
+                if redrawing is None or like is None or not same_queries:
+                    redrawing = redrawn(of_timed, rng)
+                    like, _ = redrawing.picked(design.queries, rng)
+                self.hours[number] = labour.simulated(judgements, redrawing, like, design.assessors, rng)
 
 
 def _agreement_expected(
-    design: Design, together: Together | Undefined, few: Undefined | None, drawn: _Drawn, level: float
+    design: Design, together: Together | Undefined, few: Undefined | None, drawn: _SimulatedStudies, level: float
 ) -> tuple[Estimate, Estimate]:
     """Coefficient, and width of its interval."""
     if design.per_pair == 1:
@@ -463,11 +430,13 @@ def _shares(tables: Integers) -> Array:
 
 
 def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, suffix: str) -> Undefined | None:
-    units = clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
+    units = inference.clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
     if not units.n or units.n >= MIN_UNITS:
         return None
-    pilot = f"{units.n} {units.unit if units.n == 1 else plural(units.unit)}{suffix}"
-    return Undefined(f"a pilot of {pilot} does not show how {plural(units.unit)} differ; {MIN_UNITS} are needed")
+    pilot = f"{units.n} {units.unit if units.n == 1 else inference.plural(units.unit)}{suffix}"
+    return Undefined(
+        f"a pilot of {pilot} does not show how {inference.plural(units.unit)} differ; {MIN_UNITS} are needed"
+    )
 
 
 def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:
@@ -484,7 +453,7 @@ def _future_interval(draws: Array, level: float) -> Interval | Undefined:
         return Undefined(
             f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
         )
-    return predicted(defined, level, method="weibull")
+    return hours.predicted(defined, level, method="weibull")
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,14 +468,14 @@ class Labour:
 
     def expected(self, judgements: int) -> float:
         """Hours for so many judgements, shared evenly."""
-        return judgements * float(self.by_person.mean() * self.by_query.mean()) / HOUR
+        return judgements * float(self.by_person.mean() * self.by_query.mean()) / hours.HOUR
 
     def simulated(
         self, judgements: int, redrawn: PilotRedraw, like: Integers, people: int, rng: np.random.Generator
     ) -> float:
         """Hours of one study with queries like those of the pilot (`like`) as it is `redrawn`."""
         queries = np.exp(redrawn.future(np.log(self.by_query), 1.0))[like]
-        return judgements * float(queries.mean() * self._team(people, rng).mean()) / HOUR
+        return judgements * float(queries.mean() * self._team(people, rng).mean()) / hours.HOUR
 
     def _team(self, people: int, rng: np.random.Generator) -> Array:
         """Speeds of a team: some of the pilot's people, or all and others who differ from them as they do from each
@@ -525,12 +494,12 @@ def labour_of(by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float) -
 
     A query's time is relative to its own assessors', so that a query that slow people judged is no slow query.
     """
-    speed = speed_of(by_assessor, fence=fence)
-    if not isinstance(speed, Speed):
+    speed = hours.speed_of(by_assessor, fence=fence)
+    if not isinstance(speed, hours.Speed):
         return speed
     relative = grouped(
         (query_id, seconds / speed.means[name])
-        for name, times in kept_times(by_assessor, fence=fence).items()
+        for name, times in hours.kept_times(by_assessor, fence=fence).items()
         for query_id, seconds in times
     )
     query_ids = tuple(sorted(relative))

@@ -41,19 +41,31 @@ FARTHEST = 2.0
 """Longest way that an intercept moves in one step."""
 
 
-@dataclass(frozen=True)
 class FilledIn:
     """Whole pools: the grades that are known, and the chances of each grade for every other pair."""
 
-    known: Grades
-    missing: Mapping[str, list[str]]
-    """Documents without a grade, by query."""
-    at_least: Mapping[str, Array]
-    """Probability that each of them has a grade or a higher one, by query: shape (n, G), a column for each grade from
-    1.
-    """
-    relevant_from: int
-    seed: int
+    def __init__(self, judged: JudgedQueries, measured: MeasuredDesign) -> None:
+        """Learn the chances from the pairs that are judged."""
+        self.known, self.relevant_from, self.seed = judged.grades, measured.relevant_from, measured.seed
+        names = sorted(self.known)
+        self.missing = {name: sorted(judged.features[name].keys() - self.known[name].keys()) for name in names}
+        """Documents without a grade, by query."""
+        self.at_least: dict[str, Array] = {}
+        """Probability that each of them has a grade or a higher one, by query: shape (n, G), a column for each grade
+        from 1.
+        """
+        if not self.incomplete:
+            return
+        pairs = [(row, name, doc_id) for row, name in enumerate(names) for doc_id in sorted(judged.features[name])]
+        query = np.array([row for row, _, _ in pairs])
+        known = np.array([doc_id in self.known[name] for _, name, doc_id in pairs])
+        grade = np.array([self.known[name].get(doc_id, 0) for _, name, doc_id in pairs])
+        weights = np.array([1 / judged.drawn_with[name][doc_id] for _, name, doc_id in pairs])
+        x = np.array([judged.features[name][doc_id] for _, name, doc_id in pairs], dtype=np.float64)
+        scale = range(1, measured.highest + 1)
+        chances = np.stack([_chances(x, grade >= least, weights, query, known) for least in scale], axis=1)
+        falling = np.minimum.accumulate(chances, axis=1)
+        self.at_least |= {name: falling[(query == row) & ~known] for row, name in enumerate(names)}
 
     @property
     def incomplete(self) -> bool:
@@ -74,35 +86,6 @@ class FilledIn:
                     grades[row] = (rng.random() * at_least[row, least - 1] < at_least[row]).sum()
                 pools[name] |= dict(zip(missing, grades.tolist(), strict=True))
         return {name: dict(sorted(grades.items())) for name, grades in pools.items()}
-
-
-def filled_in(
-    known: Grades,
-    features: Features,
-    drawn_with: Mapping[str, Mapping[str, float]],
-    *,
-    highest: int,
-    relevant_from: int,
-    seed: int,
-) -> FilledIn:
-    """Fill in the pools of `features`.
-
-    known: the grades. drawn_with: the probability of each pair to be known.
-    """
-    names = sorted(known)
-    missing = {name: sorted(features[name].keys() - known[name].keys()) for name in names}
-    if not any(missing.values()):
-        return FilledIn(known, missing, {}, relevant_from, seed)
-    pairs = [(row, name, doc_id) for row, name in enumerate(names) for doc_id in sorted(features[name])]
-    query = np.array([row for row, _, _ in pairs])
-    judged = np.array([doc_id in known[name] for _, name, doc_id in pairs])
-    grade = np.array([known[name].get(doc_id, 0) for _, name, doc_id in pairs])
-    weights = np.array([1 / drawn_with[name][doc_id] for _, name, doc_id in pairs])
-    x = np.array([features[name][doc_id] for _, name, doc_id in pairs], dtype=np.float64)
-    chances = np.stack([_chances(x, grade >= least, weights, query, judged) for least in range(1, highest + 1)], axis=1)
-    falling = np.minimum.accumulate(chances, axis=1)
-    at_least = {name: falling[(query == row) & ~judged] for row, name in enumerate(names)}
-    return FilledIn(known, missing, at_least, relevant_from, seed)
 
 
 def _chances(x: Array, reached: Mask, weights: Array, query: Integers, judged: Mask) -> Array:
@@ -249,14 +232,7 @@ def certainty(
     filled in again for each draw.
     """
     names = tuple(sorted(judged.grades))
-    filled = filled_in(
-        judged.grades,
-        judged.features,
-        judged.drawn_with,
-        highest=measured.highest,
-        relevant_from=measured.relevant_from,
-        seed=measured.seed,
-    )
+    filled = FilledIn(judged, measured)
     first = filled.grades(0)
     pools = _judged_whole(first, measured)
     lists = {name: Lists.of(judged.lists[name], pools[name]) for name in names}
@@ -303,21 +279,17 @@ def half_width(deviation: float, topics: int, level: float) -> Value:
     return float(stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
 
 
-class _Scatter(NamedTuple):
+class _Scatter:
     """Scatter of S runs between U topics: means over redraws of the covariance of their means."""
 
-    products: Array
-    """Shape (U, S, S)."""
-    means: Array
-    """Shape (R, U, S): distance by which each topic moves the mean of each redraw."""
-
-    @classmethod
-    def of(cls, values: Array, paper: Integers) -> _Scatter:
-        """Build from values, shape (R, Q, S), and the topic of each query by number, shape (Q,)."""
+    def __init__(self, values: Array, paper: Integers) -> None:
+        """Scatter of values, shape (R, Q, S). paper: shape (Q,), the topic of each query by number."""
         off = (values - values.mean(axis=1, keepdims=True)) / values.shape[1]
         members = (paper[:, None] == np.arange(paper.max() + 1)).astype(np.float64)
-        means = np.einsum("rqs,qu->rus", off, members)
-        return cls(np.einsum("rus,rut->ust", means, means) / len(means), means)
+        self.means = np.einsum("rqs,qu->rus", off, members)
+        """Shape (R, U, S): distance by which each topic moves the mean of each redraw."""
+        self.products = np.einsum("rus,rut->ust", self.means, self.means) / len(self.means)
+        """Shape (U, S, S)."""
 
     def covariances(self, weights: Array) -> Array:
         """Covariances, shape (B, S, S). weights: shape (B, U), number of times that each topic is drawn."""
@@ -332,7 +304,7 @@ def _certainty_of_redraws(estimates: Array, true: Array, paper: Integers, measur
     units, runs = int(paper.max()) + 1, true.shape[2]
     rng = generator(measured.seed, "topics drawn again")
     weights = np.concatenate([np.ones((1, units)), rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES)])
-    of_estimates, of_true = (_Scatter.of(values, paper).covariances(weights) for values in (estimates, true))
+    of_estimates, of_true = (_Scatter(values, paper).covariances(weights) for values in (estimates, true))
     level = _wider(_variances(of_estimates), _variances(of_true), units)
     first, second = np.triu_indices(runs, k=1)
     between = Estimate(ONE_RUN, ONE_RUN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,16 +13,8 @@ import numpy.typing as npt
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
 from annot.base.stats.values import Estimate, Undefined, Value
-from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, count, tables_between
-from annot.measuring.agreement.estimates import (
-    NOTHING,
-    AgreementOfGradings,
-    PooledCounts,
-    QueryRatings,
-    binarise,
-    ends_of,
-    pooled_between,
-)
+from annot.measuring.agreement import estimates
+from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE
 from annot.measuring.agreement.tables import TOGETHER
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -59,15 +51,7 @@ class OpinionAgreement:
     facet: str
     binarised_at: int | None
     """Grade from which pairs count as 1, or None for all grades."""
-    between: AgreementOfGradings
-
-
-class _Ratings(NamedTuple):
-    """Grades on one query, shape (M, N), nan if there is none, and the weights of the pairs, shape (N,)."""
-
-    query_id: str
-    ratings: Array
-    weights: Array
+    between: estimates.AgreementOfGradings
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +66,7 @@ class Scale:
 
 
 def agreements(
-    queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], scale: Scale
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale
 ) -> tuple[OpinionAgreement, ...]:
     """Compute all rows.
 
@@ -104,14 +88,14 @@ def agreements(
 
 
 def behind_people(
-    queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], scale: Scale, name: str = COMPARED_BY
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale, name: str = COMPARED_BY
 ) -> Estimate:
     """Lead of the opinion's agreement with the assessors of a pair over theirs with each other; below 0 if it is worse.
 
     On the pairs with two assessors and an opinion. The interval is the jackknife's over whole topics.
     """
     rows = _rows(queries, opinion)
-    model, people = (_pooled(rows[whom], scale.grades, scale.topics) for whom in (EACH, PEOPLE))
+    model, people = (estimates.pooled_pairs(rows[whom], scale.grades, scale.topics) for whom in (EACH, PEOPLE))
     if model is None or people is None:
         nothing = Undefined(NOT_JUDGED_TWICE)
         return Estimate(nothing, nothing)
@@ -121,13 +105,13 @@ def behind_people(
             return Estimate(value, value)
     lead = float(values[0]) - float(values[1])  # type: ignore[arg-type]
     without = model.left_out(name, scale.grades) - people.left_out(name, scale.grades)
-    most = 2 * ends_of(name)[1]
+    most = 2 * estimates.ends_of(name)[1]
     return Estimate(
         lead, jackknife_interval(lead, without, level=scale.level, least=-most, most=most, unit=model.clusters.unit)
     )
 
 
-def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> AgreementOfGradings:
+def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> estimates.AgreementOfGradings:
     """Agreement of the repeats of an opinion. repeats: the readable grades of each pair; one alone does not count."""
     by_query: dict[str, list[Sequence[int]]] = {}
     for (query_id, _), grades in sorted(repeats.items()):
@@ -139,7 +123,7 @@ def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> Agreemen
         matrix = np.full((most, len(repeats_of_query)), np.nan)
         for column, grades in enumerate(repeats_of_query):
             matrix[: len(grades), column] = grades
-        ratings.append(_Ratings(query_id, matrix, np.ones(len(repeats_of_query))))
+        ratings.append(estimates.RatedPairs(query_id, matrix, np.ones(len(repeats_of_query))))
     return _between(ratings, scale, None)
 
 
@@ -157,58 +141,49 @@ def confusion(
     return tuple(tuple(row) for row in counts.tolist())
 
 
-def _rows(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, list[_Ratings]]:
+def _rows(
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]
+) -> dict[str, list[estimates.RatedPairs]]:
     """Grades behind each row of the table, by query. The rows of a matrix are the two or more who are compared."""
     assessors = sorted({name for query in queries for name in query.assessors})
-    rows: dict[str, list[_Ratings]] = {name: [] for name in (FINAL, *assessors, EACH, PEOPLE)}
+    rows: dict[str, list[estimates.RatedPairs]] = {name: [] for name in (FINAL, *assessors, EACH, PEOPLE)}
     for query in queries:
         opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids], dtype=float)
         weights = np.ones(len(opinions)) if query.weights is None else query.weights
         has_opinion = ~np.isnan(opinions)
         for whom, grades in [(FINAL, query.final), *zip(query.assessors, query.ratings, strict=True)]:
             both = has_opinion & ~np.isnan(grades)
-            rows[whom].append(_Ratings(query.query_id, np.stack([grades, opinions])[:, both], weights[both]))
+            rows[whom].append(
+                estimates.RatedPairs(query.query_id, np.stack([grades, opinions])[:, both], weights[both])
+            )
         shared = has_opinion & ((~np.isnan(query.ratings)).sum(axis=0) >= 2)
         people = np.full((len(assessors), int(shared.sum())), np.nan)
         people[[assessors.index(name) for name in query.assessors]] = query.ratings[:, shared]
-        rows[PEOPLE].append(_Ratings(query.query_id, people, weights[shared]))
+        rows[PEOPLE].append(estimates.RatedPairs(query.query_id, people, weights[shared]))
         twos = np.concatenate([np.stack([grades, opinions])[:, shared] for grades in query.ratings], axis=1)
         both = ~np.isnan(twos[0])
-        rows[EACH].append(_Ratings(query.query_id, twos[:, both], np.tile(weights[shared], len(query.ratings))[both]))
+        rows[EACH].append(
+            estimates.RatedPairs(query.query_id, twos[:, both], np.tile(weights[shared], len(query.ratings))[both])
+        )
     return {whom: [ratings for ratings in by_query if ratings.ratings.shape[1]] for whom, by_query in rows.items()}
 
 
-def _between(rows: Sequence[_Ratings], scale: Scale, binarised_at: int | None) -> AgreementOfGradings:
+def _between(
+    rows: Sequence[estimates.RatedPairs], scale: Scale, binarised_at: int | None
+) -> estimates.AgreementOfGradings:
     names = ON_TWO if binarised_at is not None or len(scale.grades) == 2 else ON_ALL_GRADES
     grades: Sequence[int] = scale.grades
     if binarised_at is not None:
-        rows = [row._replace(ratings=binarise(row.ratings, at=binarised_at)) for row in rows]
+        rows = [row._replace(ratings=estimates.binarise(row.ratings, at=binarised_at)) for row in rows]
         grades = (0, 1)
-    pooled = _pooled(rows, grades, scale.topics)
-    if pooled is None:
-        return AgreementOfGradings(0, 0, dict.fromkeys(names, Estimate(NOTHING, NOTHING)))
-    figures = {name: pooled.estimate(name, grades, level=scale.level) for name in names}
-    return AgreementOfGradings(sum(row.ratings.shape[1] for row in rows), len(rows), figures)
+    return estimates.agreement_of_pairs(rows, grades, level=scale.level, coefficients=names, topics=scale.topics)
 
 
-def _pooled(rows: Sequence[_Ratings], grades: Sequence[int], topics: Mapping[str, str] | None) -> PooledCounts | None:
-    """Joint counts of these queries; None if there are no queries."""
-    if not rows:
-        return None
-    met, tables = zip(*(tables_between(row.ratings, grades, row.weights) for row in rows), strict=True)
-    return pooled_between(
-        [count(row.ratings, grades, row.weights) for row in rows],
-        met,
-        tables,
-        topics=None if topics is None else [topics[row.query_id] for row in rows],
-    )
-
-
-def rank_correlation(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
+def rank_correlation(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
     """Spearman's rho of the opinion with the final grades, over all pairs."""
-    pooled = _pooled(_rows(queries, opinion)[FINAL], scale.grades, scale.topics)
+    pooled = estimates.pooled_pairs(_rows(queries, opinion)[FINAL], scale.grades, scale.topics)
     if pooled is None:
-        return Estimate(NOTHING, NOTHING)
+        return Estimate(estimates.NOTHING, estimates.NOTHING)
     return pooled.estimate("spearman_rho", scale.grades, level=scale.level)
 
 
@@ -226,8 +201,7 @@ def rank_correlation(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int
 # share of people it wins against; at 0.5 or more it may replace one.
 #
 # The paper's t test assumes that pairs are independent. Pairs of one topic are not, so here whole topics are the
-# units of chance (`standing_in`). `plain` is the published test, for comparison. In a sampled study each pair counts
-# 1 / pi.
+# units of chance. In a sampled study each pair counts 1 / pi.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -293,7 +267,7 @@ class _Compared(NamedTuple):
 
 
 def standing_in(
-    queries: Sequence[QueryRatings],
+    queries: Sequence[estimates.QueryRatings],
     opinion: Mapping[Pair, int],
     *,
     epsilon: float,
@@ -302,74 +276,51 @@ def standing_in(
 ) -> StandingIn:
     """Run the test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
 
-    topics: the topic of each query; None takes the queries as independent.
+    topics: the topic of each query; None takes the queries as independent. If each pair is a query of its own, and
+    there are no weights, this is the published test.
     """
-
-    def p_of(person: _Compared) -> tuple[float, int] | Undefined:
-        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
-        if clusters.n < FEWEST_QUERIES:
-            return Undefined(f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more")
-        mean = _mean(person.behind, person.weights)
-        parts = clusters.summed(person.weights * (person.behind - mean)) / person.weights.sum()
-        variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
-        return _below(mean - epsilon, variance, clusters.n), clusters.n
-
-    return _tested(queries, opinion, p_of, epsilon=epsilon, level=level)
-
-
-def plain(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int], *, epsilon: float, level: float) -> StandingIn:
-    """Run the test as published: pairs are taken as independent, and all count the same."""
-
-    def p_of(person: _Compared) -> tuple[float, int]:
-        n = len(person.behind)
-        return _below(float(person.behind.mean()) - epsilon, float(person.behind.var(ddof=1)) / n, n), n
-
-    return _tested(queries, opinion, p_of, epsilon=epsilon, level=level)
-
-
-def _tested(
-    queries: Sequence[QueryRatings],
-    opinion: Mapping[Pair, int],
-    p_of: Callable[[_Compared], tuple[float, int] | Undefined],
-    *,
-    epsilon: float,
-    level: float,
-) -> StandingIn:
     compared = _compared(queries, opinion)
     if not compared:
         return StandingIn(epsilon, (), {}, ALONE, ALONE)
     left_out: dict[str, str] = {}
-    tested: dict[str, tuple[float, int]] = {}
+    behind_of: dict[str, float] = {}
+    units_of: dict[str, int] = {}
+    p_values: list[float] = []
     for assessor, person in compared.items():
-        n = len(person.behind)
-        few = Undefined(f"{n} pairs shared with others, expected {FEWEST_PAIRS} or more")
-        result = p_of(person) if n >= FEWEST_PAIRS else few
-        if isinstance(result, Undefined):
-            left_out[assessor] = result.reason
+        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
+        if len(person.behind) < FEWEST_PAIRS:
+            left_out[assessor] = f"{len(person.behind)} pairs shared with others, expected {FEWEST_PAIRS} or more"
+        elif clusters.n < FEWEST_QUERIES:
+            left_out[assessor] = f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more"
         else:
-            tested[assessor] = result
-    if not tested:
+            behind_of[assessor], units_of[assessor] = _mean(person.behind, person.weights), clusters.n
+            off = person.weights * (person.behind - behind_of[assessor])
+            parts = clusters.summed(off) / person.weights.sum()
+            variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
+            p_values.append(_below(behind_of[assessor] - epsilon, variance, clusters.n))
+    if not p_values:
         why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
         return StandingIn(epsilon, (), left_out, why, why)
-    corrected = benjamini_yekutieli([p for p, _ in tested.values()])
     against = tuple(
         AgainstOne(
             assessor=assessor,
             n_pairs=len(compared[assessor].behind),
-            n_units=n,
-            behind=_mean(compared[assessor].behind, compared[assessor].weights),
+            n_units=units_of[assessor],
+            behind=behind,
             model_as_near=_mean(compared[assessor].as_near.astype(np.float64), compared[assessor].weights),
             p=p,
             wins=corrected_p <= 1 - level + 1e-12,
         )
-        for (assessor, (p, n)), corrected_p in zip(tested.items(), corrected, strict=True)
+        for (assessor, behind), p, corrected_p in zip(
+            behind_of.items(), p_values, benjamini_yekutieli(p_values), strict=True
+        )
     )
     omega = float(np.mean([person.wins for person in against]))
     rho = float(np.mean([person.model_as_near for person in against]))
     return StandingIn(epsilon, against, left_out, omega, rho)
 
 
-def _compared(queries: Sequence[QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
+def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
     """Pairs by person that another person judged too and on which the model has an opinion."""
     by_assessor: dict[str, list[_Compared]] = {}
     for query in queries:

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.inference import (
     POWER,
     least_effect,
@@ -181,77 +181,56 @@ def favour(
         return Undefined("there are no runs" if not runs else "there is one run, and none to compare it with")
     if not pairs:
         return Undefined("no pair has both a final grade and an opinion")
-    ranked = RankedPairs.of(pairs, runs, rule, topics=topics)
+    ranked = RankedPairs(pairs, runs, rule, topics=topics)
     return ranked.favour(np.array([pair.opinion for pair in pairs], dtype=np.float64), rule)
 
 
-@dataclass(frozen=True, slots=True)
 class RankedPairs:
     """Pairs with their places in the runs: Q queries, N pairs, R runs."""
 
-    tags: tuple[str, ...]
-    topics: tuple[str, ...]
-    """Topic of each query."""
-    query: Integers
-    """Shape (N,)."""
-    final: Array
-    weights: Array
-    length: Array
-    """Logarithm of the length, shape (N,)."""
-    fused: Array
-    """Sum over the runs, shape (N,)."""
-    own: Array
-    """Part of each run in that sum, shape (R, N)."""
-    same: Integers
-    """Number of each pair's query and final grade, shape (N,)."""
-    discount: Array
-    """Discount at the pair's rank, shape (R, N); 0 beyond the cut and if the run does not have it."""
-    submitted: Mask
-    """Shape (R, N)."""
-    cut: Integers
-    """Number of ranks of each run that count, shape (R, Q)."""
-
-    @staticmethod
-    def of(
+    def __init__(
+        self,
         pairs: Sequence[OpinedPair],
         runs: Mapping[str, Mapping[str, Sequence[str]]],
         rule: FavourRule,
         *,
         topics: Mapping[str, str] | None,
-    ) -> RankedPairs:
+    ) -> None:
         """Place the pairs in the runs; the opinions in `pairs` are not used."""
         names = sorted({pair.query_id for pair in pairs})
         row_of = {query_id: position for position, query_id in enumerate(names)}
-        rows = [(row_of[pair.query_id], pair.doc_id) for pair in pairs]
-        discount, scores = np.zeros((2, len(runs), len(pairs)))
-        submitted = np.zeros((len(runs), len(pairs)), dtype=np.bool_)
-        cut = np.zeros((len(runs), len(names)), dtype=np.int64)
+        self.tags = tuple(runs)
+        self.topics = tuple(topics[query_id] if topics else query_id for query_id in names)
+        """Topic of each query."""
+        self.query = np.array([row_of[pair.query_id] for pair in pairs], dtype=np.int64)
+        """Shape (N,)."""
+        self.final = np.array([pair.final for pair in pairs], dtype=np.float64)
+        self.weights = np.array([pair.weight for pair in pairs], dtype=np.float64)
+        self.length = np.log1p(np.array([pair.length for pair in pairs], dtype=np.float64))
+        """Logarithm of the length, shape (N,)."""
+        self.same: Integers = np.unique(self.query * (self.final.max() + 1) + self.final, return_inverse=True)[1]
+        """Number of each pair's query and final grade, shape (N,)."""
+        self.discount, self.own = np.zeros((2, len(runs), len(pairs)))
+        """Discount at the pair's rank, shape (R, N), 0 beyond the cut and if the run does not have it; part of each run
+        in `fused`, shape (R, N).
+        """
+        self.submitted = np.zeros((len(runs), len(pairs)), dtype=np.bool_)
+        """Shape (R, N)."""
+        self.cut = np.zeros((len(runs), len(names)), dtype=np.int64)
+        """Number of ranks of each run that count, shape (R, Q)."""
         for row, run in enumerate(runs.values()):
             lists = [run.get(query_id, ()) for query_id in names]
-            cut[row] = [rule.family.cut(len(docs), rule.k) for docs in lists]
+            self.cut[row] = [rule.family.cut(len(docs), rule.k) for docs in lists]
             ranks = [{doc_id: position for position, doc_id in enumerate(docs)} for docs in lists]
-            discounts = [rule.family.discount(max(1, n)) for n in cut[row]]
-            for position, (query, doc_id) in enumerate(rows):
-                rank = ranks[query].get(doc_id)
+            discounts = [rule.family.discount(max(1, n)) for n in self.cut[row]]
+            for position, (query, pair) in enumerate(zip(self.query.tolist(), pairs, strict=True)):
+                rank = ranks[query].get(pair.doc_id)
                 if rank is not None:
-                    submitted[row, position], scores[row, position] = True, 1 / (FUSED_AT + rank + 1)
-                    discount[row, position] = discounts[query][rank] if rank < cut[row, query] else 0.0
-        final = np.array([pair.final for pair in pairs], dtype=np.int64)
-        query_of = np.array([query for query, _ in rows], dtype=np.int64)
-        return RankedPairs(
-            tags=tuple(runs),
-            topics=tuple(names if topics is None else [topics[query_id] for query_id in names]),
-            query=query_of,
-            final=final.astype(np.float64),
-            weights=np.array([pair.weight for pair in pairs], dtype=np.float64),
-            length=np.log1p(np.array([pair.length for pair in pairs], dtype=np.float64)),
-            fused=scores.sum(axis=0),
-            own=scores,
-            same=np.unique(query_of * (int(final.max()) + 1) + final, return_inverse=True)[1],
-            discount=discount,
-            submitted=submitted,
-            cut=cut,
-        )
+                    self.submitted[row, position], self.own[row, position] = True, 1 / (FUSED_AT + rank + 1)
+                    if rank < self.cut[row, query]:
+                        self.discount[row, position] = discounts[query][rank]
+        self.fused = self.own.sum(axis=0)
+        """Sum over the runs, shape (N,)."""
 
     def favour(self, opinion: Array, rule: FavourRule) -> Favour | Undefined:
         """Test for favour with these opinions, shape (N,)."""

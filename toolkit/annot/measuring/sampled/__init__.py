@@ -8,7 +8,7 @@ The draw is `annot.pools.pooling`. From there to an evaluation:
     known = {query_id: features(ranks_on_record(pool), fused, methods=..., cited=...)}
     predictions = predicted(judged, known, topics, highest=3)        # None is f = 0
     pools = pools_of(pi, judged, predictions, highest=3)
-    found = estimates(runs, pools, convention=..., relevant_from=..., ties=..., measures=...)
+    found = estimates(runs, pools, MeasureSelection(convention, measures, relevant_from), ties=...)
     found[tag].evaluation                                                     # as `measures.evaluate` gives it
     counts_of(pools[query_id]).number(2, level=0.95)                          # relevant documents of a pool
 

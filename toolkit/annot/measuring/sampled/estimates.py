@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from statistics import fmean, median
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -19,26 +18,7 @@ from annot.base.names import check_name, counted, verb
 from annot.base.records import ScoredDoc, as_trec_eval
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.evaluation.measures import (
-    CONVENTIONS,
-    JUDGED_AT,
-    MEASURES,
-    Cut,
-    Documents,
-    EstimatedMeasures,
-    Evaluation,
-    Family,
-    MeasureSelection,
-    OpinionEffect,
-    Run,
-    SampleCost,
-    Values,
-    check_run,
-    drawn_orders,
-    family_of,
-    knows,
-    ties_of,
-)
+from annot.measuring.evaluation import measures
 from annot.measuring.sampled.grades import (
     KINDS,
     LinearValues,
@@ -131,7 +111,7 @@ class Lists:
         lists.__dict__.update(_submitted=self._submitted, _signs=self._signs)
         return lists
 
-    def measured(self, family: Family, k: int, *, relevant_from: int) -> Estimates:
+    def measured(self, family: measures.Family, k: int, *, relevant_from: int) -> Estimates:
         """Measure a family of the KINDS. k, relevant_from: as in `annot.measuring.evaluation`."""
         weight = self.grades.weights[family.kind]
         lists = self if weight == 1 else self.under(self.grades.weighed(weight))
@@ -150,7 +130,7 @@ class Lists:
             ratio = ratio._replace(values=np.clip(ratio.values, least, most))
         return ratio
 
-    def _parts(self, family: Family, k: int, relevant_from: int) -> tuple[_Moving, _Moving]:
+    def _parts(self, family: measures.Family, k: int, relevant_from: int) -> tuple[_Moving, _Moving]:
         """Numerator and denominator of a measure."""
         hits = self.grades.relevant(relevant_from)
         if family.kind == "NDCG":
@@ -190,7 +170,7 @@ class Lists:
         half = signs(len(self.grades.uncertain))
         return np.concatenate([half, -half])
 
-    def _weights(self, family: Family | None, cuts: Integers) -> Array:
+    def _weights(self, family: measures.Family | None, cuts: Integers) -> Array:
         """Mean weight of each document over the ranks that it may have, shape (S, n)."""
         longest = int(max(cuts.max(initial=0), 1))
         weight = np.ones(longest) if family is None else family.discount(longest)
@@ -210,7 +190,7 @@ class Lists:
             weights @ scored.found,
         )
 
-    def _members(self, family: Family) -> tuple[Array, Integers]:
+    def _members(self, family: measures.Family) -> tuple[Array, Integers]:
         """Sets of documents whose grades make the ideal and the number of relevant ones, and the set of each list."""
         if family.of_submitted:
             return self._submitted
@@ -221,11 +201,11 @@ class Lists:
         sets, set_of = np.unique(self.first > 0, axis=0, return_inverse=True)
         return sets.astype(np.float64), set_of.reshape(-1)
 
-    def _number(self, family: Family, hits: LinearValues) -> _Moving:
+    def _number(self, family: measures.Family, hits: LinearValues) -> _Moving:
         sets, set_of = self._members(family)
         return _Moving(*(part[set_of] for part in self._linear(hits, sets)))
 
-    def _ideal(self, family: Family, k: int, cuts: Integers) -> _Moving:
+    def _ideal(self, family: measures.Family, k: int, cuts: Integers) -> _Moving:
         """DCG of the best order, from the number of documents with each grade or a higher one: each gains 1."""
         sets, set_of = self._members(family)
         if not family.of_submitted:
@@ -275,7 +255,7 @@ class Lists:
             moves[row] = np.concatenate([curved + straight, curved - straight])
         return _Moving(value, moves, np.zeros(len(value)))
 
-    def _ratio(self, family: Family, top: _Moving, divisor: _Moving, hold: float) -> Estimates:
+    def _ratio(self, family: measures.Family, top: _Moving, divisor: _Moving, hold: float) -> Estimates:
         """Ratio of `top` and `divisor`, from 0 to 1. If all pairs are certain, 0 over 0 is 0.
 
         hold: how much of the least that there can be holds up the replicates, from 0 to 1. With predictions these may
@@ -357,14 +337,10 @@ OTHERS = "ir_measures counts judged documents only, and there is no estimator fo
 class SampledEvaluation:
     """Estimates of one run in one convention."""
 
-    evaluation: Evaluation
+    evaluation: measures.Evaluation
     """Evaluation in the form of one on completely judged pools. `relevant` is rounded. `unjudged` and `judged_at_20`
     are about the pool, which includes the pairs that were not drawn. A query has no relevant document if no drawn one
     is relevant.
-    """
-    outside: dict[str, tuple[str, ...]]
-    """Queries, by measure, whose estimate cannot be the true value by the grades that are known. It stays in the mean
-    and is not shown.
     """
     floored: dict[str, tuple[str, ...]]
     """Queries, by measure, whose ideal or number of relevant documents was estimated below the least it can be."""
@@ -425,10 +401,10 @@ def columns(convention: str, wishes: Sequence[str] = ()) -> tuple[str, ...]:
 
     Raises InputError with a reason for each measure in `wishes` that has no estimator.
     """
-    check_name(convention, CONVENTIONS, what="convention")
+    check_name(convention, measures.CONVENTIONS, what="convention")
     faults = []
-    for name in (name for name in wishes if knows(convention, name) and not has_estimator(convention, name)):
-        family = family_of(convention, name)
+    for name in (name for name in wishes if measures.knows(convention, name) and not has_estimator(convention, name)):
+        family = measures.family_of(convention, name)
         faults.append(f"{name}: {WITHOUT_ESTIMATOR[family[0].kind] if family else OTHERS}")
     if faults:
         raise InputError(
@@ -436,115 +412,94 @@ def columns(convention: str, wishes: Sequence[str] = ()) -> tuple[str, ...]:
             faults=faults,
             hint="measures that can: P@k, R@k, NDCG, AP",
         )
-    shown = (name for name in MEASURES[convention] if has_estimator(convention, name))
-    return tuple(dict.fromkeys((*shown, *(name for name in wishes if knows(convention, name)))))
+    shown = (name for name in measures.MEASURES[convention] if has_estimator(convention, name))
+    return tuple(dict.fromkeys((*shown, *(name for name in wishes if measures.knows(convention, name)))))
 
 
 def estimates(
-    runs: Mapping[str, Run],
+    runs: Mapping[str, measures.Run],
     pools: Mapping[str, PoolGrades],
+    selection: measures.MeasureSelection,
     *,
-    convention: str,
-    relevant_from: int,
     ties: str,
-    measures: Sequence[str] = (),
 ) -> dict[str, SampledEvaluation]:
     """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `measures.evaluate`.
 
     Raises InputError as that does, and for measures without an estimator.
     """
-    names = columns(convention, measures)
+    selection = selection._replace(names=columns(selection.convention, selection.names))
     for run in runs.values():
-        check_run(run)
+        measures.check_run(run)
     values: dict[tuple[str, str], Estimates] = {}
     for query_id, pool in pools.items():
-        lists = Lists.of([groups_of(run.get(query_id, ()), convention, ties) for run in runs.values()], pool)
-        values |= {(query_id, name): _measured(lists, convention, name, relevant_from) for name in names}
-    return {
-        tag: _sampled_evaluation(row, run, pools, values, relevant_from) for row, (tag, run) in enumerate(runs.items())
-    }
+        groups = [groups_of(run.get(query_id, ()), selection.convention, ties) for run in runs.values()]
+        lists = Lists.of(groups, pool)
+        values |= {(query_id, name): _measured(lists, selection, name) for name in selection.names}
+    return {tag: _sampled_evaluation(row, run, pools, values, selection) for row, (tag, run) in enumerate(runs.items())}
 
 
 def has_estimator(convention: str, name: str) -> bool:
     """True if there is an estimator of the measure."""
-    family = family_of(convention, name)
-    return JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in KINDS)
+    family = measures.family_of(convention, name)
+    return measures.JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in KINDS)
 
 
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
     """Documents of a list for `Lists`, those that tie together."""
     if ties == "expected":
-        return [tuple(doc.doc_id for doc in group) for group in ties_of(docs, convention)]
+        return [tuple(doc.doc_id for doc in group) for group in measures.ties_of(docs, convention)]
     return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
 
 
-def _measured(lists: Lists, convention: str, name: str, relevant_from: int) -> Estimates:
-    if match := JUDGED_AT.fullmatch(name):
+def _measured(lists: Lists, selection: measures.MeasureSelection, name: str) -> Estimates:
+    if match := measures.JUDGED_AT.fullmatch(name):
         share = lists.in_pool(int(match[1]))
         nothing = np.zeros(len(share), dtype=np.bool_)
         return Estimates(share, np.zeros((len(share), 1)), nothing, nothing)
-    member = family_of(convention, name)
+    member = measures.family_of(selection.convention, name)
     assert member is not None, name
-    return lists.measured(*member, relevant_from=relevant_from)
+    return lists.measured(*member, relevant_from=selection.relevant_from)
 
 
 def _sampled_evaluation(
     row: int,
-    run: Run,
+    run: measures.Run,
     pools: Mapping[str, PoolGrades],
     values: Mapping[tuple[str, str], Estimates],
-    relevant_from: int,
+    selection: measures.MeasureSelection,
 ) -> SampledEvaluation:
-    value_of = {key: float(estimates_of_query.values[row]) for key, estimates_of_query in values.items()}
-    names = dict.fromkeys(name for _, name in value_of)
-    queries = tuple(
-        _query(
-            query_id,
-            run.get(query_id, ()),
-            pool,
-            {name: value_of[query_id, name] for name in names},
-            tuple(name for name in names if values[query_id, name].impossible[row]),
-            relevant_from,
+    names, relevant_from = selection.names, selection.relevant_from
+    queries = []
+    for query_id, pool in pools.items():
+        docs, counts = run.get(query_id, ()), counts_of(pool)
+        submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
+        top = [doc.doc_id in pooled for doc in docs[:20]]
+        queries.append(
+            measures.EstimatedMeasures(
+                query_id=query_id,
+                values={name: float(values[query_id, name].values[row]) for name in names},
+                submitted=len(docs),
+                relevant=round(float(counts.possible(counts.estimated)[relevant_from - 1])),
+                unjudged=len(submitted - pooled),
+                judged_at_20=sum(top) / len(top) if top else 0.0,
+                missing=tuple(sorted(pooled - submitted)),
+                impossible=tuple(name for name in names if values[query_id, name].impossible[row]),
+            )
         )
-        for query_id, pool in pools.items()
-    )
     return SampledEvaluation(
-        evaluation=Evaluation(
-            queries=queries,
+        evaluation=measures.Evaluation(
+            queries=tuple(queries),
             mean={
                 name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
                 for name in names
+                if queries
             },
             not_submitted=tuple(query.query_id for query in queries if not query.submitted),
             without_relevant=tuple(
                 query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
             ),
         ),
-        outside={name: tuple(key for key in pools if values[key, name].impossible[row]) for name in names},
         floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in names},
-    )
-
-
-def _query(
-    query_id: str,
-    docs: Sequence[ScoredDoc],
-    pool: PoolGrades,
-    values: dict[str, float],
-    impossible: tuple[str, ...],
-    relevant_from: int,
-) -> EstimatedMeasures:
-    counts = counts_of(pool)
-    submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
-    top = [doc.doc_id in pooled for doc in docs[:20]]
-    return EstimatedMeasures(
-        query_id=query_id,
-        values=values,
-        submitted=len(docs),
-        relevant=round(float(counts.possible(counts.estimated)[relevant_from - 1])),
-        unjudged=len(submitted - pooled),
-        judged_at_20=sum(top) / len(top) if top else 0.0,
-        missing=tuple(sorted(pooled - submitted)),
-        impossible=impossible,
     )
 
 
@@ -584,7 +539,7 @@ class SampledGradings:
         doc_ids: the N documents. Raises InputError for a measure without an estimator.
         """
         columns(convention, (measure,))
-        member = family_of(convention, measure)
+        member = measures.family_of(convention, measure)
         assert member is not None, (measure, WITHOUT_ESTIMATOR)
         groups = [groups_of(ranking, convention, "order") for ranking in rankings]
         lists: Lists | None = None
@@ -627,29 +582,33 @@ class SampledPools:
     def columns(self, convention: str, wishes: tuple[str, ...]) -> tuple[str, ...]:
         return columns(convention, wishes)
 
-    def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
-        return _estimated({"": run}, self.of(query_ids), selection, ties=ties)[""]
+    def measured(
+        self, run: measures.Run, query_ids: Collection[str], selection: measures.MeasureSelection, *, ties: str
+    ) -> measures.Evaluation:
+        return estimates({"": run}, self.of(query_ids), selection, ties=ties)[""].evaluation
 
-    def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
+    def chance(
+        self, documents: measures.Documents, cuts: Collection[measures.Cut], selection: measures.MeasureSelection
+    ) -> dict[measures.Cut, measures.Values]:
         """Figures of a random order: all documents tie; if it is cut, some orders are drawn."""
-        values: dict[Cut, Values] = {}
+        values: dict[measures.Cut, measures.Values] = {}
         for query_id, length in {*cuts}:
             doc_ids = sorted(documents.get(query_id, ()))
             lists = [[ScoredDoc(doc_id, 0.0) for doc_id in doc_ids]]
             if length < len(doc_ids):
-                orders = drawn_orders(query_id, doc_ids, length)
+                orders = measures.drawn_orders(query_id, doc_ids, length)
                 lists = [[ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)] for order in orders]
             runs = {str(number): {query_id: docs} for number, docs in enumerate(lists)}
-            evaluations = _estimated(runs, self.of([query_id]), selection, ties="expected").values()
-            means = [evaluation.mean for evaluation in evaluations]
+            evaluations = estimates(runs, self.of([query_id]), selection, ties="expected").values()
+            means = [sampled.evaluation.mean for sampled in evaluations]
             values[query_id, length] = {name: fmean(mean[name] for mean in means) for name in selection.names}
         return values
 
-    def one_assessor(self, selection: MeasureSelection) -> dict[str, Values]:
+    def one_assessor(self, selection: measures.MeasureSelection) -> dict[str, measures.Values]:
         """Values of one assessor: none, because no assessor graded the whole pool."""
         return {}
 
-    def best_order(self, selection: MeasureSelection) -> None:
+    def best_order(self, selection: measures.MeasureSelection) -> None:
         """Best order: None, because not all of the relevant documents are known."""
 
     def of(self, query_ids: Collection[str]) -> dict[str, PoolGrades]:
@@ -657,18 +616,8 @@ class SampledPools:
         return {query_id: pool for query_id, pool in self.pools.items() if query_id in query_ids}
 
 
-def _estimated(
-    runs: Mapping[str, Run], pools: Mapping[str, PoolGrades], selection: MeasureSelection, *, ties: str
-) -> dict[str, Evaluation]:
-    evaluations = estimates(
-        runs,
-        pools,
-        convention=selection.convention,
-        relevant_from=selection.relevant_from,
-        ties=ties,
-        measures=selection.names,
-    )
-    return {tag: sampled.evaluation for tag, sampled in evaluations.items()}
+GradedPools = measures.JudgedWhole | SampledPools
+"""Pools on which runs can be measured, however they were judged."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -689,51 +638,7 @@ def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float 
     return float((off**2).sum()) * len(names) / (len(names) - 1) if len(names) > 1 else None
 
 
-def by_opinion(
-    name: str,
-    model: str,
-    joint: Mapping[str, SampledEvaluation],
-    alone: Mapping[str, SampledEvaluation],
-    measure: str,
-    topics: Mapping[str, str],
-    *,
-    pairs: int,
-    other_texts: int,
-) -> OpinionEffect:
-    """Effect of an opinion on the intervals.
-
-    joint, alone: by run, with the opinion and with the rankings alone. pairs: that it helps to predict;
-    other_texts: those of them that are judged on another version of a text than the model read.
-    """
-    both = [_values(values, measure) for values in (joint, alone)]
-    levels = [tuple(scatter(values[tag], topics) for values in both) for tag in joint]
-    differences = [
-        tuple(scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both)
-        for a, b in combinations(joint, 2)
-    ]
-    return OpinionEffect(
-        name=name,
-        model=model,
-        pairs=pairs,
-        difference=_wider_by(differences),
-        level=_wider_by(levels),
-        other_texts=other_texts,
-        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
-    )
-
-
-def _wider_by(variances: Iterable[tuple[float | None, ...]]) -> float | None:
-    ratios = [math.sqrt(joint / alone) - 1 for joint, alone in variances if joint is not None and alone]
-    return median(ratios) if ratios else None
-
-
-def _values(runs: Mapping[str, SampledEvaluation], measure: str) -> dict[str, dict[str, float]]:
-    return {
-        tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()
-    }
-
-
-def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
+def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
     """Notes that a reader of figures from a sample needs. shown: the measures in the tables."""
     yield (
         f"{cost.drawn:,} of the {cost.pairs:,} pairs of the pools were judged, drawn with known probabilities; all "
@@ -777,7 +682,7 @@ def notes_of(cost: SampleCost, measure: str, shown: Collection[str] = ()) -> Ite
             "by the estimated number of relevant documents; in two collections judged to a third it was off by up to "
             "0.04"
         )
-    if judged := sorted(name for name in shown if JUDGED_AT.fullmatch(name)):
+    if judged := sorted(name for name in shown if measures.JUDGED_AT.fullmatch(name)):
         yield f"{' and '.join(judged)}: the share of the first documents that are in a pool, whether drawn or not"
 
 
@@ -788,7 +693,7 @@ def _percent(wider: Estimate) -> str:
     return f"{100 * wider.value:.0f}%{span}"
 
 
-def _of_opinion(opinion: OpinionEffect, pairs: int, measure: str) -> Iterator[str]:
+def _of_opinion(opinion: measures.OpinionEffect, pairs: int, measure: str) -> Iterator[str]:
     yield opinion.told
     if not opinion.pairs:
         return

@@ -32,7 +32,7 @@ from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections import opinions
 from annot.publishing.report.sections.agreement import figure_of, summaries_of
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import sentence, sentences, without
+from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource
 from annot.store.papers import corpus_sha256, paper_ids
@@ -332,7 +332,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             pool=_pool(study, measured.origins),
             judging=judging_facts(study, missing=agreement.missing),
             agreement=[{**figure, "value": str(figure["value"])} for figure in figures],
-            agreement_without=without(figure["value"] for figure in figures),
+            agreement_without=missing_figures(figure["value"] for figure in figures),
             agreement_best=agreement.best,
             agreement_too_thin=agreement.too_thin,
             interval_level=settings.agreement.level,
@@ -356,7 +356,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
             sampled=sampled_of(measured),
             untrue=notices_by_place(measured.findings),
             opinions=tuple(
-                (opinion.standing, text) for opinion, text in zip(reported, opinions.told(reported), strict=True)
+                (opinion.standing, text)
+                for opinion, text in zip(reported, opinions.paragraphs_of(reported), strict=True)
             ),
             early_trials=tuple(
                 opinion.standing

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any, Literal, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from annot.base.names import counted
 from annot.base.records import Assessor, grouped
@@ -19,6 +19,7 @@ from annot.judging.exchange.servers import studio_folders
 from annot.judging.opinions.asking import KEY_VARIABLE
 from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
+from annot.store.database import parse_url, password_of
 from annot.store.papers import paper_ids
 from annot.study.outcome import Outcome
 from annot.study.provenance import ANSWERS_FILE
@@ -56,7 +57,7 @@ class Leak(NamedTuple):
 
 
 def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Collection[str]) -> tuple[Leak, ...]:
-    """Everything in `files` that must not be published, by path and line.
+    """Parts of `files` that must not be published, by path and line.
 
     Looked for: each secret; and by their patterns e-mail addresses, tokens and keys, passwords in URLs, Label Studio's
     field names and addresses. Upper and lower case, accents written in two ways and wide letters are the same. Each
@@ -332,7 +333,7 @@ def secrets_of(
     addresses = {text for text in accounts if "@" in text}
     names = {name for text in accounts | local.names if (name := _name(text))}
     keys = (environ.get(name, "") for name in ("LABEL_STUDIO_API_KEY", KEY_VARIABLE))
-    tokens = {*keys, _database_password(study.ws.database_url), *local.tokens}
+    tokens = {*keys, password_of(parse_url(study.ws.database_url)) or "", *local.tokens}
     servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
     public = {bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
     values: dict[Kind, set[str]] = {
@@ -404,13 +405,6 @@ def bare(text: str) -> str:
     """Text without case, accents, digits and the characters between words."""
     plain = _folded(text)
     return plain if "@" in text else " ".join(words_of(plain)) or plain
-
-
-def _database_password(url: str) -> str:
-    try:
-        return unquote(urlsplit(url).password or "")
-    except ValueError:
-        return ""
 
 
 # ----------------------------------------------------------------------------------------------------------------------

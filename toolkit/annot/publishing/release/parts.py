@@ -201,7 +201,7 @@ class SampleInWords:
 
 
 def sampled_of(study: Study) -> SampleInWords | None:
-    """None if all pairs of the pools were to be judged."""
+    """Facts of the sample; None if all pairs of the pools were to be judged."""
     if study.sample_cost is None:
         return None
     off = list(_plainly_off(study))

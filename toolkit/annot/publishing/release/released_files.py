@@ -305,7 +305,7 @@ def write_folder(root: Path, folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """Everything in the folder by its relative path; an empty folder in it counts as a file that is not ours."""
+    """Files in the folder by relative path; an empty folder in it counts as a file of someone else."""
     if not folder.is_dir():
         return {}
     contents = {}

@@ -1,4 +1,4 @@
-"""The one way to print a number: with as many digits as its interval bears, or with those that were published.
+"""Numbers as they are printed: with as many digits as the interval justifies, or with the published ones.
 
 Rule of the digits: the half width of the interval, in its first three digits, decides. From 100 to 354 it shows two
 digits, from 355 to 999 one; the figure and both ends are printed to the same place (Particle Data Group 2022, Review of
@@ -215,11 +215,9 @@ def parts(cell: object, *, precise: bool) -> tuple[str, str]:
     return cell.parts(precise=precise) if isinstance(cell, Number) else (text(cell, precise=precise), "")
 
 
-def estimate(estimate_or_none: Estimate, kind: Quantity) -> str:
+def estimate(figure: Estimate, kind: Quantity) -> str:
     """`12 [10, 15]`, or the reason why there is none. Reasons for a missing interval are below all figures, once."""
-    if isinstance(estimate_or_none.value, Undefined):
-        return f"unknown: {estimate_or_none.value.reason}"
-    return str(Number(estimate_or_none.value, kind, estimate_or_none.interval))
+    return f"unknown: {figure.value.reason}" if isinstance(figure.value, Undefined) else str(measured(figure, kind))
 
 
 def date(finish: Finish) -> str:

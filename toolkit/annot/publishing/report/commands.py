@@ -1,6 +1,6 @@
-"""The tables that commands print, with their columns. A template takes them as `tables.NAME`.
+"""Tables that commands print, with their columns. A template takes them as `tables.NAME`.
 
-What a step alone makes has its columns beside it, in the step.
+A table that only one step makes is declared in that step.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annot.publishing.report.cells import SECONDS, Number, coefficient, measured
-from annot.publishing.report.tables import Column, Columns, Row, each
+from annot.publishing.report.tables import Column, Columns, Row, columns_for
 
 if TYPE_CHECKING:
     from annot.base.records import Draw, Pool, PoolEntry
@@ -219,7 +219,7 @@ def _agreed(
         rests_on = (("queries", comparison.n_queries), ("pairs", comparison.n_pairs))
         return replace(measured(comparison.figures[name], coefficient(name)), rests_on=rests_on)
 
-    return each(names, cell, lambda name: "" if name in unprinted else AGREED[name])
+    return columns_for(names, cell, lambda name: "" if name in unprinted else AGREED[name])
 
 
 TRAINING: Columns[TrainedAssessor] = Columns(

@@ -1,6 +1,6 @@
 """Drawings: as SVG text, the same bytes for the same numbers, and as figures of matplotlib for a notebook.
 
-Lines and letters take the colour of the page they stand on. Colours of kinds are the Okabe-Ito palette (Okabe and Ito
+Lines and letters take the colour of the page. Colours of kinds are the Okabe-Ito palette (Okabe and Ito
 2008, Color Universal Design), told apart with every kind of colour vision; grades are shades of one colour, light to
 dark, for a print in grey.
 """
@@ -57,7 +57,8 @@ class Drawing:
 
     paint: Callable[[Any, Surface], None]
     height: float
-    narrow_height: float
+    narrow_height: float | None = None
+    """Height on a phone; a little more than on a page if none is given."""
 
     @cached_property
     def wide(self) -> str:
@@ -67,7 +68,8 @@ class Drawing:
     @cached_property
     def narrow(self) -> str:
         """SVG for a phone."""
-        return _svg(NARROW, self.narrow_height, lambda figure: self.paint(figure, Surface(True)))
+        height = self.height + 0.4 if self.narrow_height is None else self.narrow_height
+        return _svg(NARROW, height, lambda figure: self.paint(figure, Surface(True)))
 
     def figure(self) -> PlainFigure:
         """The same in black on white, as a figure of matplotlib."""
@@ -151,7 +153,7 @@ def before_and_after(
             axes.set_ylabel(unit)
         _legend(figure, panels[0], columns=2)
 
-    return _drawn(2.7, paint, narrow=1.7 * len(points) + 0.4)
+    return Drawing(paint, 2.7, 1.7 * len(points) + 0.4)
 
 
 def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str], unit: str) -> Drawing:
@@ -173,7 +175,7 @@ def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str]
         axes.set_ylabel(unit)
         _legend(figure, axes, columns=2 if on.narrow else 4)
 
-    return _drawn(2.7, paint, narrow=3.0)
+    return Drawing(paint, 2.7, 3.0)
 
 
 def runs(
@@ -211,7 +213,7 @@ def runs(
         figure.legend(*joined, loc="outside lower center", ncols=2 if on.narrow else 3)
 
     height = ROW * len(values) + (2.0 if holds else 1.0)
-    return _drawn(height, paint, narrow=2 * height - 0.6 if holds else height)
+    return Drawing(paint, height, 2 * height - 0.6 if holds else height)
 
 
 def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
@@ -222,7 +224,7 @@ def forest(values: Mapping[str, Number], *, unit: str) -> Drawing:
         axes.axvline(0, color=on.ink, linewidth=0.9, linestyle=DASHED, zorder=0)
         _dots(axes, values, unit, on)
 
-    return _drawn(ROW * len(values) + 0.7, paint)
+    return Drawing(paint, ROW * len(values) + 0.7)
 
 
 def ranges(
@@ -257,7 +259,7 @@ def ranges(
         axes.grid(axis="x", color=on.soft, linewidth=0.5)
         _legend(figure, axes, columns=1 if on.narrow else 4)
 
-    return _drawn(ROW * len(rows) + 1.0, paint, narrow=ROW * len(rows) + 1.6)
+    return Drawing(paint, ROW * len(rows) + 1.0, ROW * len(rows) + 1.6)
 
 
 def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str], unit: str) -> Drawing:
@@ -281,7 +283,7 @@ def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str]
         axes.set_ylim(len(rows) - 0.4, -0.6)
         _legend(figure, axes, columns=2 if on.narrow else 4)
 
-    return _drawn(ROW * len(rows) + 1.2, paint)
+    return Drawing(paint, ROW * len(rows) + 1.2)
 
 
 def learning_curve(losses: Mapping[str, Sequence[tuple[int, float]]], *, unit: str) -> Drawing:
@@ -296,7 +298,7 @@ def learning_curve(losses: Mapping[str, Sequence[tuple[int, float]]], *, unit: s
         axes.set_ylabel(unit)
         _legend(figure, axes, columns=len(losses))
 
-    return _drawn(2.4, paint)
+    return Drawing(paint, 2.4)
 
 
 def _dots(axes: Any, values: Mapping[str, Number], unit: str, on: Surface) -> None:
@@ -321,10 +323,6 @@ def _legend(figure: Any, axes: Any, *, columns: int) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-
-
-def _drawn(height: float, paint: Callable[[Any, Surface], None], *, narrow: float | None = None) -> Drawing:
-    return Drawing(paint, height, height + 0.4 if narrow is None else narrow)
 
 
 def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:

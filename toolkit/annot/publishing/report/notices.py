@@ -73,14 +73,14 @@ def notices_by_place(findings: Sequence[StateFinding]) -> dict[str, tuple[str, .
     return {place: sentences for place, sentences in sentences_at.items() if sentences}
 
 
-def tell_untrue(ws: Workspace, states: States, place: str, *, tell: Callable[[str], None]) -> None:
+def report_untrue(ws: Workspace, states: States, place: str, *, tell: Callable[[str], None]) -> None:
     """Report the untrue parts of a command's output. states: of the study that it read."""
     rests_on = RESTS_ON[place]
     for notice in notices(remembered_findings(ws, states, on=rests_on), rests_on):
         tell(notice)
 
 
-def unknown(findings: Iterable[StateFinding], rests_on: Collection[str]) -> str:
-    """Sentence in place of a verdict whose foundation is untrue; empty if it all holds."""
+def untrue_verdict(findings: Iterable[StateFinding], rests_on: Collection[str]) -> str:
+    """Sentence in place of a verdict that rests on something untrue; empty if nothing is."""
     says = [finding.state.says for finding in findings if finding.state.refused and finding.state.untrue & {*rests_on}]
     return sentence("states.verdict", says=says) if says else ""

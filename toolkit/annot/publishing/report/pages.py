@@ -17,7 +17,7 @@ from annot.publishing.report.cells import parts, text
 from annot.publishing.report.figures import described
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Chapter, Document, Table
+from annot.publishing.report.tables import Document, Table
 from annot.publishing.report.tables import inline as inline_markup
 from annot.study.workspace import Workspace
 
@@ -132,16 +132,8 @@ def latex(document: Document) -> str:
     return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
 
 
-def _set(section: Chapter, precise: bool) -> list[TableAsSet]:
-    """The tables of a section."""
-    return [
-        _table(table, label=f"tab:{section.anchor}-{number}", precise=precise)
-        for number, table in enumerate(section.tables, start=1)
-    ]
-
-
-def _table(table: Table, *, label: str, precise: bool) -> TableAsSet:
-    """One table with a caption of one sentence; below it the rest of the caption, the notes, and the command."""
+def _set(table: Table, label: str, precise: bool) -> TableAsSet:
+    """Table with a caption of one sentence; below it the rest of the caption, the notes, and the command."""
     rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in table.rows)
     if _across(table, rows) > SIZES[-2].room:
         rows = tuple(line for row in table.rows for line in _intervals_below(row, precise=precise))
@@ -285,19 +277,14 @@ def report_files(study: Study) -> dict[str, str]:
     """
     ws = study.snapshot.ws
     with calling(lambda: study.snapshot.words):
-        files = dict(_measured(study))
+        files = {AGREEMENT_FILE: as_text(study.agreement)}
+        if not isinstance(study.evaluated, Undefined):
+            files[EVALUATION_FILE] = as_text(evaluation_data(study.evaluated))
+        if not isinstance(study.effect, Undefined):
+            files[EFFECT_FILE] = as_text(study.effect)
         report = document(study, chain=tuple(_chain(ws, files)))
         pages = {"report.md": markdown(report), "report.tex": latex(report)}
         return files | pages | {REPORT_FILE: page(report, overrides=ws.root / "templates")}
-
-
-def _measured(study: Study) -> Iterator[tuple[str, str]]:
-    """Files with the figures of the report."""
-    yield AGREEMENT_FILE, as_text(study.agreement)
-    if not isinstance(study.evaluated, Undefined):
-        yield EVALUATION_FILE, as_text(evaluation_data(study.evaluated))
-    if not isinstance(study.effect, Undefined):
-        yield EFFECT_FILE, as_text(study.effect)
 
 
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from annot.judging.comments import DifferingPair, Meeting
 from annot.measuring.agreement.estimates import GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate, SampledCertificate
 from annot.publishing.report import cells
-from annot.publishing.report.sections.agreement import figure_of, shown_of
+from annot.publishing.report.sections.agreement import figure_of, reported_groups
 from annot.publishing.report.side_by_side import Screens, side_by_side
 from annot.publishing.report.tables import (
     Chapter,
@@ -23,8 +23,8 @@ from annot.publishing.report.tables import (
     Reply,
     SideBySide,
     Table,
+    facet_column,
     listed,
-    of_facet,
     sentence,
     sentences,
     table,
@@ -145,7 +145,7 @@ def meeting_page(
             "widest-gaps",
             meeting.widest,
             [
-                of_facet(lambda row: row.facet),
+                facet_column(lambda row: row.facet),
                 Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
                 Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grades", lambda row: " and ".join(map(str, row.grades))),
@@ -157,7 +157,7 @@ def meeting_page(
         "recurring": table(
             "recurring-grades",
             meeting.recurring,
-            [of_facet(lambda row: row.facet), Column("Grades", lambda row: f"{row.low} and {row.high}")],
+            [facet_column(lambda row: row.facet), Column("Grades", lambda row: f"{row.low} and {row.high}")],
             [Column("Pairs", lambda row: row.pairs), Column("Of", lambda row: row.of)],
             caption="meeting.recurring_table",
             command=MEETING_COMMAND,
@@ -166,7 +166,7 @@ def meeting_page(
             "comments",
             meeting.remarks,
             [
-                of_facet(lambda row: row.facet),
+                facet_column(lambda row: row.facet),
                 Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
                 Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grade", lambda row: row.said),
@@ -218,7 +218,9 @@ def _agreement(meeting: Meeting) -> Table:
     """Agreement on each facet before the period and in it; a facet that was not judged then has no figure."""
     periods = {"before": meeting.before, "this period": meeting.agreement}
     names = dict.fromkeys(
-        group.name for table in periods.values() for group in (table.groups if called().faceted else shown_of(table))
+        group.name
+        for table in periods.values()
+        for group in (table.groups if called().faceted else reported_groups(table))
     )
     rows = [
         (name, when, next((group for group in table.groups if group.name == name), None))
@@ -232,7 +234,7 @@ def _agreement(meeting: Meeting) -> Table:
     return table(
         "agreement-of-the-period",
         rows,
-        [of_facet(lambda row: row[0]), Column("When", lambda row: row[1])],
+        [facet_column(lambda row: row[0]), Column("When", lambda row: row[1])],
         [
             Column("Queries", lambda row: row[2].n_queries if row[2] else 0),
             Column("Pairs", lambda row: row[2].n_pairs if row[2] else 0),

@@ -21,7 +21,7 @@ from annot.measuring.agreement.coefficients import titles_of
 from annot.measuring.forecast.hours import AssessorForecast
 from annot.publishing.report import cells
 from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Number, coefficient
-from annot.publishing.report.tables import Column, Columns, Table, capitalised, each
+from annot.publishing.report.tables import Column, Columns, Table, capitalised, columns_for
 from annot.publishing.report.terminal import rendered, share_done, table_text
 from annot.store.projects import Project, StoredRound
 from annot.study.outcome import Outcome
@@ -54,7 +54,7 @@ class PersonProgress:
     role: str
     done: int
     of: int | None
-    """None if it is not known how much there will be."""
+    """Number of pairs to answer in total; None if that is not known yet."""
     days: tuple[int, ...]
     last: datetime | None
     left: bool
@@ -220,7 +220,6 @@ def _missing(*values: object) -> str:
     return next((value.reason for value in values if isinstance(value, Undefined)), "")
 
 
-WHOLE_SECONDS = cells.Quantity(0, 0, 0)
 FORECAST = Columns[Look](
     [],
     [
@@ -248,7 +247,7 @@ def tables(look: Look, *, all_queries: bool) -> tuple[Table, ...]:
 
 
 def describe(look: Look, tables: Sequence[Table]) -> str:
-    """The look in blocks. tables: those of `tables`."""
+    """The look as text, in blocks. tables: the tables that `tables` returned."""
     begun, in_progress = _begun(look), _in_progress(look)
     people, queries, agreement, _ = map(table_text, tables)
     return rendered(
@@ -278,7 +277,7 @@ def _of_assessors(look: Look) -> Table:
         return Number(person.grades[grade] / graded if graded else None, SHARE)
 
     def seconds(assessor: AssessorForecast) -> Number:
-        return Number(assessor.time if isinstance(assessor.time, Undefined) else assessor.time.median, WHOLE_SECONDS)
+        return Number(assessor.time if isinstance(assessor.time, Undefined) else assessor.time.median, cells.WHOLE)
 
     def end(assessor: AssessorForecast) -> str | None:
         return None if isinstance(assessor.finish.date, Undefined) else assessor.finish.date
@@ -289,7 +288,7 @@ def _of_assessors(look: Look) -> Table:
         [
             Column("judged", lambda row: row.judged),
             Column("of", lambda row: row.assigned, "assigned"),
-            *each(look.assessors[0].grades, share, lambda grade: f"grade {grade}"),
+            *columns_for(look.assessors[0].grades, share, lambda grade: f"grade {grade}"),
             Column("cannot judge", lambda row: row.cannot_judge),
             Column("s/pair", lambda row: seconds(forecast_of[row.assessor]), "seconds_per_pair"),
             Column("pairs/day", lambda row: Number(forecast_of[row.assessor].pairs_per_day, MEAN), "pairs_per_day"),
@@ -328,7 +327,7 @@ def _of_queries(look: Look, shown: Sequence[QuerySeen]) -> Table:
         [
             Column("pairs", lambda row: row.pairs),
             Column("complete", lambda row: row.complete),
-            *each(people, done),
+            *columns_for(people, done),
         ],
     )
     return columns.of(shown, "queries")

@@ -23,7 +23,6 @@ from annot.measuring.diagnosis.matrices import AssessorAnalysis
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
-from annot.measuring.measured import with_restated
 from annot.measuring.opinions.label_quality import Worth
 from annot.measuring.sampled.grades import GradeCounts
 from annot.measuring.sampled_study import grade_counts
@@ -31,7 +30,6 @@ from annot.measuring.study_analyses import assessor_effect_of, judged_of, worth_
 from annot.pools.drawn_pools import PoolOrigins, origins_of
 from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms, terms_of
-from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import facet_labels, papers
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import Snapshot
@@ -56,7 +54,7 @@ class MeasuredOpinion:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that the sections are made from."""
+    """Source of all sections: a snapshot and its measurements."""
 
     snapshot: Snapshot
     released: Terms | None = None
@@ -64,7 +62,7 @@ class Study:
 
     @property
     def terms(self) -> Terms:
-        """Under which terms the collection goes out; without a release, those of annot.toml."""
+        """Terms of publication; without a release, those of annot.toml."""
         collection = self.settings.collection
         return self.released or terms_of(collection, with_text=None, licence=None, published=None)[0]
 
@@ -78,7 +76,7 @@ class Study:
 
     @cached_property
     def papers(self) -> int:
-        """Those that pools could be drawn from; 0 if the study was judged elsewhere and has no corpus here."""
+        """Number of papers that pools could be drawn from; 0 if the study was judged elsewhere without a corpus."""
         ws = self.snapshot.ws
         return papers.count_papers(ws.corpus) - len(self.added) if ws.has_corpus else 0
 
@@ -150,7 +148,7 @@ class Study:
 
     @property
     def single(self) -> int:
-        """Those that only one assessor had."""
+        """Number of pairs with a final grade that only one assessor had."""
         agreed = {decision.pair for decision in self.decisions if decision.origin == "agreed"}
         return sum(pair in agreed and len(team) == 1 for pair, team in self.outcome.planned.items())
 
@@ -275,26 +273,18 @@ class Study:
 
     @cached_property
     def runs(self) -> dict[str, dict[str, Ranking]]:
-        """Those of `exports/runs/`, by tag."""
+        """Runs in `exports/runs/`, by tag."""
         return measured.read_run_files(self.snapshot.ws)
-
-    @property
-    def few_abstracts(self) -> FewAbstracts | None:
-        """The runs that rank by word vectors trained on too few abstracts."""
-        return trained_on_few({run.tag: run.facts for run in self.snapshot.runs})
 
     @cached_property
     def evaluated(self) -> EvaluatedRuns | Undefined:
         """The runs, or why there is nothing to measure."""
         if missing := self._missing(runs=1):
             return missing
-        inputs = (self.snapshot, measured.read_run_files(self.snapshot.ws), self.outcome.qrels)
-        return with_restated(
-            *inputs,
-            measured.evaluation_of(
-                *inputs, conventions=measured.conventions_of(self.snapshot.ws.settings), unfinished=True
-            ),
-        )
+        inputs = (self.snapshot, self.runs, self.outcome.qrels)
+        conventions = measured.conventions_of(self.settings)
+        evaluated = measured.evaluation_of(*inputs, conventions=conventions, unfinished=True)
+        return measured.with_restated(*inputs, evaluated)
 
     @property
     def error_kinds(self) -> dict[Pair, str]:
@@ -328,7 +318,7 @@ class Study:
 
     @property
     def reported_opinions(self) -> tuple[MeasuredOpinion, ...]:
-        """Those that are no trials."""
+        """Opinions that are no trials."""
         return tuple(opinion for opinion in self.opinions if opinion.standing.reported)
 
     @cached_property

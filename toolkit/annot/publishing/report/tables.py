@@ -151,7 +151,7 @@ class SideBySide:
     sides: tuple[Abstract, ...]
     criteria: tuple[tuple[str, str], ...]
     """(grade with its name, the guideline's words)."""
-    told: str = ""
+    introduction: str = ""
     """A sentence above both."""
 
 
@@ -256,7 +256,7 @@ class Columns(Generic[Row]):
         return table(name, rows, self.names, self.numbers)
 
 
-def each(
+def columns_for(
     keys: Iterable[Key], cell: Callable[[Row, Key], object], heading: Callable[[Key], str] = str
 ) -> list[Column[Row]]:
     """A column for each of these, such as a grade or a facet; it is its name in data."""
@@ -267,7 +267,7 @@ def each(
     return list(map(column, keys))
 
 
-def of_facet(cell: Callable[[Row], object]) -> Column[Row]:
+def facet_column(cell: Callable[[Row], object]) -> Column[Row]:
     """The facet of a row: only in the data where nothing is judged by facets."""
     return Column("Facet" if called().faceted else "", cell, "facet")
 
@@ -300,7 +300,7 @@ def table(
         headings=tuple(said(columns[position].heading) for position in printed),
         rows=tuple(tuple(row[position] for position in printed) for row in cells),
         command=f"annot report --table {name}" if command is None else command,
-        notes=(*notes, *without(figures)),
+        notes=(*notes, *missing_figures(figures)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
     )
@@ -318,7 +318,7 @@ def data_of(table: Table) -> dict[str, object]:
     return {"name": table.name, "caption": table.caption, "notes": table.notes, "rows": rows}
 
 
-def without(figures: Iterable[Number]) -> tuple[str, ...]:
+def missing_figures(figures: Iterable[Number]) -> tuple[str, ...]:
     """Reasons why figures have no value or no interval, each once: with this data's counts if they are the same."""
     exactly: dict[tuple[str, str], list[str]] = {}
     for figure in figures:

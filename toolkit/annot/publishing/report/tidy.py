@@ -121,7 +121,7 @@ def _parts(number: Number) -> Row:
 def evaluation(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """A row for each convention, facet, run and measure; fractions, 0..1. What one assessor reaches comes last."""
     tables = [
-        runs.of_lines(evaluated, convention, list(lines))
+        runs.table_of_lines(evaluated, convention, list(lines))
         for part in (evaluated.lines, evaluated.ceiling)
         for convention, lines in groupby(part, key=lambda line: line.convention)
     ]
@@ -141,7 +141,7 @@ def evaluation_and_comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
 def evaluation_by_query(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """A row for each convention, run, query and measure; values are fractions, 0..1."""
     tables = [
-        runs.of_queries(evaluated, convention, [tag])
+        runs.table_of_queries(evaluated, convention, [tag])
         for tag, by_convention in evaluated.evaluations.items()
         for convention in by_convention
     ]

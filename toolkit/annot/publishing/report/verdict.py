@@ -66,7 +66,7 @@ class Best:
 
     @property
     def certain(self) -> bool:
-        """True if its lead on every other run holds."""
+        """True if it is significantly better than every other run."""
         return not self.verdict.behind and not self.verdict.as_good
 
 
@@ -156,7 +156,7 @@ def best(evaluated: EvaluatedRuns | Undefined) -> Best | None:
     """The best run on all queries; None if there is none."""
     if isinstance(evaluated, Undefined) or all(line.run == CHANCE for line in evaluated.lines):
         return None
-    lines, chance = of_all(evaluated)
+    lines, chance = lines_of_all_queries(evaluated)
     first = min(lines, key=lambda line: (-line.values[evaluated.measure], line.run))
     alone = Verdict(
         first.facet, first.run, (), (), (), papers=0, pairs=0, smallest_p=0.0, critical=None, detectable=None
@@ -180,10 +180,10 @@ def best(evaluated: EvaluatedRuns | Undefined) -> Best | None:
     )
 
 
-def of_all(evaluated: EvaluatedRuns) -> tuple[list[RunMeasures], RunMeasures]:
+def lines_of_all_queries(evaluated: EvaluatedRuns) -> tuple[list[RunMeasures], RunMeasures]:
     """The runs on all queries together, by the convention in which they are compared, and chance on the same.
 
-    Where no run covers all facets, those of the last facet that has one.
+    If no run covers all facets, they are those of the last facet that has one.
     """
     lines = [line for line in evaluated.lines if line.convention == evaluated.convention]
     facet = [line.facet for line in lines if line.run != CHANCE][-1]

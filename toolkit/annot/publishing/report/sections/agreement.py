@@ -19,8 +19,8 @@ from annot.publishing.report.tables import (
     Figure,
     Row,
     Table,
-    each,
-    of_facet,
+    columns_for,
+    facet_column,
     sentence,
     sentences,
     table,
@@ -138,8 +138,8 @@ def glance(agreement: estimates.AgreementTable) -> Table:
     return _table(
         "agreement",
         agreement,
-        shown_of(agreement),
-        [of_facet(lambda group: group.name)],
+        reported_groups(agreement),
+        [facet_column(lambda group: group.name)],
         [
             Column("Queries", lambda group: group.n_queries),
             Column("Pairs", lambda group: group.n_pairs),
@@ -158,12 +158,12 @@ def headline(agreement: estimates.AgreementTable, *, stages: Sequence[str] = ("b
     return _table(
         "coefficients",
         agreement,
-        [summary for summary in summaries_of(shown_of(agreement)) if summary.stage in stages],
-        [of_facet(lambda row: row.group.name), Column("Adjudication", lambda row: row.stage)],
+        [summary for summary in summaries_of(reported_groups(agreement)) if summary.stage in stages],
+        [facet_column(lambda row: row.group.name), Column("Adjudication", lambda row: row.stage)],
         [
             Column("Queries", lambda row: row.group.n_queries),
             Column("Pairs", lambda row: row.group.n_pairs),
-            *each(
+            *columns_for(
                 agreement.headline,
                 lambda row, name: figure_of(name, row.of, agreement.best, group=row.group),
                 agreement.titles.__getitem__,
@@ -178,19 +178,19 @@ def all_coefficients(
     agreement: estimates.AgreementTable, groups: Sequence[estimates.GroupAgreement] | None = None
 ) -> Table:
     """Every statistic of the groups that are shown and the coefficients that differ; or of these groups, and of all."""
-    shown, names = (shown_of(agreement), agreement.distinct) if groups is None else (groups, agreement.titles)
+    shown, names = (reported_groups(agreement), agreement.distinct) if groups is None else (groups, agreement.titles)
     return _table(
         "all-coefficients",
         agreement,
         [(summaries, name) for summaries in summaries_of(shown) for name in names],
         [
-            of_facet(lambda row: row[0].group.name),
+            facet_column(lambda row: row[0].group.name),
             Column("Adjudication", lambda row: row[0].stage),
             Column("Coefficient", lambda row: agreement.titles[row[1]], ""),
             Column("", lambda row: row[1], "coefficient"),
         ],
         [
-            *each(("median", "mean", "q1", "q3"), lambda row, name: _statistic(row, name), str.capitalize),
+            *columns_for(("median", "mean", "q1", "q3"), lambda row, name: _statistic(row, name), str.capitalize),
             Column("Queries", lambda row: _of_all(row[0].of[row[1]]), ""),
             Column("Pairs", lambda row: row[0].of[row[1]].n_pairs, ""),
             Column("Pooled", lambda row: _statistic(row, "pooled")),
@@ -227,7 +227,7 @@ def by_query(agreement: estimates.AgreementTable) -> Table:
             Column("Adjudication", lambda row: row[1]),
         ],
         [
-            *each(
+            *columns_for(
                 agreement.queries[0].before if agreement.queries else (),
                 lambda row, name: Number(getattr(row[0], row[1])[name], coefficient(name)),
                 lambda name: agreement.titles[name] if name in agreement.headline else "",
@@ -247,7 +247,7 @@ def shares(agreement: estimates.AgreementTable) -> Table:
             Column("adjudication", lambda row: ""),
             Column("coefficient", lambda row: row[1]),
         ],
-        each(_STATISTICS, lambda row, statistic: _share(row[2], statistic)),
+        columns_for(_STATISTICS, lambda row, statistic: _share(row[2], statistic)),
     )
     rows = [
         (group, name, share)
@@ -263,8 +263,8 @@ def adjudicated(agreement: estimates.AgreementTable) -> Table:
     return _table(
         "adjudicated",
         agreement,
-        shown_of(agreement),
-        [of_facet(lambda group: group.name)],
+        reported_groups(agreement),
+        [facet_column(lambda group: group.name)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
@@ -292,7 +292,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
         "guidelines",
         versions,
         [
-            of_facet(lambda row: row.facet),
+            facet_column(lambda row: row.facet),
             Column("Version", lambda row: row.number),
             Column("Sent", lambda row: row.sent_at[:10]),
             Column("Why it was changed", lambda row: row.why or ""),
@@ -363,7 +363,7 @@ def figure_of(
     return Number(value, coefficient(name), (summary.intervals or {}).get(statistic), after=after)
 
 
-def shown_of(agreement: estimates.AgreementTable) -> tuple[estimates.GroupAgreement, ...]:
+def reported_groups(agreement: estimates.AgreementTable) -> tuple[estimates.GroupAgreement, ...]:
     """The facets and all together; a single facet is all there is."""
     return agreement.groups if len(agreement.groups) > 2 else agreement.groups[-1:]
 

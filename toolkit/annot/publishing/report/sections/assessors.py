@@ -19,8 +19,8 @@ from annot.publishing.report.tables import (
     Figure,
     Row,
     Table,
-    each,
-    of_facet,
+    columns_for,
+    facet_column,
     sentence,
     sentences,
     table,
@@ -34,60 +34,66 @@ from annot.publishing.report.verdict import order_changes, robustness, tau
 
 COMMAND = "annot agreement --by assessor"
 MOST_PAIRS, MOST_HARD, MOST_ROWS = 10, 20, 200
-"""So many pairs of assessors with their matrices, candidates, and rows of any other table are shown; JSON has all."""
+"""Most pairs of assessors with matrices, most candidates, and most rows of any other table; JSON has all of them."""
 UNIT = {"agreement": "share of partners with the same grade", "severity": "grades", "speed": "seconds per pair"}
 CHANGE = {"agreement": cells.Quantity(0, 0, scale=100), "severity": cells.Quantity(2, 2), "speed": cells.Quantity(2, 2)}
 """Printed form of a detectable change."""
 
 
-def appendix(looked: AssessorAnalysis) -> Chapter:
+def appendix(analysis: AssessorAnalysis) -> Chapter:
     """Chapter on the judging of each assessor, and the parts of their disagreement."""
-    return Chapter("assessors", "Assessors, and why they disagree", told(looked), tuple(tables(looked)), method(looked))
+    return Chapter(
+        "assessors",
+        "Assessors, and why they disagree",
+        conclusions(analysis),
+        tuple(tables(analysis)),
+        method(analysis),
+    )
 
 
-def told(looked: AssessorAnalysis) -> tuple[str, ...]:
+def conclusions(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """The findings."""
-    return (*findings(looked), *changes(looked))
+    return (*findings(analysis), *changes(analysis))
 
 
-def method(looked: AssessorAnalysis) -> tuple[str, ...]:
+def method(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """Notes on the tables."""
-    comparison = looked.diagnosed
+    comparison = analysis.diagnosed
     some = [missing for missing in comparison.missing if missing.asked > missing.graded]
     return sentences("assessors.missing", policy=comparison.policy, some=some)
 
 
-def tables(looked: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[Table]:
-    """Everything that is measured of assessors. queries: show hard candidates of these only, and all of them.
+def tables(analysis: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[Table]:
+    """All measurements of assessors. queries: show hard candidates of these only, and all of them.
 
-    What was not asked, or not timed, has no table.
+    Measurements without data have no table.
     """
-    comparison = looked.diagnosed
-    for block in (*_grades(comparison), *_why(comparison, queries), *_work(looked)):
+    comparison = analysis.diagnosed
+    for block in (*_grades(comparison), *_why(comparison, queries), *_work(analysis)):
         if block.rows:
             cut = _cut(MOST_ROWS, len(block.rows), "rows")
             yield replace(block, rows=block.rows[:MOST_ROWS], notes=(*block.notes, *cut))
 
 
-def findings(looked: AssessorAnalysis) -> tuple[str, ...]:
+def findings(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """Findings on single assessors and on the guidelines; a sentence if there are none."""
-    diagnosis = looked.diagnosed.diagnosis
+    diagnosis = analysis.diagnosed.diagnosis
     return sentences(
-        "assessors.findings", diagnosis=diagnosis, power=looked.power, undefined=isinstance(diagnosis, Undefined)
+        "assessors.findings", diagnosis=diagnosis, power=analysis.power, undefined=isinstance(diagnosis, Undefined)
     )
 
 
-def changes(looked: AssessorAnalysis) -> tuple[str, ...]:
+def changes(analysis: AssessorAnalysis) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
-    changed = [drift for drift in looked.drifts if drift.changed]
-    beyond = [drift for drift in looked.drifts if _beyond(drift)]
-    needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in looked.drifts) or len(looked.drifts))
+    changed = [drift for drift in analysis.drifts if drift.changed]
+    beyond = [drift for drift in analysis.drifts if _beyond(drift)]
+    needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in analysis.drifts) or len(analysis.drifts))
     return sentences(
         "assessors.changes",
         changes=[(change, _kind(change)) for change in changed],
-        runs=[(streak.assessor, run) for streak in looked.streaks for run in streak.flagged],
-        power=looked.power,
-        detectable=_detectable_range(looked),
+        runs=[(streak.assessor, run) for streak in analysis.streaks for run in streak.flagged],
+        power=analysis.power,
+        detectable=_detectable_range(analysis),
         never=sorted({drift.assessor for drift in beyond}),
         needed=needed,
         short=any(drift.queries < needed for drift in beyond),
@@ -114,7 +120,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
         [Column("Assessor", lambda row: row[0].first), Column("Compared with", lambda row: row[0].second)],
         [
             Column("Grade", lambda row: row[1]),
-            *each(comparison.scale, lambda row, grade: row[2][comparison.scale.index(grade)]),
+            *columns_for(comparison.scale, lambda row, grade: row[2][comparison.scale.index(grade)]),
         ],
         notes=_cut(MOST_PAIRS, len(met), "pairs of assessors"),
     )
@@ -144,7 +150,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
         [
             Column("Final grade", lambda row: row[1]),
             Column("Pairs", lambda row: sum(row[2])),
-            *each(
+            *columns_for(
                 comparison.scale,
                 lambda row, grade: row[2][comparison.scale.index(grade)],
                 lambda grade: f"Gave {grade}",
@@ -176,7 +182,7 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
             Column("Pairs", lambda row: row.same.of),
             Column("Different grades", lambda row: row.same.of - row.same.count),
             Column("Distance", lambda row: cells.Number(row.distance, cells.DISTANCE)),
-            *each(
+            *columns_for(
                 ("severity", "threshold", "noise"),
                 lambda row, part: cells.Number(row.parts[part], cells.DISTANCE),
                 str.capitalize,
@@ -195,7 +201,7 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
         shown,
         [
             Column("Query", lambda row: row.query_id),
-            of_facet(lambda row: row.facet),
+            facet_column(lambda row: row.facet),
             Column("Document", lambda row: row.doc_id),
             Column("Grades", lambda row: ", ".join(f"{name} {grade}" for name, grade in sorted(row.grades.items()))),
         ],
@@ -207,9 +213,9 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
     )
 
 
-def _work(looked: AssessorAnalysis) -> Iterator[Table]:
+def _work(analysis: AssessorAnalysis) -> Iterator[Table]:
     """Time for a pair, longest run of one grade, and each assessor in both halves of the queries."""
-    timed = [pace for pace in looked.paces if pace.n]
+    timed = [pace for pace in analysis.paces if pace.n]
     if timed:
         yield _table(
             "pace",
@@ -224,12 +230,12 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
                 Column("Idle", lambda row: row.n_slow),
                 Column("Too fast", lambda row: len(row.too_fast)),
             ],
-            fence=looked.fence,
-            limit=looked.reading_limit,
+            fence=analysis.fence,
+            limit=analysis.reading_limit,
         )
     yield _table(
         "streaks",
-        looked.streaks,
+        analysis.streaks,
         [Column("Assessor", lambda row: row.assessor)],
         [
             Column("Judgements", lambda row: row.n),
@@ -239,9 +245,9 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
             Column("Expected", lambda row: cells.Number(row.expected, cells.MEAN)),
             Column("p", lambda row: cells.Number(row.p_value, cells.P)),
         ],
-        order=looked.order,
+        order=analysis.order,
     )
-    drifts = [drift for drift in looked.drifts if drift.levels]
+    drifts = [drift for drift in analysis.drifts if drift.levels]
     yield _table(
         "change-sizes",
         drifts,
@@ -256,8 +262,8 @@ def _work(looked: AssessorAnalysis) -> Iterator[Table]:
             Column("p", lambda row: cells.Number(row.p_value, cells.P)),
             Column("Detectable change", _detectable),
         ],
-        order=looked.order,
-        power=looked.power,
+        order=analysis.order,
+        power=analysis.power,
     )
 
 
@@ -274,12 +280,12 @@ def _table(
     return table(name, rows, names, numbers, caption=caption, command=COMMAND, notes=notes, **values)
 
 
-def _detectable_range(looked: AssessorAnalysis) -> list[tuple[str, str]]:
+def _detectable_range(analysis: AssessorAnalysis) -> list[tuple[str, str]]:
     """Least and largest detectable change, by measure."""
     figures = []
     for measure in ("severity", "agreement", "speed"):
         sizes = sorted(
-            (drift for drift in looked.drifts if drift.measure == measure and isinstance(drift.detectable, float)),
+            (drift for drift in analysis.drifts if drift.measure == measure and isinstance(drift.detectable, float)),
             key=lambda drift: (drift.detectable, drift.assessor),
         )
         if sizes:
@@ -352,7 +358,7 @@ def body(study: Study) -> Chapter:
         blocks.append(ranges(effect))
         judged_twice = study.agreement.groups[-1].n_pairs
         order_known = robustness(effect, study.evaluated, judged_twice=judged_twice) != "unknown"
-        text = sentences("effect.body", known=order_known, **of_order(effect))
+        text = sentences("effect.body", known=order_known, **values_of_order(effect))
     return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *text), tuple(blocks))
 
 
@@ -367,10 +373,10 @@ def effect_appendix(study: Study) -> Iterator[Chapter]:
 
 def effect_method(effect: AssessorEffect) -> tuple[str, ...]:
     """Explanation of whose grades are used, of the comparison, and of the changes."""
-    return sentences("effect.method", **of_order(effect))
+    return sentences("effect.method", **values_of_order(effect))
 
 
-def of_order(effect: AssessorEffect) -> dict[str, object]:
+def values_of_order(effect: AssessorEffect) -> dict[str, object]:
     """Values for sentences on the order of the runs."""
     return {"effect": effect, "tau": tau(effect), "changes": order_changes(effect)}
 
@@ -396,7 +402,7 @@ def ranges(effect: AssessorEffect) -> Table:
         complete[FINAL],
         [Column[str]("Run", str)],
         [
-            *each(complete, lambda tag, name: cells.Number(complete[name][tag], cells.MEASURE), grading),
+            *columns_for(complete, lambda tag, name: cells.Number(complete[name][tag], cells.MEASURE), grading),
             Column("random assessor", lambda tag: span(tag) or cells.NONE, ""),
             Column("", lambda tag: spans[tag][0] if tag in spans else None, "random_low"),
             Column("", lambda tag: spans[tag][1] if tag in spans else None, "random_high"),

@@ -30,9 +30,9 @@ from annot.publishing.report.tables import (
     Figure,
     SideBySide,
     Table,
-    each,
+    columns_for,
+    facet_column,
     listed,
-    of_facet,
     sentence,
     sentences,
     table,
@@ -75,7 +75,7 @@ def _versions(changed: Sequence[NumberedVersion]) -> Table:
 
 
 def _topics(study: Study) -> Iterator[Table]:
-    """The topics that are texts, with their pairs, and those of them that are relevant."""
+    """Topics that are texts, with their pairs and the relevant ones among these."""
     relevant_from = study.settings.evaluation.relevant_from
     graded = Counter(decision.query_id for decision in study.decisions)
     relevant = Counter(decision.query_id for decision in study.decisions if decision.grade >= relevant_from)
@@ -174,7 +174,7 @@ def sizes(pools: Mapping[str, Pool]) -> Table:
         [Column("Query", lambda row: row[0], "query_id")],
         [
             Column("Documents", lambda row: row[1].total()),
-            *each(_methods(pools), lambda row, method: row[1][method]),
+            *columns_for(_methods(pools), lambda row, method: row[1][method]),
         ],
         caption="collection.sizes",
         command="annot pool show",
@@ -186,7 +186,7 @@ def _by_method(pools: Mapping[str, Pool]) -> dict[str, Counter[str]]:
 
 
 def _methods(pools: Mapping[str, Pool]) -> list[str]:
-    """Those that took part, also those that added nothing."""
+    """Methods that took part, also those that added nothing."""
     return sorted({method for pool in pools.values() for method in pool.methods}, key=_cited_first)
 
 
@@ -231,7 +231,7 @@ def grades_body(study: Study) -> Chapter:
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
     text = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.grade_counts is not None)
-    drawn = [drawing] if len({query_id for of_facet in final.values() for query_id in of_facet}) > 1 else []
+    drawn = [drawing] if len({query_id for queries in final.values() for query_id in queries}) > 1 else []
     return Chapter("grades", "Grades", text, (*drawn, final_grades(study)))
 
 
@@ -282,7 +282,7 @@ def _final(study: Study) -> dict[str, ByQuery]:
     else:
         final |= _by_facet(study.grade_counts, facet_of)
     if len(final) > 1:
-        final[TOGETHER] = {query_id: counts for of_facet in final.values() for query_id, counts in of_facet.items()}
+        final[TOGETHER] = {query_id: counts for by_query in final.values() for query_id, counts in by_query.items()}
     return final
 
 
@@ -313,12 +313,14 @@ def _graded(
     return table(
         name,
         graded.items(),
-        [first_column or of_facet(lambda row: row[0])],
+        [first_column or facet_column(lambda row: row[0])],
         [
             Column("Queries", lambda row: len(row[1])),
             Column("Pairs", lambda row: sum(map(_size, row[1].values()))),
             *([Column[_Graded]("Judged pairs", lambda row: sum(map(_judged, row[1].values())))] if sampled else []),
-            *each(grades, lambda row, grade: _share_of(row[1], (grade,), study), lambda grade: _named(study, grade)),
+            *columns_for(
+                grades, lambda row, grade: _share_of(row[1], (grade,), study), lambda grade: _named(study, grade)
+            ),
             *more_columns,
         ],
         caption=caption,
@@ -342,7 +344,7 @@ def _per_query(study: Study) -> Table:
     return table(
         "relevant",
         counts,
-        [of_facet(lambda row: row[0]), Column("Grade", at_least)],
+        [facet_column(lambda row: row[0]), Column("Grade", at_least)],
         [
             *(ends if study.grade_counts is None else ()),
             Column("Mean", lambda row: _mean(counts[row], final[row[0]], study)),
@@ -375,7 +377,7 @@ def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: St
         f"{first}-and-{second}",
         grades,
         [Column(f"{first} \\ {second}", lambda grade: f"{first} {_named(study, grade)}", first)],
-        each(grades, lambda grade, other: counts[grade, other], lambda other: f"{second} {other}"),
+        columns_for(grades, lambda grade, other: counts[grade, other], lambda other: f"{second} {other}"),
         caption="grades.across",
         candidates=counts.total(),
         papers=papers,
@@ -494,7 +496,7 @@ class GradeExample(NamedTuple):
 
 def examples_body(study: Study) -> Iterator[Chapter]:
     """A pair for each grade: both abstracts, folded; where the texts may not go out, a table."""
-    examples = chosen(study)
+    examples = grade_examples(study)
     if examples:
         finals = {example.final for example in examples}
         missing = [name for grade, name in enumerate(study.settings.scale.names) if grade not in finals]
@@ -507,15 +509,16 @@ def examples_body(study: Study) -> Iterator[Chapter]:
 
 def examples_appendix(study: Study) -> Iterator[Chapter]:
     """The same pairs as a table, where they are not one already."""
-    examples = chosen(study) if study.terms.with_text else []
+    examples = grade_examples(study) if study.terms.with_text else []
     if examples:
         yield Chapter("examples-by-id", f"{TITLE}, by id", (), (_table(study, examples),))
 
 
-def chosen(study: Study, facet: str | None = None) -> list[GradeExample]:
-    """From the highest grade down, of all facets or one. Pairs on which assessors agreed come before others, then
-    facets that were not shown yet, then ids; no pair whose grade somebody is to find alone: for a second time, in
-    training or as hidden gold."""
+def grade_examples(study: Study, facet: str | None = None) -> list[GradeExample]:
+    """One pair for each grade, from the highest down, of all facets or one.
+
+    Pairs on which assessors agreed come before others, then facets that were not shown yet, then ids. A pair whose
+    grade a person has yet to find alone is left out: for a second time, in training or as hidden gold."""
     snapshot, facets = study.snapshot, study.snapshot.facets
     withheld = asked_again(snapshot) | snapshot.trial_pairs
     answers = grouped((answer.pair, answer.grade) for answer in study.outcome.current if answer.counts)
@@ -530,16 +533,16 @@ def chosen(study: Study, facet: str | None = None) -> list[GradeExample]:
         for decision in study.decisions
         if decision.pair not in withheld and facet in (None, facets[decision.query_id])
     ]
-    of_facet: Counter[str] = Counter()
+    shown_of_facet: Counter[str] = Counter()
     examples = []
     for grade in reversed(study.settings.scale.grades):
         candidates = [example for example in settled if example.final == grade]
         if candidates:
             best = min(
                 candidates,
-                key=lambda pair: (pair.adjudicated or len(pair.given) < 2, of_facet[pair.facet], pair.pair),
+                key=lambda pair: (pair.adjudicated or len(pair.given) < 2, shown_of_facet[pair.facet], pair.pair),
             )
-            of_facet[best.facet] += 1
+            shown_of_facet[best.facet] += 1
             examples.append(best)
     return examples
 
@@ -551,7 +554,7 @@ def _table(study: Study, examples: list[GradeExample]) -> Table:
         examples,
         [
             Column("Final grade", lambda row: f"{row.final} {names[row.final]}", "final"),
-            of_facet(lambda row: row.facet),
+            facet_column(lambda row: row.facet),
             Column("Query", lambda row: row.pair[0]),
             Column("Candidate" if called().unit == "paper" else "Document", lambda row: row.pair[1], "candidate"),
             Column("Assessors gave", lambda row: row.in_words),

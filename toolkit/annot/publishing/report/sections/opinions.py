@@ -13,7 +13,7 @@ from annot.measuring.opinions.label_quality import Worth
 from annot.measuring.opinions.self_preference import RunUnderOpinion
 from annot.publishing.report import cells
 from annot.publishing.report.study import MeasuredOpinion, Study
-from annot.publishing.report.tables import Chapter, Column, Table, each, of_facet, sentences, table
+from annot.publishing.report.tables import Chapter, Column, Table, columns_for, facet_column, sentences, table
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Opinions of models, and their quality; nothing in a study in which no model was asked.
@@ -32,7 +32,9 @@ FIGURES = {
 def body(study: Study) -> Iterator[Chapter]:
     """The first sentences, and a table with a row for each opinion."""
     if reported := study.reported_opinions:
-        yield Chapter("opinions", "What a model would have judged", tuple(told(reported)), (overview(reported),))
+        yield Chapter(
+            "opinions", "What a model would have judged", tuple(paragraphs_of(reported)), (overview(reported),)
+        )
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
@@ -43,7 +45,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
         )
 
 
-def told(opinions: Sequence[MeasuredOpinion]) -> Iterator[str]:
+def paragraphs_of(opinions: Sequence[MeasuredOpinion]) -> Iterator[str]:
     """A paragraph for each opinion: its first sentence, and notes on it."""
     for opinion in opinions:
         yield " ".join(sentences("opinions.told", worth=opinion.worth, standing=opinion.standing))
@@ -117,13 +119,13 @@ def agreement(worths: Sequence[Worth]) -> Table:
         [(worth, row) for worth in worths for row in worth.agreement if row.between.n_pairs],
         [
             Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
-            of_facet(lambda row: row[1].facet),
+            facet_column(lambda row: row[1].facet),
             Column("Grades", lambda row: "all" if row[1].binarised_at is None else f"{row[1].binarised_at} or higher"),
             Column("With", lambda row: row[1].whom),
         ],
         [
             Column("Pairs", lambda row: row[1].between.n_pairs),
-            *each(FIGURES, figure, FIGURES.__getitem__),
+            *columns_for(FIGURES, figure, FIGURES.__getitem__),
         ],
         caption="opinions.agreement",
         command=COMMAND,
@@ -137,7 +139,9 @@ def _confusion(worth: Worth) -> Table:
         rows,
         [Column[tuple[int, tuple[int, ...]]]("Final grade", lambda row: str(row[0]), "final")],
         [
-            *each(worth.grades, lambda row, grade: row[1][worth.grades.index(grade)], lambda grade: f"grade {grade}"),
+            *columns_for(
+                worth.grades, lambda row, grade: row[1][worth.grades.index(grade)], lambda grade: f"grade {grade}"
+            ),
             Column("unreadable", lambda row: row[1][-1]),
         ],
         caption="opinions.confusion",
@@ -278,7 +282,7 @@ def _substudy(substudy: _OnRecord) -> Iterator[Table]:
         [Column[_OnRecord]("First", lambda row: row["first"]), Column("Second", lambda row: row["second"])],
         [
             Column("Pairs", lambda row: row["pairs"]),
-            *each(
+            *columns_for(
                 titles, lambda row, name: cells.measured(row["figures"][name], cells.COEFFICIENT), titles.__getitem__
             ),
             Column("Equal grades, %", lambda row: cells.measured(row["figures"]["percent"], cells.PERCENTAGE)),

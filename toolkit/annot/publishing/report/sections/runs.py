@@ -15,8 +15,19 @@ from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
-from annot.publishing.report.tables import Chapter, Column, Figure, Table, each, of_facet, sentence, sentences, table
-from annot.publishing.report.verdict import Best, best, figure, of_all
+from annot.publishing.report.tables import (
+    Chapter,
+    Column,
+    Figure,
+    Table,
+    columns_for,
+    facet_column,
+    sentence,
+    sentences,
+    table,
+)
+from annot.publishing.report.verdict import Best, best, figure, lines_of_all_queries
+from annot.ranking.word_vectors import trained_on_few
 
 if TYPE_CHECKING:
     from annot.publishing.report.study import Study
@@ -44,9 +55,15 @@ def body(study: Study) -> Chapter:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
         return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
     text = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
-    text += sentences("runs.few_abstracts", few=study.few_abstracts)
+    few_abstracts = trained_on_few({run.tag: run.facts for run in study.snapshot.runs})
+    text += sentences("runs.few_abstracts", few=few_abstracts)
     drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
-    blocks: tuple[Table | Figure, ...] = (*drawn, *compared(evaluated), *significant(evaluated), *restated(evaluated))
+    blocks: tuple[Table | Figure, ...] = (
+        *drawn,
+        *compared(evaluated),
+        *significant(evaluated),
+        *scores_before_topups(evaluated),
+    )
     return Chapter("runs", TITLE, text, blocks)
 
 
@@ -69,7 +86,7 @@ def drawing(evaluated: EvaluatedRuns) -> Figure:
     """The runs on all queries, and which of them differ."""
     leader = best(evaluated)
     assert leader is not None
-    lines = sorted(of_all(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
+    lines = sorted(lines_of_all_queries(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
     drawn = {line.run: figure(line, leader.measure) for line in lines}
     holds = {(two.run_a, two.run_b): two.holds for two in evaluated.comparisons if two.facet == leader.verdict.facet}
     return Figure(
@@ -114,7 +131,7 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
         "compared",
         names,
         [Column("Run", label)],
-        each(facets, cell, str if called().faceted else lambda _facet: measure),
+        columns_for(facets, cell, str if called().faceted else lambda _facet: measure),
         caption="runs.compared",
         command="annot evaluate",
         evaluated=evaluated,
@@ -138,7 +155,7 @@ def _best_first(lines: Sequence[RunMeasures], facet: str, measure: str) -> list[
     )
 
 
-def restated(evaluated: EvaluatedRuns) -> Iterator[Table]:
+def scores_before_topups(evaluated: EvaluatedRuns) -> Iterator[Table]:
     """Scores before each top-up of the pools next to those of now, if there was one."""
     restated_runs = evaluated.restated
     if restated_runs is not None:
@@ -151,11 +168,11 @@ def restated(evaluated: EvaluatedRuns) -> Iterator[Table]:
             "restated",
             restated_runs.scores,
             [
-                of_facet(lambda row: row.facet),
+                facet_column(lambda row: row.facet),
                 Column("Run", lambda row: row.run + LIKE_CHANCE_TOLD * ((row.facet, row.run) in like_chance)),
             ],
             [
-                *each(
+                *columns_for(
                     range(len(restated_runs.topups)),
                     lambda row, position: Number(row.values[position], MEASURE),
                     lambda position: f"Before version {restated_runs.topups[position].version}",
@@ -213,7 +230,7 @@ def pairs(evaluated: EvaluatedRuns) -> Iterator[Table]:
             evaluated.comparisons,
             [
                 Column("", lambda row: row.convention, "convention"),
-                of_facet(lambda row: row.facet),
+                facet_column(lambda row: row.facet),
                 Column("Better run", lambda row: row.run_a, "run"),
                 Column("Other run", lambda row: row.run_b, "against"),
                 Column("", lambda row: row.measure, "measure"),
@@ -260,7 +277,7 @@ def settings(study: Study) -> Iterator[Table]:
 def terminal(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paired: bool) -> Iterator[Table]:
     """Tables that `annot evaluate` prints: the better runs; on request every two runs, and every measure, which is also
     there if nothing can be compared."""
-    table_of_runs = (*compared(evaluated), *restated(evaluated))
+    table_of_runs = (*compared(evaluated), *scores_before_topups(evaluated))
     yield from table_of_runs
     if not paired:
         yield from significant(evaluated)
@@ -275,12 +292,12 @@ def measures(evaluated: EvaluatedRuns, *, per_query: bool) -> Iterator[Table]:
     for convention in dict.fromkeys(line.convention for line in evaluated.lines):
         lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == convention]
         facets = list(dict.fromkeys(line.facet for line in lines))
-        yield of_lines(evaluated, convention, sorted(lines, key=lambda line: facets.index(line.facet)))
+        yield table_of_lines(evaluated, convention, sorted(lines, key=lambda line: facets.index(line.facet)))
         if per_query:
-            yield of_queries(evaluated, convention, evaluated.evaluations)
+            yield table_of_queries(evaluated, convention, evaluated.evaluations)
 
 
-def of_lines(evaluated: EvaluatedRuns, convention: str, lines: Sequence[RunMeasures]) -> Table:
+def table_of_lines(evaluated: EvaluatedRuns, convention: str, lines: Sequence[RunMeasures]) -> Table:
     """Every measure of these runs by one convention."""
     averages = list(dict.fromkeys(line.average for line in lines))
     return table(
@@ -288,12 +305,12 @@ def of_lines(evaluated: EvaluatedRuns, convention: str, lines: Sequence[RunMeasu
         lines,
         [
             Column("", lambda line: line.convention, "convention"),
-            of_facet(lambda line: line.facet),
+            facet_column(lambda line: line.facet),
             Column("Run", lambda line: f"{line.run} ({line.runs} runs)" if line.runs > 1 else line.run, ""),
             Column("", lambda line: line.run, "run"),
         ],
         [
-            *each(tuple(lines[0].values), figure),
+            *columns_for(tuple(lines[0].values), figure),
             Column("Queries", lambda line: line.queries),
             Column("Average" if len(averages) > 1 else "", lambda line: line.average, "average"),
         ],
@@ -305,7 +322,7 @@ def of_lines(evaluated: EvaluatedRuns, convention: str, lines: Sequence[RunMeasu
     )
 
 
-def of_queries(evaluated: EvaluatedRuns, convention: str, tags: Iterable[str]) -> Table:
+def table_of_queries(evaluated: EvaluatedRuns, convention: str, tags: Iterable[str]) -> Table:
     """Every measure of these runs on every query by one convention."""
     rows = [(tag, query) for tag in tags for query in evaluated.evaluations[tag][convention].queries]
     return table(
@@ -317,7 +334,7 @@ def of_queries(evaluated: EvaluatedRuns, convention: str, tags: Iterable[str]) -
             Column("Query", lambda row: row[1].query_id, "query_id"),
         ],
         [
-            *each(tuple(rows[0][1].values), lambda row, name: Number(row[1].shown(name), MEASURE)),
+            *columns_for(tuple(rows[0][1].values), lambda row, name: Number(row[1].shown(name), MEASURE)),
             Column("", lambda row: row[1].submitted, "submitted"),
             Column("", lambda row: row[1].relevant, "relevant"),
             Column("", lambda row: row[1].unjudged, "unjudged"),
@@ -372,7 +389,7 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
         papers,
         [Column("Paper", lambda row: row.paper_id)],
         [
-            *each(facets, lambda row, facet: Number(row.values.get(facet), MEASURE)),
+            *columns_for(facets, lambda row, facet: Number(row.values.get(facet), MEASURE)),
             Column("Difference", lambda row: Number(row.spread, POINTS)),
         ],
         caption="analyses.facets",
@@ -414,7 +431,7 @@ def _errors(study: Study) -> Table:
     return table(
         "errors",
         rows,
-        [of_facet(lambda row: row[0]), Column("Run", lambda row: row[1])],
+        [facet_column(lambda row: row[0]), Column("Run", lambda row: row[1])],
         [
             Column("Irrelevant near the top", lambda row: row[2].count),
             *([] if sampled else [Column("Share of the first fifth", lambda row: measured(row[2], SHARE))]),
@@ -442,6 +459,8 @@ def _kinds(study: Study) -> Iterator[Table]:
             "error-kinds",
             kinds,
             [Column[str]("Kind", str)],
-            each(dict.fromkeys(facets), lambda kind, facet: counts[kind, facet], str if called().faceted else _pairs),
+            columns_for(
+                dict.fromkeys(facets), lambda kind, facet: counts[kind, facet], str if called().faceted else _pairs
+            ),
             caption="analyses.kinds",
         )

@@ -10,10 +10,10 @@ from annot.base.stats.values import Undefined
 from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
-from annot.publishing.report.notices import RESTS_ON, notices, unknown
+from annot.publishing.report.notices import RESTS_ON, notices, untrue_verdict
 from annot.publishing.report.sections import agreement, assessors, collection, opinions, runs
 from annot.publishing.report.sections.agreement import alpha, disputed
-from annot.publishing.report.sections.assessors import of_order
+from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, sentence, sentences
 from annot.publishing.terms import citation_of, known_licence, licence_named
@@ -129,7 +129,7 @@ def answers(study: Study) -> tuple[Reply, ...]:
     return tuple(
         Reply(
             question,
-            (name in VERDICTS and unknown(study.findings, RESTS_ON[name]))
+            (name in VERDICTS and untrue_verdict(study.findings, RESTS_ON[name]))
             or sentence(f"answers.{name}_verdict", **values),
             (*notices(study.findings, RESTS_ON[name]), *sentences(f"answers.{name}", **values)),
         )
@@ -160,7 +160,7 @@ def _values(study: Study) -> dict[str, object]:
         "known": reliability != "unknown" and robustness in ("robust", "order", "fragile"),
         "effect": effect,
         "tau": None if effect is None else verdict.tau(effect),
-        "order_changes": "" if effect is None else sentence("effect.changes", **of_order(effect)),
+        "order_changes": "" if effect is None else sentence("effect.changes", **values_of_order(effect)),
         "best": best,
         **{
             name: sentence(f"runs.{name}", best=best) if best else ""
