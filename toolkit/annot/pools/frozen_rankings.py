@@ -17,7 +17,7 @@ from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
 from annot.ranking.corpus import Field
 from annot.ranking.index import open_index
-from annot.ranking.methods import method_named, rank_all
+from annot.ranking.methods import method_named, rank_all, without_papers
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.store import paper_writing
 from annot.store.papers import beginnings, paper_ids
@@ -246,7 +246,7 @@ def rank_corpus(
     for method, sha256 in sha256_by_method.items():
         facts[method] = {"imported": sha256}
         rankings[method] = {
-            topic_id: tuple(doc for doc in imported[method].get(topic_id, ()) if doc.doc_id not in ids)[:ranking_depth]
+            topic_id: without_papers(imported[method].get(topic_id, ()), ids, depth=ranking_depth)
             for topic_id, ids in barred.items()
         }
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}

@@ -215,6 +215,11 @@ def method_named(name: str) -> Method:
     return METHODS.get(name) or _by_vectors(name)
 
 
+def without_papers(ranking: Ranking, excluded: Collection[str], *, depth: int) -> Ranking:
+    """The best documents of a ranking that are not excluded."""
+    return tuple(doc for doc in ranking if doc.doc_id not in excluded)[:depth]
+
+
 def rank_all(
     inputs: RankingInputs,
     *,
@@ -241,7 +246,7 @@ def rank_all(
         method = method_named(name)
         rankings = method.rank(inputs, queries) if paper_ids else []
         done[name] = {
-            paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
+            paper_id: without_papers(ranking, ids, depth=ranking_depth)
             for paper_id, ids, ranking in zip(paper_ids, banned, rankings, strict=True)
         }
         read = {topic_id: text["abstract"] for topic_id, text in texts.items()}
