@@ -127,13 +127,8 @@ def join_rankings(
     if not rankings_manifest(ws).is_file():
         return lines, dict(facts)
     manifest = _manifest(ws)
-    recorded, skipped_before = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
-    topics = [*recorded, *(topic_id for topic_id in facts["topics"] if topic_id not in recorded)]
-    joined_lines: Lines = {}
-    for method in manifest.get("methods", {}):
-        ranked_topics = [topic_id for topic_id in recorded if topic_id not in skipped_before.get(method, ())]
-        lines_of_topic = _by_topic(_text(ws, method, manifest))
-        joined_lines[method] = {topic_id: lines_of_topic.get(topic_id, "") for topic_id in ranked_topics}
+    topics = list(dict.fromkeys((*manifest["topics"], *facts["topics"])))
+    joined_lines = _recorded_lines(ws, manifest)
     for method, by_topic in lines.items():
         joined_lines[method] = {**joined_lines.get(method, {}), **by_topic}
     skipped = {
@@ -157,6 +152,16 @@ def join_rankings(
     }
     optional = {NOT_RANKED: skipped, CORPORA: corpora}
     return joined_lines, joined_facts | {name: value for name, value in optional.items() if value}
+
+
+def _recorded_lines(ws: Workspace, manifest: Mapping[str, Any]) -> Lines:
+    """Lines of the rankings on disk; a topic that a method ranked without finding a paper has none."""
+    lines: Lines = {}
+    for method in manifest.get("methods", {}):
+        skipped, lines_of_topic = manifest.get(NOT_RANKED, {}).get(method, ()), _by_topic(_text(ws, method, manifest))
+        topics = (topic_id for topic_id in manifest["topics"] if topic_id not in skipped)
+        lines[method] = {topic_id: lines_of_topic.get(topic_id, "") for topic_id in topics}
+    return lines
 
 
 def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any], *, corrected_only: bool) -> None:

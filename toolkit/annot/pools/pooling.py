@@ -231,14 +231,11 @@ def extend(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, e
     """
     banned = set(excluded)
     places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
-    if addition.method == MANUAL:
-        had = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
-        documents = [doc_id for doc_id in addition.documents if doc_id not in banned]
-        dry = False
-    else:
-        had = places[addition.method]
-        documents = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
-        dry = len(documents) < (addition.depth or 0)
+    by_hand = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
+    had = by_hand if addition.method == MANUAL else places[addition.method]
+    # A person's addition has no depth, and never runs dry.
+    documents = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
+    dry = len(documents) < (addition.depth or 0)
     entries = [_also_had(entry, had.get(entry.doc_id)) for entry in pool.entries]
     current = {entry.doc_id for entry in entries}
     new = [doc_id for doc_id in documents if doc_id not in current]
