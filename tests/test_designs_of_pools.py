@@ -8,8 +8,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Pool, PoolEntry, ScoredDoc
 from annot.pools.drawn_pools import facts_of
-from annot.pools.frozen_rankings import joined, lines_of, rankings_manifest, write_rankings
-from annot.pools.pool_design import DesignOverrides, PoolDesign, overridden, usual_design
+from annot.pools.frozen_rankings import join_rankings, lines_of, rankings_manifest, write_rankings
+from annot.pools.pool_design import DesignOverrides, PoolDesign, apply_overrides, usual_design
 from annot.steps.setup import init
 from annot.study.workspace import Workspace, read_manifest
 
@@ -25,20 +25,20 @@ def test_the_usual_design_is_that_of_most_pools(rare: str) -> None:
 
 
 def test_methods_that_are_named_leave_out_on_record_what_was_left_out() -> None:
-    named = overridden(COMMON, DesignOverrides(methods=("cited",)))
+    named = apply_overrides(COMMON, DesignOverrides(methods=("cited",)))
     assert (named.methods, named.without) == (("cited",), ("specter",))
-    again = overridden(COMMON, DesignOverrides(methods=("specter", "cited")))
+    again = apply_overrides(COMMON, DesignOverrides(methods=("specter", "cited")))
     assert (again.methods, again.without) == (("specter", "cited"), ())
-    assert overridden(COMMON, DesignOverrides()) == COMMON
+    assert apply_overrides(COMMON, DesignOverrides()) == COMMON
 
 
 def test_what_is_to_be_left_out_now_is_all_that_is_left_out() -> None:
-    now = overridden(COMMON, DesignOverrides(without=("abs_tfidf",)))
+    now = apply_overrides(COMMON, DesignOverrides(without=("abs_tfidf",)))
     assert (now.methods, now.without) == (("title_tfidf", "specter"), ("abs_tfidf",))
     with pytest.raises(InputError, match="no method is left"):
-        overridden(OTHER, DesignOverrides(without=("abs_tfidf",)))
+        apply_overrides(OTHER, DesignOverrides(without=("abs_tfidf",)))
     with pytest.raises(InputError, match="expected one of"):
-        overridden(COMMON, DesignOverrides(mode="triangles"))
+        apply_overrides(COMMON, DesignOverrides(mode="triangles"))
 
 
 @pytest.mark.parametrize(("before", "after"), [(50, 20), (20, 50)])
@@ -53,7 +53,7 @@ def test_joined_rankings_are_as_deep_as_the_deeper_of_the_two(tmp_path: Path, be
         return lines_of({"abs_tfidf": {paper: (ScoredDoc("d1", 1.0),)}})
 
     write_rankings(ws, lines("p1"), facts=facts("p1", before))
-    together, told = joined(ws, lines("p2"), facts=facts("p2", after))
+    together, told = join_rankings(ws, lines("p2"), facts=facts("p2", after))
     write_rankings(ws, together, facts=told)
     manifest = read_manifest(rankings_manifest(ws), hint="")
     assert (manifest["ranking_depth"], manifest["topics"]) == (50, ["p1", "p2"])

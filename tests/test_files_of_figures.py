@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import sha256_of
 from annot.formats.trec import Match
 from annot.measuring import measured
-from annot.study.workspace import sha256_of
 
 
 @pytest.fixture

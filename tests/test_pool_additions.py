@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from annot.base.records import CITED, MANUAL, Addition, Pool, Ranking, ScoredDoc
-from annot.pools.pooling import as_of, came_in, draw, extended, shares
+from annot.pools.pooling import draw, extend, pool_in_version, shares, versions_by_document
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +50,7 @@ def versions(pool: Pool, asked: list[tuple[str, Any]], rankings: dict[str, Ranki
         if method == MANUAL:
             what = [doc_id for doc_id in what if doc_id not in {entry.doc_id for entry in found[-1].entries}]
         if what:
-            found.append(extended(found[-1], addition(len(found) + 1, method, what), rankings, excluded=EXCLUDED))
+            found.append(extend(found[-1], addition(len(found) + 1, method, what), rankings, excluded=EXCLUDED))
     return found
 
 
@@ -83,14 +83,14 @@ def test_what_is_added_changes_no_old_pair_and_every_version_can_be_had_again(
             }
     assert [entry.drawn.turn for entry in final.entries] == list(range(1, len(final.entries) + 1))
     for version, old in enumerate(made, start=1):
-        again = as_of(final, version)
+        again = pool_in_version(final, version)
         assert (again.entries, again.methods, again.additions) == (old.entries, old.methods, old.additions)
     # Drawn again from the rankings, with what is on record of the additions: the same pool.
     pool = drawn(rankings)
     for one in final.additions:
-        pool = extended(pool, one, rankings, excluded=EXCLUDED)
+        pool = extend(pool, one, rankings, excluded=EXCLUDED)
     assert pool == final
-    told = came_in(final)
+    told = versions_by_document(final)
     assert told.keys() == {entry.doc_id for entry in final.entries[len(made[0].entries) :]}
     for doc_id, version in told.items():
         sizes = [doc_id in {entry.doc_id for entry in old.entries} for old in made]
@@ -105,9 +105,9 @@ def test_a_deeper_draw_beneath_the_additions_loses_nothing_and_forgets_no_versio
     final = versions(drawn(rankings), given_additions, rankings)[-1]
     deeper = drawn(rankings, per_method=5)
     for one in final.additions:
-        deeper = extended(deeper, one, rankings, excluded=EXCLUDED)
+        deeper = extend(deeper, one, rankings, excluded=EXCLUDED)
     assert {entry.doc_id for entry in final.entries} <= {entry.doc_id for entry in deeper.entries}
-    assert came_in(final).items() <= came_in(deeper).items()
+    assert versions_by_document(final).items() <= versions_by_document(deeper).items()
     # A hand's find that the draw brings now is still told as a hand's find.
     by_hand = {doc_id for one in final.additions if one.method == MANUAL for doc_id in one.documents}
     for entry in deeper.entries:
@@ -118,8 +118,8 @@ def test_a_deeper_draw_beneath_the_additions_loses_nothing_and_forgets_no_versio
 def test_who_brought_what_is_told_of_additions_too() -> None:
     rankings = {"one": listed("d01", "d02", "d03"), "late": listed("d02", "d04", "d05", "d06")}
     pool = drawn(rankings, per_method=2, cited=["d09"])
-    pool = extended(pool, addition(2, MANUAL, ["d07"]), rankings, excluded=())
-    pool = extended(pool, addition(3, "late", 3), rankings, excluded=())
+    pool = extend(pool, addition(2, MANUAL, ["d07"]), rankings, excluded=())
+    pool = extend(pool, addition(3, "late", 3), rankings, excluded=())
     assert pool.methods == (CITED, "one", MANUAL, "late")
     told = {share.method: (share.drawn, share.also, share.deepest, share.dry) for share in shares(pool)}
     assert told == {
@@ -128,15 +128,15 @@ def test_who_brought_what_is_told_of_additions_too() -> None:
         MANUAL: (1, 0, None, False),
         "late": (2, 1, 3, False),
     }
-    assert came_in(pool) == {"d07": 2, "d04": 3, "d05": 3}
-    dry = extended(pool, addition(4, "late", 9), rankings, excluded=())
+    assert versions_by_document(pool) == {"d07": 2, "d04": 3, "d05": 3}
+    dry = extend(pool, addition(4, "late", 9), rankings, excluded=())
     assert dry.dry == ("late",)
 
 
 def test_a_document_that_came_twice_came_with_the_first_version() -> None:
-    pool = extended(drawn({"one": listed("d01")}), addition(2, MANUAL, ["d09"]), {}, excluded=EXCLUDED)
+    pool = extend(drawn({"one": listed("d01")}), addition(2, MANUAL, ["d09"]), {}, excluded=EXCLUDED)
     again = addition(3, MANUAL, ["d09", "d10"])
-    assert came_in(replace(pool, additions=(*pool.additions, again))) == {"d09": 2, "d10": 3}
+    assert versions_by_document(replace(pool, additions=(*pool.additions, again))) == {"d09": 2, "d10": 3}
 
 
 def test_before_a_hand_found_it_a_document_is_not_known_as_found_by_hand() -> None:
@@ -144,7 +144,7 @@ def test_before_a_hand_found_it_a_document_is_not_known_as_found_by_hand() -> No
     rankings = {"one": listed("d01", "d08")}
     pool = drawn(rankings)
     for version, doc_id in ((2, "d09"), (3, "d08")):
-        pool = extended(pool, addition(version, MANUAL, [doc_id]), rankings, excluded=EXCLUDED)
-    also = {version: as_of(pool, version).entries[1].also for version in (1, 2, 3)}
+        pool = extend(pool, addition(version, MANUAL, [doc_id]), rankings, excluded=EXCLUDED)
+    also = {version: pool_in_version(pool, version).entries[1].also for version in (1, 2, 3)}
     assert [entry.doc_id for entry in pool.entries] == ["d01", "d08", "d09"]
     assert {version: [one.method for one in draws] for version, draws in also.items()} == {1: [], 2: [], 3: [MANUAL]}

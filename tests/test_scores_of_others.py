@@ -11,7 +11,7 @@ import pytest
 import pytrec_eval
 from annot.base.records import Query, ScoredDoc, as_trec_eval
 from annot.formats.trec import read_run, write_run
-from annot.ranking.submission import SubmissionRules, by_query_paper, look, settled
+from annot.ranking.submission import SubmissionRules, by_query_paper, find_findings, settle
 
 DOCUMENTS = [f"d{at}" for at in range(25)]
 SCORES: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
@@ -74,14 +74,14 @@ def test_ties_of_a_run_that_is_read_in_are_those_of_its_own_scores() -> None:
     """1234.564 and 1234.561 are two scores; 16777217 is none that single precision has."""
     scores = {"a": 1234.564, "b": 1234.561, "c": 16777217.0, "d": 16777216.0, "e": 2.0, "f": 2.0}
     run = read_run(lines({"q": scores}).splitlines(), name="r").rankings
-    (ties,) = look(run, {"q": set("abcdef")})
+    (ties,) = find_findings(run, {"q": set("abcdef")})
     assert (ties.what, ties.count, ties.examples) == ("ties", 4, ("q c", "q d", "q e"))
 
 
 def test_a_document_that_is_ranked_last_is_below_all_others_in_single_precision_too() -> None:
     for lowest in (0.0, 1e-12, -1e-12, 1e12, -1e12, 16777217.0):
         run = read_run(lines({"q": {"a": lowest + 1, "b": lowest}}).splitlines(), name="r").rankings
-        whole = settled(run, {"q": {"a", "b", "c"}}, SubmissionRules(None, None, "last"))["q"]
+        whole = settle(run, {"q": {"a", "b", "c"}}, SubmissionRules(None, None, "last"))["q"]
         assert as_trec_eval(whole)[-1].doc_id == "c"
 
 

@@ -162,15 +162,6 @@ def test_what_the_work_keeps_lives_as_long_as_the_worker(engine: Engine) -> None
     )
 
 
-def test_progress_is_told_as_results_are_taken(engine: Engine) -> None:
-    told: list[tuple[int, int | None]] = []
-    results = map_shards(str, range(3), engine=engine, advance=lambda done, total: told.append((done, total)))
-    assert next(results) == "0"
-    assert told == []
-    assert list(results) == ["1", "2"]
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_no_shards_give_no_results(engine: Engine) -> None:
     assert list(map_shards(str, (), engine=engine)) == []
 

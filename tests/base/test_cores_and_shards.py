@@ -63,13 +63,14 @@ def test_linear_algebra_beneath_threads_and_shards_keeps_to_one_core() -> None:
     assert [*map_shards(threads, [1], engine=Engine(1))] == [{1}]
 
 
-def test_shards_in_this_process_are_done_one_by_one_and_told() -> None:
-    told: list[tuple[int, int]] = []
-    results = map_shards(str, [5, 6], engine=Engine(1), advance=lambda done, of: told.append((done, of)))
-    assert next(results) == "5"
-    assert told == []
-    assert [*results] == ["6"]
-    assert told == [(1, 2), (2, 2)]
+def test_shards_in_this_process_are_done_one_by_one() -> None:
+    done: list[int] = []
+    results = map_shards(done.append, [5, 6], engine=Engine(1))
+    assert done == []
+    next(results)
+    assert done == [5]
+    assert [*results] == [None]
+    assert done == [5, 6]
     # A function that cannot be sent to another process is no obstacle for one shard.
     assert [*map_shards(lambda at: at + 1, [1], engine=Engine(2))] == [2]
 

@@ -9,10 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from annot.base.names import sha256_of
 from annot.store.database import open_store
 from annot.store.judgements import JUDGEMENTS
 from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from usual import USUAL
 

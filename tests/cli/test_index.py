@@ -85,7 +85,7 @@ def test_what_is_stored_ranks_as_averages_that_are_made_when_they_are_asked_for(
             paper_ids=["fic0407", "fic0802"],
             excluded={},
             ranking_depth=150,
-            after_method=lambda _name: None,
+            advance=lambda *_: None,
         )
         for inputs in (opened, made)
     )

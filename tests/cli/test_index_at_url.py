@@ -21,7 +21,7 @@ from annot.base.errors import InputError
 from annot.base.parallel import Engine
 from annot.pools import admission
 from annot.ranking import index
-from annot.ranking.index import folders_for, keep, open_index, take
+from annot.ranking.index import fetch_result, folders_for, open_index, save_result
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
 from annot.store import papers
@@ -84,10 +84,11 @@ def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     add_vectors(folder)
 
     def hidden(corpus: Path, url: str) -> list[RowGroups]:
-        groups = papers.groups_for(corpus, url)
+        groups = groups_for(corpus, url)
         return [group._replace(path=Path("/nowhere") / group.path.name) for group in groups] if url else groups
 
-    monkeypatch.setattr(index, "groups_for", hidden)
+    groups_for = papers.groups_for
+    monkeypatch.setattr(papers, "groups_for", hidden)
     monkeypatch.setattr(admission, "groups_for", hidden)
     monkeypatch.setattr(Path, "cwd", lambda: Path("/nowhere"))
     return folder
@@ -234,22 +235,22 @@ def test_what_was_changed_at_the_url_is_refused(unseen: Path, cluster: Engine, n
 def test_a_folder_is_fetched_whole_or_not_at_all(tmp_path: Path) -> None:
     far, folder = tmp_path / "far", tmp_path / "index/shard"
     arrays = {"one": numpy.arange(3), "two": numpy.arange(4)}
-    urls = keep(folder, f"file://{far}", kind="some", arrays=arrays, facts={"papers": 3})
+    urls = save_result(folder, f"file://{far}", kind="some", arrays=arrays, facts={"papers": 3})
     assert not folder.exists()
     (far / urls["two.npy"].rpartition("/")[2]).rename(tmp_path / "gone")
     with pytest.raises(InputError, match="No such file"):
-        take(folder, urls)
+        fetch_result(folder, urls)
     assert not list(folder.parent.iterdir())
     (tmp_path / "gone").rename(far / urls["two.npy"].rpartition("/")[2])
-    take(folder, urls)
-    keep(tmp_path / "here", "", kind="some", arrays=arrays, facts={"papers": 3})
+    fetch_result(folder, urls)
+    save_result(tmp_path / "here", "", kind="some", arrays=arrays, facts={"papers": 3})
     here, there = digests(tmp_path / "here", "."), digests(folder, ".")
     assert not differing(there, here)
     assert len(here) == 3
 
 
 def test_a_folder_that_says_no_hashes_is_not_sent(tmp_path: Path) -> None:
-    keep(tmp_path / "shard", "", kind="some", arrays={}, facts={})
+    save_result(tmp_path / "shard", "", kind="some", arrays={}, facts={})
     (tmp_path / "shard/about.json").write_text("{}")
     with pytest.raises(InputError, match=r"about\.json: not readable") as caught:
         folders_for([tmp_path / "shard"], f"file://{tmp_path}/far")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
 from annot.pools.drawn_pools import facts_of, first_difference
-from annot.pools.pooling import draw, extended
+from annot.pools.pooling import draw, extend
 from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.workspace import Workspace
@@ -103,7 +103,7 @@ def test_drought_and_what_was_added_are_told() -> None:
     pools = {"p": drawn(short, "p"), "q": drawn(two_methods(1), "q")}
     assert facts_of(pools).drought == {"one": ("p",)}
     late = {"late": listed(["d01", "d90", "d91"])}
-    grown = {name: extended(pool, NEW, late, excluded=()) for name, pool in pools.items()}
+    grown = {name: extend(pool, NEW, late, excluded=()) for name, pool in pools.items()}
     (told,) = facts_of(grown).versions
     assert (told.number, told.method, told.depth, told.pools) == (2, "late", 2, 2)
     assert told.documents == sum(len(grown[name].entries) - len(pools[name].entries) for name in pools)

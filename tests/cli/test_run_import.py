@@ -14,7 +14,7 @@ import pytrec_eval
 from annot import read_qrels
 from annot.base.records import ScoredDoc
 from annot.formats.trec import read_run
-from annot.ranking.submission import SubmissionRules, look, settled
+from annot.ranking.submission import SubmissionRules, find_findings, settle
 from command_line import annot, annot_done, difference, snapshot
 
 QUERY, OTHER = "fic0407-background", "fic0407-result"
@@ -110,11 +110,11 @@ def test_what_is_foreign_or_twice_is_refused_with_examples_until_a_rule_is_named
 def test_missing_candidates_are_left_out_or_ranked_last_by_id() -> None:
     documents = {"q": (ScoredDoc("b", -3.0), ScoredDoc("d", -7.0))}
     candidates = {"q": {"a", "b", "c", "d"}, "r": {"a"}}
-    out, last = (settled(documents, candidates, SubmissionRules(None, None, missing)) for missing in ("out", "last"))
+    out, last = (settle(documents, candidates, SubmissionRules(None, None, missing)) for missing in ("out", "last"))
     assert [doc.doc_id for doc in out["q"]] == ["b", "d"]
     assert [doc.doc_id for doc in last["q"]] == ["b", "d", "a", "c"]
     assert last["q"][2].score < -7.0
-    found = {one.what: (one.count, one.examples) for one in look(documents, candidates)}
+    found = {one.what: (one.count, one.examples) for one in find_findings(documents, candidates)}
     assert found == {"missing queries": (1, ("r",)), "missing candidates": (2, ("q a", "q c"))}
 
 

@@ -77,7 +77,7 @@ def ranked_by(ws: Workspace, texts: dict[str, str]) -> dict[str, dict[str, Ranki
         texts={name: {"abstract": text} for name, text in texts.items()},
         ranking_depth=DEPTH,
         excluded={},
-        after_method=lambda _: None,
+        advance=lambda *_: None,
     )
     return {"tfidf": tfidf["abs_tfidf"], "bm25": of_bm25}
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pyarrow.parquet
 import pytest
+from annot.base.names import sha256_of
 from annot.base.records import Judgement
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging import states as state_memory
@@ -29,7 +30,7 @@ from annot.store.pools import documents_by_query, read_queries
 from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
 from annot.study import guidelines
 from annot.study.provenance import states_of
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from study_answers import PULLED_AT
 from study_stages import copied, published, set_in

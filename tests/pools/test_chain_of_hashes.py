@@ -19,7 +19,7 @@ from annot.pools.admission import (
 )
 from annot.pools.chain import broken_links
 from annot.pools.drawn_pools import origins_of, write_pools
-from annot.pools.frozen_rankings import joined, rank_corpus
+from annot.pools.frozen_rankings import join_rankings, rank_corpus
 from annot.ranking.word_vectors import WordVectors, save, sha256_of
 from annot.store.citations import FOLDER, MANIFEST
 from annot.store.paper_writing import PaperWriter
@@ -229,7 +229,7 @@ def test_only_the_methods_that_were_asked_for_are_ranked(stored: Workspace, tmp_
     counted: list[tuple[int, int | None]] = []
     rankings, told = rank_corpus(
         stored, methods=["title_tfidf", "mine"], topics=["p1"], excluded=dict, ranking_depth=5, keep=False,
-        advance=lambda done, total: counted.append((done, total)), given=given,
+        advance=lambda done, total: counted.append((done, total)), imports=given,
     )  # fmt: skip
     assert list(rankings) == ["title_tfidf", "mine"]
     assert [doc.doc_id for doc in rankings["title_tfidf"]["p1"]] == ["p2"]
@@ -238,4 +238,4 @@ def test_only_the_methods_that_were_asked_for_are_ranked(stored: Workspace, tmp_
     assert counted[-1] == (1, 1)
     facts = {"corpus_sha256": "1", "ranking_depth": 1, "topics": ["p1"], "methods": {}}
     write_manifest(stored.rankings / "manifest.json", files=[], inputs={}, facts={"topics": []})
-    assert joined(stored, {}, facts=facts)[1]["ranking_depth"] == 1
+    assert join_rankings(stored, {}, facts=facts)[1]["ranking_depth"] == 1

@@ -56,7 +56,7 @@ def test_pools_stay_and_only_the_correction_is_told(tmp_path: Path) -> None:
     )
     assert ranked_corpus(ws).added == ("new-1",)
     with ws.reading() as session:
-        assert list(chain.broken(ws, session, chain.CORPUS)) == []
+        assert list(chain.link_faults(ws, session, chain.CORPUS)) == []
     assert {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")} == pools
     assert drawn_pools.replay(ws, advance=quietly).differences == {}
 

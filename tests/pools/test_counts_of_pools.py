@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry
 from annot.pools.drawn_pools import facts_of, first_difference
-from annot.pools.pooling import as_of
+from annot.pools.pooling import pool_in_version
 
 
 def drew(method: str, rank: int | None, turn: int | None = None) -> Draw:
@@ -120,7 +120,8 @@ def test_what_a_hand_found_is_of_the_version_that_names_the_document() -> None:
         ),
     )
     also = {
-        version: {entry.doc_id: len(entry.also) for entry in as_of(of, version).entries} for version in (1, 2, 3, 4)
+        version: {entry.doc_id: len(entry.also) for entry in pool_in_version(of, version).entries}
+        for version in (1, 2, 3, 4)
     }
     assert also == {
         1: {"a": 0, "b": 0}, 2: {"a": 1, "b": 0}, 3: {"a": 1, "b": 1}, 4: {"a": 1, "b": 1, "z": 0},

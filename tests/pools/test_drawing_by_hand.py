@@ -11,13 +11,23 @@ from annot.base.settings import Settings
 from annot.pools.pool_design import (
     DesignOverrides,
     PoolDesign,
+    apply_overrides,
+    design_differences,
     design_of_settings,
-    differences,
-    overridden,
+    leave_out,
     recorded_designs,
-    without,
 )
-from annot.pools.pooling import MethodShare, Version, as_of, came_in, draw, extended, method_order, shares, versions_of
+from annot.pools.pooling import (
+    MethodShare,
+    Version,
+    draw,
+    extend,
+    method_order,
+    pool_in_version,
+    shares,
+    versions_by_document,
+    versions_of,
+)
 
 
 def listed(doc_ids: str) -> Ranking:
@@ -124,44 +134,44 @@ RANKINGS = {"m0": listed("abcd"), "late": listed("badef")}
 
 def test_the_best_of_a_later_method_come_behind() -> None:
     pool = drawn("blocks", "abcd", ranking_depth=4)
-    deeper = extended(pool, addition(2, "late", 3), RANKINGS, excluded=("x",))
+    deeper = extend(pool, addition(2, "late", 3), RANKINGS, excluded=("x",))
     assert [one.doc_id for one in deeper.entries] == ["a", "b", "d"]
     assert deeper.entries[0].also == (Draw("late", 2, -1.0, None),)
     assert deeper.entries[2] == PoolEntry("d", Draw("late", 3, -2.0, 3), (Draw("m0", 4, -3.0, None),))
     assert (deeper.methods, deeper.dry, deeper.additions[0].documents) == (("m0", "late"), (), ("d",))
     # Only four are looked at, and f is the fifth; e comes, and the method brought d before.
-    again = extended(deeper, addition(3, "late", 5), RANKINGS, excluded=("x",))
+    again = extend(deeper, addition(3, "late", 5), RANKINGS, excluded=("x",))
     assert [one.doc_id for one in again.entries[3:]] == ["e"]
     assert again.entries[3] == PoolEntry("e", Draw("late", 4, -3.0, 4), ())
     assert (again.methods, again.dry) == (("m0", "late"), ("late",))
-    assert came_in(again) == {"d": 2, "e": 3}
-    barred = extended(pool, addition(2, "late", 3), RANKINGS, excluded=("b",))
+    assert versions_by_document(again) == {"d": 2, "e": 3}
+    barred = extend(pool, addition(2, "late", 3), RANKINGS, excluded=("b",))
     assert [one.doc_id for one in barred.entries] == ["a", "b", "d", "e"]
 
 
 def test_what_a_person_found_comes_behind_with_who_else_had_it() -> None:
     pool = drawn("blocks", "abcd")
-    found = extended(pool, addition(2, MANUAL, None, "czx"), RANKINGS, excluded=("x",))
+    found = extend(pool, addition(2, MANUAL, None, "czx"), RANKINGS, excluded=("x",))
     assert found.entries[2:] == (
         PoolEntry("c", Draw(MANUAL, None, None, 3), (Draw("m0", 3, -2.0, None),)),
         PoolEntry("z", Draw(MANUAL, None, None, 4), ()),
     )
     assert (found.methods, found.dry, found.additions[0].documents) == (("m0", MANUAL), (), ("c", "z"))
     # What the addition names and the pool has by now stays named.
-    again = extended(pool, addition(2, MANUAL, None, "az"), RANKINGS, excluded=())
+    again = extend(pool, addition(2, MANUAL, None, "az"), RANKINGS, excluded=())
     assert (again.additions[0].documents, again.entries[0].also) == (("a", "z"), (Draw(MANUAL, None, None, None),))
 
 
 def test_every_version_can_be_had_again() -> None:
     first = drawn("blocks", "abcd", ranking_depth=4)
-    second = extended(first, addition(2, MANUAL, None, "z"), RANKINGS, excluded=())
-    third = extended(second, addition(3, "late", 9), RANKINGS, excluded=())
+    second = extend(first, addition(2, MANUAL, None, "z"), RANKINGS, excluded=())
+    third = extend(second, addition(3, "late", 9), RANKINGS, excluded=())
     assert (third.dry, third.methods) == (("late",), ("m0", MANUAL, "late"))
-    assert as_of(third, 3) is third
-    assert as_of(third, 2) == second
-    assert as_of(third, 1) == first
-    twice = extended(third, addition(4, MANUAL, None, "ay"), RANKINGS, excluded=())
-    assert as_of(twice, 3) == third
+    assert pool_in_version(third, 3) is third
+    assert pool_in_version(third, 2) == second
+    assert pool_in_version(third, 1) == first
+    twice = extend(third, addition(4, MANUAL, None, "ay"), RANKINGS, excluded=())
+    assert pool_in_version(twice, 3) == third
 
 
 def test_versions_are_counted_over_the_pools() -> None:
@@ -195,11 +205,11 @@ def test_what_the_settings_leave_out_does_not_take_part() -> None:
 
 def test_methods_that_are_left_out_are_on_record_so() -> None:
     assert DESIGN.ranked_methods == ("bm25", "dense")
-    assert without(DESIGN, ["dense", "never"]) == replace(DESIGN, methods=("bm25", CITED), without=("dense", "old"))
+    assert leave_out(DESIGN, ["dense", "never"]) == replace(DESIGN, methods=("bm25", CITED), without=("dense", "old"))
 
 
 def test_a_recorded_design_is_that_of_the_draw_and_an_imported_pool_has_none() -> None:
-    pool = extended(drawn("blocks", "abcd"), addition(2, "late", 1), RANKINGS, excluded=())
+    pool = extend(drawn("blocks", "abcd"), addition(2, "late", 1), RANKINGS, excluded=())
     assert recorded_designs([pool]) == {"q": PoolDesign("blocks", 2, 50, 3, ("m0",), ())}
     for name in ("per_method", "ranking_depth", "seed"):
         assert recorded_designs([replace(pool, **{name: None})]) == {}
@@ -207,23 +217,23 @@ def test_a_recorded_design_is_that_of_the_draw_and_an_imported_pool_has_none() -
 
 def test_only_what_differs_is_told() -> None:
     settings = replace(DESIGN, methods=("dense", "bm25", CITED, "old"), without=())
-    assert differences(DESIGN, settings) == ()
+    assert design_differences(DESIGN, settings) == ()
     other = replace(settings, per_method=3, methods=("bm25", "new", "old"))
-    assert differences(DESIGN, other) == (
+    assert design_differences(DESIGN, other) == (
         ("per_method", "2", "3"),
         ("methods", "bm25, cited, dense", "bm25, new"),
     )
 
 
 def test_the_command_line_wins_and_names_only_what_there_is() -> None:
-    assert overridden(DESIGN, DesignOverrides(seed=9, mode="depth")) == replace(DESIGN, seed=9, mode="depth")
-    named = overridden(DESIGN, DesignOverrides(methods=("old", "bm25", "old")))
+    assert apply_overrides(DESIGN, DesignOverrides(seed=9, mode="depth")) == replace(DESIGN, seed=9, mode="depth")
+    named = apply_overrides(DESIGN, DesignOverrides(methods=("old", "bm25", "old")))
     assert (named.methods, named.without) == (("old", "bm25"), ())
-    left = overridden(DESIGN, DesignOverrides(without=("bm25",)))
+    left = apply_overrides(DESIGN, DesignOverrides(without=("bm25",)))
     assert (left.methods, left.without) == ((CITED, "dense", "old"), ("bm25",))
     with pytest.raises(InputError, match="never"):
-        overridden(DESIGN, DesignOverrides(without=("never",)))
+        apply_overrides(DESIGN, DesignOverrides(without=("never",)))
     with pytest.raises(InputError, match="no method is left to draw with"):
-        overridden(DESIGN, DesignOverrides(without=("bm25", CITED, "dense", "old")))
+        apply_overrides(DESIGN, DesignOverrides(without=("bm25", CITED, "dense", "old")))
     with pytest.raises(InputError, match="mode 'none': expected one of"):
-        overridden(DESIGN, DesignOverrides(mode="none"))
+        apply_overrides(DESIGN, DesignOverrides(mode="none"))

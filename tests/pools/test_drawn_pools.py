@@ -19,7 +19,7 @@ from annot.pools.drawn_pools import (
     put_judged_pools,
     recorded_pools,
     replay,
-    unlike_record,
+    unrecorded_differences,
     with_additions,
     write_pools,
 )
@@ -119,7 +119,7 @@ IMPORTED = Pool(
 
 def unlike(ws: Workspace) -> list[tuple[str, str]]:
     with ws.reading() as session:
-        return list(unlike_record(ws, session))
+        return list(unrecorded_differences(ws, session))
 
 
 def test_files_of_pools_are_held_against_the_database(stored: Workspace) -> None:

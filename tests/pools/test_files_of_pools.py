@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.base.names import sha256_of
 from annot.base.records import Draw, Pool, PoolEntry
 from annot.base.settings import Settings
 from annot.pools.admission import Admission, write_admissions
 from annot.pools.drawn_pools import write_pools
 from annot.store.citations import MANIFEST as CITATIONS
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace
 
 
 @pytest.fixture

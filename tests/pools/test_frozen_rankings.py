@@ -12,11 +12,11 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Addition, Draw, Paper, Pool, PoolEntry, Ranking, ScoredDoc
 from annot.base.settings import Settings
 from annot.pools.frozen_rankings import (
-    joined,
+    join_rankings,
     lines_of,
     lines_on_disk,
     method_settings,
-    needed,
+    needed_topics,
     rank_corpus,
     read_rankings,
     write_rankings,
@@ -80,10 +80,10 @@ def test_the_files_of_other_methods_go(ws: Workspace) -> None:
 def test_new_rankings_join_those_on_disk(ws: Workspace) -> None:
     added = lines_of({"dense": {"p4": ranking("d"), "p1": ranking("e")}})
     first = facts("p4", "p1", corpus="c2", depth=3, dense={"space": "s"})
-    assert joined(ws, added, facts=first) == (added, first)
+    assert join_rankings(ws, added, facts=first) == (added, first)
     assert method_settings(ws) == {}
     written(ws, {"bm25": BM25}, **facts("p1", "p2", "p3", bm25={"k1": 1.5}), inputs={"x": "1"})
-    lines, told = joined(ws, added, facts={**first, "inputs": {"y": "2"}})
+    lines, told = join_rankings(ws, added, facts={**first, "inputs": {"y": "2"}})
     assert lines == {"bm25": {"p3": "", **lines_on_disk(ws)["bm25"]}, "dense": added["dense"]}
     assert told == {
         "corpus_sha256": "c1",
@@ -97,7 +97,7 @@ def test_new_rankings_join_those_on_disk(ws: Workspace) -> None:
     assert read_rankings(ws, {"dense": ["p4"], "bm25": ["p3"]}) == {"dense": {"p4": ranking("d")}, "bm25": {"p3": ()}}
     with pytest.raises(MissingInput, match="no rankings for these query papers: p9, p4 by bm25, p2 by dense"):
         read_rankings(ws, {"bm25": ["p4", "p1"], "dense": ["p2", "p9"]})
-    again, later = joined(ws, lines_of({"bm25": {"p4": ranking("f")}}), facts=facts("p4", depth=9, bm25={}))
+    again, later = join_rankings(ws, lines_of({"bm25": {"p4": ranking("f")}}), facts=facts("p4", depth=9, bm25={}))
     assert again["bm25"]["p4"] == "p4 Q0 f 1 0 bm25\n"
     assert later["not_ranked"] == {"dense": ["p2", "p3"]}
     assert (later["ranking_depth"], later["methods"]["bm25"]) == (9, {})
@@ -124,7 +124,7 @@ def test_a_pool_follows_from_the_rankings_of_its_design_and_of_its_additions() -
     )
     entry = PoolEntry("d", Draw("bm25", 1, 0.5, 1))
     pool = Pool("p1", "blocks", 2, 50, 1, ("bm25",), (), (), None, (entry,), additions)
-    assert needed({"p2": design, "p1": design}, {"p1": pool}) == {"bm25": ["p2", "p1"], "dense": ["p1"]}
+    assert needed_topics({"p2": design, "p1": design}, {"p1": pool}) == {"bm25": ["p2", "p1"], "dense": ["p1"]}
 
 
 def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Workspace) -> None:
@@ -139,7 +139,7 @@ def test_given_rankings_leave_out_what_may_not_rank_and_end_at_the_depth(ws: Wor
         ranking_depth=2,
         keep=False,
         advance=lambda done, total: None,
-        given=given,
+        imports=given,
     )
     assert [doc.doc_id for doc in rankings["other"]["p1"]] == ["a", "b"]
     assert rankings["other"]["p2"] == ()
@@ -160,7 +160,7 @@ def test_a_given_ranking_for_a_text_keeps_the_document_that_has_the_texts_id(ws:
         ranking_depth=2,
         keep=False,
         advance=lambda done, total: None,
-        given={"other": {"7": ranking("a", "7", "b")}},
+        imports={"other": {"7": ranking("a", "7", "b")}},
         texts={"7": {"title": "What?", "abstract": "What?"}},
     )
     assert [doc.doc_id for doc in rankings["other"]["7"]] == ["a", "7"]

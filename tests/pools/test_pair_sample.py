@@ -15,7 +15,7 @@ from annot.pools.pooling import (
     draw,
     drawn,
     expected_pairs,
-    extended,
+    extend,
     frozen_ranks,
     number_of,
     probabilities,
@@ -143,7 +143,7 @@ def test_ranks_on_record_are_those_of_all_methods_that_had_a_document() -> None:
     drawing = {"topic_id": "t", "cited_outside": 0, "ranking_depth": 4, "seed": 1, "without": (), "excluded": ()}
     pool = draw({"one": one, "other": other}, cited=["d", "z"], mode="depth", per_method=2, **drawing)  # type: ignore[arg-type]
     by_hand = Addition(2, MANUAL, None, ("h",), None, None, None)
-    found = ranks_on_record(extended(pool, by_hand, {}, excluded=()))
+    found = ranks_on_record(extend(pool, by_hand, {}, excluded=()))
     assert found == {"one": {"a": 1, "b": 2, "c": 3, "d": 4}, "other": {"c": 1, "x": 2, "d": 3, "a": 4}}
     assert CITED not in found
 

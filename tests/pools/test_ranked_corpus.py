@@ -67,7 +67,7 @@ def test_a_corpus_that_begins_with_other_papers_is_unknown(stored: Workspace) ->
     first = add(stored, "p1", "p2")
     ranked(stored, "1" * 64, {"lsa": first})
     found = ranked_corpus(stored)
-    assert (found.unknown, found.added, found.found) == (("1" * 64,), (), first)
+    assert (found.unknown, found.added, found.current) == (("1" * 64,), (), first)
 
 
 def test_without_its_papers_or_with_a_damaged_file_every_ranked_corpus_is_unknown(stored: Workspace) -> None:

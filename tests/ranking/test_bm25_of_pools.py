@@ -30,7 +30,7 @@ def field_of(paper: Paper, field: str) -> str:
 
 def found_by(inputs: RankingInputs, method: str, *, depth: int = 500) -> dict[str, Ranking]:
     texts = {f"t{number}": {"title": text, "abstract": text} for number, text in enumerate(QUERIES)}
-    rank = partial(rank_all, inputs, methods=[method], excluded={}, ranking_depth=depth, after_method=lambda _: None)
+    rank = partial(rank_all, inputs, methods=[method], excluded={}, ranking_depth=depth, advance=lambda *_: None)
     return rank(paper_ids=[], texts=texts)[method]  # type: ignore[arg-type]
 
 
@@ -80,7 +80,7 @@ def test_a_paper_ranks_by_its_whole_abstract(inputs: RankingInputs, papers: list
         paper_ids=["p002", "p006"],
         excluded={"p002": ["p003"]},
         ranking_depth=500,
-        after_method=lambda _: None,
+        advance=lambda *_: None,
     )[f"abs_{form}"]
     kept = {paper.paper_id: float(score) for paper, score in zip(papers, scores, strict=True) if score > 0}
     for own in ("p002", "p003"):

@@ -128,7 +128,9 @@ def test_half_precision_ranks_as_the_stored_numbers_do(tmp_path: Path, metric: M
     assert back.matrix.dtype == np.float16
     assert np.array_equal(back.matrix, matrix)
     asked = [ids[row] for row in (99, 0, 200, 7)]
-    found = vectors.rank(back, asked, corpus=strings_of(ids), depths=np.array([60, 900, 5, 20]))
+    found = vectors.nearest(
+        back, vectors.vectors_named(back, asked), corpus=strings_of(ids), depths=np.array([60, 900, 5, 20])
+    )
     for paper_id, ranking, depth in zip(asked, found, (60, 900, 5, 20), strict=True):
         assert ranking == brute_force(list(ids), matrix, matrix[ids.index(paper_id)], metric, depth)
 
@@ -199,9 +201,14 @@ def test_numbers_that_are_not_finite_are_found_by_the_search(tmp_path: Path, met
     write_vectors(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
     loaded = vectors.load(tmp_path / "v", hint="", unread=True)
     with pytest.raises(InputError, match=f"row {RUN + 5}: not finite"):
-        vectors.rank(loaded, ["d7"], corpus=strings_of(ids), depths=np.array([2]))
+        vectors.nearest(loaded, vectors.vectors_named(loaded, ["d7"]), corpus=strings_of(ids), depths=np.array([2]))
     with pytest.raises(InputError) as caught:
-        vectors.rank(loaded, ["d7", f"d{RUN + 5}"], corpus=strings_of(ids), depths=np.array([2, 2]))
+        vectors.nearest(
+            loaded,
+            vectors.vectors_named(loaded, ["d7", f"d{RUN + 5}"]),
+            corpus=strings_of(ids),
+            depths=np.array([2, 2]),
+        )
     assert caught.value.faults == (f"d{RUN + 5}: not finite",)
 
 
@@ -209,7 +216,7 @@ def test_an_id_that_is_there_twice_is_found_by_the_search(tmp_path: Path) -> Non
     write_vectors(made(("a", "b", "a")), tmp_path / "v")
     loaded = vectors.load(tmp_path / "v", hint="", unread=True)
     with pytest.raises(InputError) as caught:
-        vectors.rank(loaded, ["b"], corpus=strings_of("ab"), depths=np.array([2]))
+        vectors.nearest(loaded, vectors.vectors_named(loaded, ["b"]), corpus=strings_of("ab"), depths=np.array([2]))
     assert caught.value.faults == ("ids.txt: 'a': found 2 times, expected once",)
 
 
@@ -223,8 +230,12 @@ def test_a_matrix_of_another_type_or_shape_is_refused(tmp_path: Path, matrix: np
 
 
 def test_vectors_rank_papers_of_the_corpus_only_and_need_the_query() -> None:
-    found = vectors.rank(made(), ["b"], corpus=strings_of(["b", "c", "z"]), depths=np.array([5]))
+    found = vectors.nearest(
+        made(), vectors.vectors_named(made(), ["b"]), corpus=strings_of(["b", "c", "z"]), depths=np.array([5])
+    )
     assert [doc.doc_id for doc in found[0]] == ["b", "c"]
     with pytest.raises(InputError) as caught:
-        vectors.rank(made(), ["y", "a", "z"], corpus=strings_of(["a"]), depths=np.array([5, 5, 5]))
+        vectors.nearest(
+            made(), vectors.vectors_named(made(), ["y", "a", "z"]), corpus=strings_of(["a"]), depths=np.array([5, 5, 5])
+        )
     assert caught.value.faults == ("y: no vector", "z: no vector")

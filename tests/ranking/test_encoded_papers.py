@@ -14,6 +14,7 @@ from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.ranking import encoding, vectors
 from annot.ranking.encoding import CorpusEncoding, EncodedTopics, EncodePart, encoded_abstracts, encoded_sentences
+from annot.ranking.systems import encoders
 from annot.ranking.systems.system import EncoderWeights
 from annot.ranking.vectors import topic_name
 from annot.store.paper_writing import PaperWriter
@@ -44,7 +45,7 @@ def numbered(texts: Sequence[Any]) -> Any:
 class Encoders:
     """Stand-in for the encoders of `annot.ranking.systems.encoders`, which remembers its input."""
 
-    BATCH = 32
+    BATCH, MIXED = 32, encoders.MIXED
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.read: list[Any] = []

@@ -144,13 +144,18 @@ def made(ids: str, *, source: Any = None) -> Vectors:
     ],
 )
 def test_only_papers_of_the_corpus_rank(ids: str, corpus: str, ranked: str) -> None:
-    (found,) = vectors.rank(made(ids), ["a"], corpus=strings_of(corpus), depths=np.array([9]))
+    (found,) = vectors.nearest(
+        made(ids), vectors.vectors_named(made(ids), ["a"]), corpus=strings_of(corpus), depths=np.array([9])
+    )
     assert "".join(doc.doc_id for doc in found) == ranked
 
 
 def test_of_no_vectors_and_no_papers_nothing_is_ranked() -> None:
     empty = Vectors(strings_of(""), np.zeros((0, 2), np.float32), "m", "s", "l2", {})
-    assert vectors.rank(empty, [], corpus=strings_of(""), depths=np.zeros(0, np.int64)) == []
+    assert (
+        vectors.nearest(empty, vectors.vectors_named(empty, []), corpus=strings_of(""), depths=np.zeros(0, np.int64))
+        == []
+    )
 
 
 def test_rows_are_read_from_the_source_where_there_is_one() -> None:
@@ -163,6 +168,8 @@ def test_rows_are_read_from_the_source_where_there_is_one() -> None:
             read.append(rows)
             return made("abc").matrix[rows]
 
-    (found,) = vectors.rank(made("abc", source=Source()), ["a"], corpus=strings_of("abc"), depths=np.array([2]))
+    sourced = made("abc", source=Source())
+    queries = vectors.vectors_named(sourced, ["a"])
+    (found,) = vectors.nearest(sourced, queries, corpus=strings_of("abc"), depths=np.array([2]))
     assert [doc.doc_id for doc in found] == ["a", "b"]
     assert read

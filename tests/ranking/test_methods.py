@@ -39,7 +39,7 @@ def full_inputs(corpus: Corpus) -> RankingInputs:
 
 
 def ranked_by(inputs: RankingInputs, *, method: str, **given: Any) -> dict[str, Ranking]:
-    return methods.rank_all(inputs, methods=[method], after_method=lambda _: None, **given)[method]
+    return methods.rank_all(inputs, methods=[method], advance=lambda *_: None, **given)[method]
 
 
 def words(text: str) -> list[str]:
@@ -104,17 +104,17 @@ def test_excluded_papers_make_room_for_the_next(full_inputs: RankingInputs, meth
 
 def test_a_ranking_does_not_depend_on_the_other_queries_or_methods(full_inputs: RankingInputs) -> None:
     names = ["specter", "abs_tfidf", "title_cbow200", "abs_cbow200", "title_tfidf"]
-    done: list[str] = []
+    done: list[tuple[int, int | None]] = []
     together = methods.rank_all(
         full_inputs,
         methods=names,
         paper_ids=["p000", "p001", "p006"],
         excluded={},
         ranking_depth=20,
-        after_method=done.append,
+        advance=lambda *parts: done.append(parts),
     )
     assert list(together) == names
-    assert sorted(done) == sorted(names)
+    assert done == [(number, 5) for number in range(1, 6)]
     for name in names:
         alone = ranked_by(full_inputs, method=name, paper_ids=["p001"], excluded={}, ranking_depth=20)
         assert together[name]["p001"] == alone["p001"]

@@ -64,7 +64,7 @@ def test_bm25_has_the_parameters_of_rank_bm25() -> None:
 
 def ranked_by(inputs: RankingInputs, name: str, *, depth: int = 9, **excluded: tuple[str, ...]) -> list[Any]:
     found = rank_all(
-        inputs, methods=[name], paper_ids=["q"], excluded=excluded, ranking_depth=depth, after_method=lambda _: None
+        inputs, methods=[name], paper_ids=["q"], excluded=excluded, ranking_depth=depth, advance=lambda *_: None
     )
     return [(doc.doc_id, near(doc.score)) for doc in found[name]["q"]]
 

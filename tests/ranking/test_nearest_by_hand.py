@@ -13,7 +13,6 @@ from annot.ranking import search as dense
 from annot.ranking import search as topk
 from annot.ranking.search import (
     ROUNDING_STEP,
-    Candidates,
     Metric,
     Parts,
     TopK,
@@ -137,7 +136,7 @@ def test_of_two_queries_each_keeps_its_own() -> None:
     top.push(0, np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 2.0]]), error=np.zeros(2))
     top.push(3, np.array([[0.5, 2.0, 0.0], [0.0, 0.0, 2.5]]), error=np.zeros(2))
     found = top.candidates(error=np.zeros(2))
-    assert [one.rows.tolist() for one in found] == [[1, 4], [0, 5]]
+    assert [rows.tolist() for rows, _ in found] == [[1, 4], [0, 5]]
     assert top.least(error=np.array([0.25, 0.5])).tolist() == [1.75, 2.0]
 
 
@@ -157,9 +156,9 @@ def test_what_is_known_of_the_best_keeps_the_rest_out_at_once() -> None:
 def test_candidates_of_several_runs_are_joined_and_the_least_is_told() -> None:
     least = np.array([-np.inf])
     parts = [
-        ([Candidates(np.array([0, 2]), np.array([5.0, 3.0]))], np.array([0.5])),
-        ([Candidates(np.array([4]), np.array([4.0]))], np.array([0.25])),
-        ([Candidates(np.array([6]), np.array([4.5]))], np.array([0.0])),
+        ([(np.array([0, 2]), np.array([5.0, 3.0]))], np.array([0.5])),
+        ([(np.array([4]), np.array([4.0]))], np.array([0.25])),
+        ([(np.array([6]), np.array([4.5]))], np.array([0.0])),
     ]
     told: list[float] = []
 
@@ -170,7 +169,7 @@ def test_candidates_of_several_runs_are_joined_and_the_least_is_told() -> None:
 
     (found,) = best_of_all(watched(), np.array([1]), relative=1e-9, least=least)
     # The largest error so far holds for all.
-    assert found.rows.tolist() == [0, 6]
+    assert found[0].tolist() == [0, 6]
     assert told[-1] == 4.5
 
 

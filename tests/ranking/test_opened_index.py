@@ -191,7 +191,7 @@ def test_what_a_killed_build_was_writing_is_not_used(ws: Workspace) -> None:
     places = places_of(ws, keep=False)
     words = words_place(ws, places)
     (words.parent / "unfinished-words").mkdir()
-    left = [ws.cache / "index" / "shards" / ".one.9@here.x", places.own("whole") / ".two.9@here.x"]
+    left = [ws.cache / "index" / "shards" / ".one.9@here.x", places.corpus_part("whole") / ".two.9@here.x"]
     for path in left:
         path.mkdir()
     used = {part.path: part.used for part in parts_of(ws)}
@@ -236,7 +236,7 @@ def test_every_changed_file_and_every_shard_that_is_gone_is_named(ws: Workspace)
 def test_word_vectors_that_were_imported_come_first(ws: Workspace) -> None:
     places = places_of(ws, keep=False)
     trained = words_place(ws, places)
-    assert trained.parent == places.own("whole").parent
+    assert trained.parent == places.corpus_part("whole").parent
     assert len(trained.name) == len("words-") + 16
     opened(ws, "title_cbow200")
     trained.rename(ws.root / "moved")

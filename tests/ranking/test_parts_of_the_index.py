@@ -139,12 +139,12 @@ def test_a_shard_that_is_gone_is_made_again_and_the_others_are_left(places: Plac
     opened(places, folder)
     first, second = shards_of(places) or ()
     before = (places.shard(first) / "about.json").stat().st_mtime_ns
-    whole = (places.own("whole") / "about.json").stat().st_mtime_ns
+    whole = (places.corpus_part("whole") / "about.json").stat().st_mtime_ns
     shutil.rmtree(places.shard(second))
     assert lacks_shards(places)
     assert len(opened(places, folder)) == 5
     assert (places.shard(first) / "about.json").stat().st_mtime_ns == before
-    assert (places.own("whole") / "about.json").stat().st_mtime_ns == whole
+    assert (places.corpus_part("whole") / "about.json").stat().st_mtime_ns == whole
     assert not lacks_shards(places)
 
 
@@ -152,7 +152,7 @@ def test_what_a_killed_build_left_is_removed(places: Places, folder: Path, monke
     swept: list[Path] = []
     monkeypatch.setattr(index.array_files, "remove_unfinished", swept.append)
     opened(places, folder)
-    assert swept == [places.made]
+    assert swept == [places.new]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 2_500])
@@ -217,10 +217,10 @@ def test_a_dry_run_reads_what_is_there_and_makes_the_rest_elsewhere(tmp_path: Pa
     dry = Places(tmp_path / "index", tmp_path / "scratch", "c" * 64, "")
     corpus = opened(dry, folder)
     averages(dry, corpus, words, VARIANTS, each=in_threads, advance=lambda done, total: None)
-    assert not dry.found.exists()
-    kept = Places(dry.found, dry.found, "c" * 64, "")
+    assert not dry.existing.exists()
+    kept = Places(dry.existing, dry.existing, "c" * 64, "")
     opened(kept, folder)
-    assert dry.own("whole").is_relative_to(dry.found)
+    assert dry.corpus_part("whole").is_relative_to(dry.existing)
     assert missing_averages(kept, words, VARIANTS) != {}
 
 
@@ -230,8 +230,8 @@ def test_a_worker_that_does_not_see_the_folders_makes_only_shards_that_were_not_
     opened(places, folder)
     name, _other = shards_of(places) or ()
     kept: list[Path] = []
-    monkeypatch.setattr(index, "keep", lambda folder, url, **_: kept.append(folder) or {"a": url})
-    at_url = Places(places.found, places.made, places.corpus_sha256, "memory://shards")
+    monkeypatch.setattr(index, "save_result", lambda folder, url, **_: kept.append(folder) or {"a": url})
+    at_url = Places(places.existing, places.new, places.corpus_sha256, "memory://shards")
     (first, _second) = groups_of(folder)
     assert index._MakeShard(at_url, frozenset({name}))((first,)) == (name, {})
     assert kept == []

@@ -74,7 +74,7 @@ def rankings_of(inputs: RankingInputs, method: str, query_ids: Sequence[str]) ->
         paper_ids=query_ids,
         excluded={},
         ranking_depth=len(inputs.corpus),
-        after_method=lambda _name: None,
+        advance=lambda *_: None,
     )[method]
 
 

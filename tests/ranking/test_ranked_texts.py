@@ -31,7 +31,7 @@ def ranked_by(
     given = {name: {"title": one.title, "abstract": " ".join(one.sentences)} for name, one in (texts or {}).items()}
     return rank_all(
         inputs, methods=[method], paper_ids=papers or [], texts=given, excluded={}, ranking_depth=500,
-        after_method=lambda _: None,
+        advance=lambda *_: None,
     )[method]  # fmt: skip
 
 

@@ -13,10 +13,10 @@ from annot.ranking.submission import (
     SubmissionFinding,
     SubmissionRules,
     by_query_paper,
-    look,
+    find_findings,
     refuse_findings,
-    refused,
-    settled,
+    refused_findings,
+    settle,
 )
 
 WANTED = {"q": ("d1", "d2", "d3", "d4")}
@@ -35,7 +35,7 @@ def test_documents_that_are_missing_come_below_all_others_at_any_scale(scale: fl
             ScoredDoc("d2", sign * scale * (2 if sign > 0 else 1)),
         ]
     }
-    (ranking,) = settled(run, WANTED, rules()).values()
+    (ranking,) = settle(run, WANTED, rules()).values()
     assert [doc.doc_id for doc in ranking[:2]] == ["d2", "d3"]
     assert {doc.doc_id for doc in ranking[2:]} == {"d1", "d4"}
     below = {doc.score for doc in ranking[2:]}
@@ -45,17 +45,17 @@ def test_documents_that_are_missing_come_below_all_others_at_any_scale(scale: fl
 
 
 def test_missing_documents_can_be_left_out() -> None:
-    (ranking,) = settled({"q": [ScoredDoc("d3", 1.0)]}, WANTED, rules(missing="out")).values()
+    (ranking,) = settle({"q": [ScoredDoc("d3", 1.0)]}, WANTED, rules(missing="out")).values()
     assert [doc.doc_id for doc in ranking] == ["d3"]
 
 
 def test_of_a_document_that_is_there_twice_the_better_score_counts_and_strangers_go_or_stay() -> None:
     run = {"q": [ScoredDoc("d1", 0.5), ScoredDoc("x", 9.0), ScoredDoc("d2", 0.7), ScoredDoc("d1", 0.9)]}
-    (ranking,) = settled(run, WANTED, rules(missing="out")).values()
+    (ranking,) = settle(run, WANTED, rules(missing="out")).values()
     assert list(ranking) == [ScoredDoc("d1", 0.9), ScoredDoc("d2", 0.7)]
-    (ranking,) = settled(run, WANTED, rules(missing="out", foreign="keep")).values()
+    (ranking,) = settle(run, WANTED, rules(missing="out", foreign="keep")).values()
     assert [doc.doc_id for doc in ranking] == ["x", "d1", "d2"]
-    found = {one.what: one.count for one in look(run, WANTED)}
+    found = {one.what: one.count for one in find_findings(run, WANTED)}
     assert found == {"missing candidates": 2, "foreign candidates": 1, "duplicates": 1}
 
 
@@ -66,7 +66,7 @@ def test_each_kind_of_finding_is_counted_with_its_queries_and_three_examples() -
         "s": [ScoredDoc("d1", 1.0)],
     }
     wanted = {"q": [f"d{at}" for at in range(1, 7)], "r": ["d1", "d7", "d8"], "t": ["d1"]}
-    assert look(run, wanted) == (
+    assert find_findings(run, wanted) == (
         SubmissionFinding("missing queries", 1, 1, ("t",)),
         SubmissionFinding("foreign queries", 1, 1, ("s",)),
         SubmissionFinding("missing candidates", 5, 2, ("q d4", "q d5", "q d6")),
@@ -74,15 +74,15 @@ def test_each_kind_of_finding_is_counted_with_its_queries_and_three_examples() -
         SubmissionFinding("duplicates", 1, 1, ("q d3",)),
         SubmissionFinding("ties", 2, 1, ("q d1", "q d2")),
     )
-    assert settled(run, wanted, rules(missing="out")).keys() == {"q", "r"}
-    assert look({"q": [ScoredDoc("d1", 1.0)]}, {"q": ["d1"]}) == ()
+    assert settle(run, wanted, rules(missing="out")).keys() == {"q", "r"}
+    assert find_findings({"q": [ScoredDoc("d1", 1.0)]}, {"q": ["d1"]}) == ()
 
 
 def test_a_run_is_refused_where_the_rules_have_no_answer() -> None:
     found = [SubmissionFinding(what, 1, 2, ("q d",)) for what in ("foreign queries", "duplicates", "ties")]
-    assert refused(found, rules()) == ()
-    assert refused(found, rules(foreign=None)) == (found[0],)
-    assert refused(found, rules(duplicates=None)) == (found[1],)
+    assert refused_findings(found, rules()) == ()
+    assert refused_findings(found, rules(foreign=None)) == (found[0],)
+    assert refused_findings(found, rules(duplicates=None)) == (found[1],)
     refuse_findings([], Path("r.run"), {})
     with pytest.raises(FindingError) as caught:
         refuse_findings(
@@ -93,7 +93,7 @@ def test_a_run_is_refused_where_the_rules_have_no_answer() -> None:
 
 
 def test_a_run_of_which_nothing_is_known_ranks_all_documents_alike_below_zero() -> None:
-    (ranking,) = settled({"q": [ScoredDoc("x", 9.0)]}, WANTED, rules()).values()
+    (ranking,) = settle({"q": [ScoredDoc("x", 9.0)]}, WANTED, rules()).values()
     assert [doc.doc_id for doc in ranking] == ["d1", "d2", "d3", "d4"]
     assert all(doc.score < 0 for doc in ranking)
 
@@ -123,7 +123,7 @@ def test_a_topic_counts_for_its_query_paper_and_of_several_the_best_rank_does() 
 )
 def test_missing_documents_come_one_below_the_last_or_by_its_size_where_that_is_more(last: float, below: float) -> None:
     run = {"q": [ScoredDoc("a", 9.0), ScoredDoc("b", last)]}
-    (ranking,) = settled(run, {"q": ["a", "b", "c", "d"]}, rules()).values()
+    (ranking,) = settle(run, {"q": ["a", "b", "c", "d"]}, rules()).values()
     assert {doc.doc_id: doc.score for doc in ranking} == {"a": 9.0, "b": last, "c": below, "d": below}
 
 

@@ -60,7 +60,7 @@ def test_scores_with_an_error_keep_whatever_might_be_among_the_best(seed: int, d
         before = error
     for whole in (top, informed):
         (kept,) = whole.candidates(error=np.array([2 * largest[-1]]))
-        assert set(np.argsort(-true)[:depth]) <= set(kept.rows.tolist())
+        assert set(np.argsort(-true)[:depth]) <= set(kept[0].tolist())
 
 
 def test_what_is_known_of_the_best_keeps_the_rest_out() -> None:

@@ -9,7 +9,7 @@ from statistics import mean, stdev
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc, ranked
 from annot.measuring.reusability import Loss, certify, finds_of, losses, verdict_of
-from annot.pools.pooling import draw, extended
+from annot.pools.pooling import draw, extend
 from annot.publishing.report.single_pages import terminal
 from scipy.stats import t
 
@@ -149,12 +149,12 @@ def drawn_from(rankings: Mapping[str, tuple[ScoredDoc, ...]], *, mode: str, cite
 def test_what_a_method_alone_brought_is_what_the_pool_drawn_without_it_lacks(seed: int, mode: str) -> None:
     drawn, rankings = made_pool(seed, mode)
     later, known = Addition(2, "late", 3, (), None, None, None), {"late": made_pool(seed + 99, mode)[1]["m0"]}
-    pool = extended(drawn, later, known, excluded=())
+    pool = extend(drawn, later, known, excluded=())
     found = finds_of({"p": pool})
     for method in (*rankings, "cited"):
         left = {name: ranking for name, ranking in rankings.items() if name != method}
         without = drawn_from(left, mode=mode, cited=None if method == "cited" else ["d01", "d30", "d39"])
-        without = extended(without, later, known, excluded=())
+        without = extend(without, later, known, excluded=())
         lacking = {one.doc_id for one in pool.entries} - {one.doc_id for one in without.entries}
         assert found[method] == {("p", doc_id) for doc_id in lacking}
     assert found["late"] == {("p", doc_id) for addition in pool.additions for doc_id in addition.documents}

@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.pools.selection import Choice, SheetRow, choose, even_choice, keys_of, papers_enough
+from annot.pools.selection import Distribution, QueryToMake, SheetRow, choose, even_choice, keys_of, papers_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sheet_rows import FACETS, PAPER_TYPES, PERIODS, row
@@ -17,7 +17,7 @@ from sheet_rows import FACETS, PAPER_TYPES, PERIODS, row
 
 def chosen_from(
     rows: Sequence[SheetRow], count: int, *, share: float = 0.5, seed: int = 13, min_rating: int | None = 3
-) -> Choice:
+) -> tuple[tuple[QueryToMake, ...], Distribution]:
     return choose(
         rows,
         count=count,
@@ -54,22 +54,21 @@ def test_surveys_low_ratings_unrated_papers_and_papers_without_a_facet_are_left_
         row("unrated", type=None, rating=None),
         row("bare", facets=()),
     ]
-    choice = chosen_from(rows, 6, share=0.5)
-    assert {query.paper_id for query in choice.chosen} == {"ok0", "ok1", "ok2", "ok3"}
-    assert choice.distribution.left_out == (("no facet", 1), ("not rated", 1), ("rated below 3", 2), ("survey", 1))
-    assert choice.distribution.eligible == 4
+    chosen, found = chosen_from(rows, 6, share=0.5)
+    assert {query.paper_id for query in chosen} == {"ok0", "ok1", "ok2", "ok3"}
+    assert found.left_out == (("no facet", 1), ("not rated", 1), ("rated below 3", 2), ("survey", 1))
+    assert found.eligible == 4
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 1000), st.integers(1, 40), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 def test_a_choice_keeps_its_promises(seed: int, count: int, share: float) -> None:
     rows = rated(100, seed)
-    choice = chosen_from(rows, count, share=share, seed=seed)
-    found = choice.distribution
+    chosen, found = chosen_from(rows, count, share=share, seed=seed)
     by_id = {entry.paper_id: entry for entry in rows}
-    assert len(choice.chosen) == len(set(choice.chosen)) == count == found.queries
-    assert all(query.facet in by_id[query.paper_id].facets for query in choice.chosen)
-    times = Counter(query.paper_id for query in choice.chosen)
+    assert len(chosen) == len(set(chosen)) == count == found.queries
+    assert all(query.facet in by_id[query.paper_id].facets for query in chosen)
+    times = Counter(query.paper_id for query in chosen)
     assert max(times.values()) <= 2
     assert sum(number == 2 for number in times.values()) == found.two_facet_papers
     assert found.papers == len(times)
@@ -77,7 +76,7 @@ def test_a_choice_keeps_its_promises(seed: int, count: int, share: float) -> Non
         counted = Counter(getattr(by_id[paper_id], kind) for paper_id in times)
         assert {entry.value: entry.chosen for entry in shares if entry.chosen} == dict(counted)
     assert {entry.value: entry.chosen for entry in found.by_facet if entry.chosen} == dict(
-        Counter(query.facet for query in choice.chosen)
+        Counter(query.facet for query in chosen)
     )
     counts = [entry.chosen for shares in (found.by_period, found.by_type, found.by_facet) for entry in shares]
     assert found.imbalance == sum(number**2 for number in counts)
@@ -90,7 +89,7 @@ def test_counts_differ_by_at_most_one_where_every_kind_has_enough_papers(seed: i
         row(f"{period}{kind}{at}", period=f"{period}-{period}", year=None, type=kind, facets=FACETS)
         for period, kind, at in product((1995, 2001, 2007), PAPER_TYPES[:4], range(5))
     ]
-    found = chosen_from(rows, count, seed=seed).distribution
+    found = chosen_from(rows, count, seed=seed)[1]
     for shares in (found.by_period, found.by_type, found.by_facet):
         counts = [entry.chosen for entry in shares]
         assert max(counts) - min(counts) <= 1
@@ -142,28 +141,28 @@ def test_the_choice_is_as_even_as_the_best_of_all_choices(data: st.DataObject) -
 def test_the_same_seed_gives_the_same_choice_in_any_order_of_rows_and_another_seed_another() -> None:
     rows = rated(100)
     assert chosen_from(rows, 30) == chosen_from(rows[::-1], 30)
-    assert {chosen_from(rows, 30, seed=seed).chosen for seed in range(5)} != {chosen_from(rows, 30).chosen}
+    assert {chosen_from(rows, 30, seed=seed)[0] for seed in range(5)} != {chosen_from(rows, 30)[0]}
 
 
 def test_some_papers_give_two_facets_in_the_wanted_share() -> None:
     rows = [row(f"p{at}", facets=FACETS) for at in range(60)]
-    found = chosen_from(rows, 30, share=0.5).distribution
+    found = chosen_from(rows, 30, share=0.5)[1]
     assert (found.papers, found.two_facet_papers, found.two_facet_papers_wanted) == (20, 10, 10)
-    assert chosen_from(rows, 30, share=0.0).distribution.papers == 30
-    assert chosen_from(rows, 30, share=1.0).distribution.papers == 15
+    assert chosen_from(rows, 30, share=0.0)[1].papers == 30
+    assert chosen_from(rows, 30, share=1.0)[1].papers == 15
 
 
 def test_where_few_papers_have_two_facets_or_papers_are_few_the_share_gives_way_and_says_so() -> None:
     rows = [row(f"p{at}", facets=("method", "result") if at < 2 else ("method",)) for at in range(20)]
-    found = chosen_from(rows, 15, share=0.5).distribution
+    found = chosen_from(rows, 15, share=0.5)[1]
     assert (found.two_facet_papers, found.two_facet_papers_wanted, found.papers) == (2, 5, 13)
-    found = chosen_from([row(f"p{at}") for at in range(6)], 10, share=0.0).distribution
+    found = chosen_from([row(f"p{at}") for at in range(6)], 10, share=0.0)[1]
     assert (found.two_facet_papers, found.two_facet_papers_wanted, found.papers) == (4, 0, 6)
 
 
 def test_more_queries_than_the_papers_can_give_are_refused_with_the_most_they_can() -> None:
     rows = [row("p1"), row("p2", facets=("method",)), row("p3", rating=1)]
-    assert len(chosen_from(rows, 3).chosen) == 3
+    assert len(chosen_from(rows, 3)[0]) == 3
     with pytest.raises(InputError, match="at most 3") as caught:
         chosen_from(rows, 4)
     assert caught.value.hint is not None
@@ -192,10 +191,10 @@ def test_what_to_rate_first_evens_the_periods_out_in_the_order_of_the_sheet() ->
 
 def test_papers_are_taken_unrated_where_no_rating_is_asked_for() -> None:
     rows = [row(f"p{at}", type=None, rating=None, facets=FACETS[at % 2 :]) for at in range(6)]
-    found = chosen_from([*rows, row("p9", type=None, rating=None, facets=())], 6, min_rating=None)
-    assert len(found.chosen) == 6
-    assert found.distribution.left_out == (("no facet", 1),)
-    assert found.distribution.by_type == ()
+    chosen, found = chosen_from([*rows, row("p9", type=None, rating=None, facets=())], 6, min_rating=None)
+    assert len(chosen) == 6
+    assert found.left_out == (("no facet", 1),)
+    assert found.by_type == ()
 
 
 def test_a_facet_in_the_sheet_that_a_paper_has_no_sentences_for_is_refused() -> None:
@@ -220,5 +219,5 @@ def test_a_facet_in_the_sheet_that_a_paper_has_no_sentences_for_is_refused() -> 
 def test_so_many_queries_as_are_named_give_enough_papers_and_no_fewer_do(share: float) -> None:
     rows = [row(f"p{at:02}") for at in range(40)]
     enough = papers_enough(6, two_facet_share=share)
-    papers = [chosen_from(rows, number, share=share).distribution.papers for number in (enough - 1, enough)]
+    papers = [chosen_from(rows, number, share=share)[1].papers for number in (enough - 1, enough)]
     assert papers[0] < 6 <= papers[1]

@@ -107,13 +107,13 @@ def test_papers_that_the_method_ranked_before_are_not_ranked_again(
     assert new == {"mine": {"p1": ranking("d99"), "p3": ranking("d99")}}
     assert facts == {"made": 1}
     assert (calls[0]["topics"], calls[0]["methods"], calls[0]["ranking_depth"]) == (["p1", "p3"], ["mine"], 50)
-    assert calls[0]["given"] == {"mine": {"p1": ranking("d99")}}
+    assert calls[0]["imports"] == {"mine": {"p1": ranking("d99")}}
     with pytest.raises(MissingInput, match="--method mine: no run and no vectors of this name"):
         ranked({})
     ranked({}, method="lsa")
     (ws.vectors / "mine").mkdir(parents=True)
     ranked({})
-    assert [call["given"] for call in calls[1:]] == [{}, {}]
+    assert [call["imports"] for call in calls[1:]] == [{}, {}]
 
 
 def refused(

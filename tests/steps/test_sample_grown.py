@@ -15,7 +15,7 @@ from annot.judging.plan_on_record import check
 from annot.judging.pool_samples import sample_of
 from annot.judging.stage import Stage
 from annot.measuring.sampled.estimates import pools_of
-from annot.pools.pooling import LEAST, extended
+from annot.pools.pooling import LEAST, extend
 from annot.publishing.release.parts import sample_files
 from annot.steps import evaluate, plan, pool, publish
 from annot.steps.changes import leave
@@ -46,7 +46,7 @@ PAIRS = {(query.query_id, doc_id) for query in QUERIES for doc_id in LATE}
 
 def topped_up(pool: Pool) -> Pool:
     addition = Addition(2, "new", 50, (), None, None, None)
-    return extended(pool, addition, {"new": NEW}, excluded=())
+    return extend(pool, addition, {"new": NEW}, excluded=())
 
 
 def top_up(ws: Workspace, *topic_ids: str) -> None:

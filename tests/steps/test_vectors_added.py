@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Topic
-from annot.pools.pool_design import left_out_of
+from annot.pools.pool_design import unranked_texts
 from annot.ranking.given_vectors import Coverage, Form
 from annot.ranking.systems.papers import VECTOR_SYSTEMS
 from annot.ranking.systems.system import digest_of
@@ -66,9 +66,9 @@ def test_rows_of_the_corpus_are_kept_and_all_others_counted(ws: Workspace, tmp_p
         put_topics(session, [Topic("nowhere", "Now it is a topic.")])
     found = added(ws, [file], ids, metric="cosine")
     assert (found.kept, found.missing, found.foreign) == (4, PAPERS - 3, 0)
-    assert left_out_of(ws, ["mine"], {"nowhere": Topic("nowhere", "Now it is a topic.")}) == {}
+    assert unranked_texts(ws, ["mine"], {"nowhere": Topic("nowhere", "Now it is a topic.")}) == {}
     # A text that takes its place has no vector.
-    assert left_out_of(ws, ["mine"], {"nowhere": Topic("nowhere", "Another.")}) == {"mine": {"nowhere"}}
+    assert unranked_texts(ws, ["mine"], {"nowhere": Topic("nowhere", "Another.")}) == {"mine": {"nowhere"}}
     with ws.writing() as session:
         remove_topic(session, "nowhere")
     added(ws, [file], ids, metric="cosine")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.array_files import sha256_of
 from annot.base.errors import InputError, MissingInput, StoreError
+from annot.base.names import sha256_of
 from annot.base.records import Judgement
 from annot.store import database, judgements
 from annot.store.database import MIGRATIONS, Store, connect_store, in_words, open_store, parse_url, place_of

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.errors import BusyError, InputError, MissingInput
+from annot.base.names import sha256_of
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Arrays and word lists in a folder: written whole, with the SHA-256 of each file, read back memory-mapped.
@@ -155,14 +156,20 @@ def remove_unfinished(root: Path) -> None:
 def save_array(path: Path, array: Array | Blocks) -> None:
     """Write the array to `path`. NumPy reports a full disk only if it does not know that it writes to a file."""
     with path.open("wb") as file:
-        anything_that_writes: Any = SimpleNamespace(write=file.write)
         if isinstance(array, Blocks):
-            header = {"descr": "<f4", "fortran_order": False, "shape": array.shape}
-            np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
+            write_header(file, array.shape, "<f4")
             for block in array.blocks:
                 file.write(np.ascontiguousarray(block, "<f4").tobytes())
         else:
+            anything_that_writes: Any = SimpleNamespace(write=file.write)
             np.save(anything_that_writes, array)
+
+
+def write_header(file: IO[bytes], shape: tuple[int, int], kind: str) -> None:
+    """Write the beginning of an array file; NumPy leaves room in it for the number of rows that follow."""
+    anything_that_writes: Any = SimpleNamespace(write=file.write)
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
 
 
 def load(folder: Folder, *, kind: str) -> StoredArrays:
@@ -212,12 +219,12 @@ def faults(folder: Path) -> list[str]:
             return [f"{path}: has changed since it was written"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         return [f"{path}: not readable: {error}"]
-    hashes = {name: sha256_of(folder / name) if (folder / name).is_file() else None for name in written}
+    hashes = {name: sha256_of(folder / name) for name in written if (folder / name).is_file()}
     hashes[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
     return [
-        f"{folder / name}: found {(hashes[name] or 'no file')[:12]}, expected SHA-256 {digest[:12]}"
+        f"{folder / name}: found {hashes.get(name, 'no file')[:12]}, expected SHA-256 {digest[:12]}"
         for name, digest in written.items()
-        if hashes[name] != digest
+        if hashes.get(name) != digest
     ]
 
 
@@ -237,12 +244,6 @@ def _runs(process: int) -> bool:
     except PermissionError:
         pass
     return True
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _lines(path: Path) -> tuple[str, ...]:

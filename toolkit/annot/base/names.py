@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -36,6 +37,12 @@ def file_name(name: str, ending: str) -> str:
         # No quoted name holds a plus sign.
         quoted = f"{quoted[:100]}+{hashlib.sha256(name.encode()).hexdigest()}"
     return quoted + ending
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of the bytes of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _ORDERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from annot import __version__
 from annot.base.errors import AnnotError, InputError
-from annot.base.records import Advance
 from annot.base.settings import MachineSettings
 
 if TYPE_CHECKING:
@@ -147,17 +146,14 @@ class Engine:
         return replace(engine, cluster=None) if machine.url else engine
 
 
-def map_shards(
-    work: Callable[[S], R], shards: Sequence[S], *, engine: Engine, advance: Advance | None = None
-) -> Iterator[R]:
+def map_shards(work: Callable[[S], R], shards: Sequence[S], *, engine: Engine) -> Iterator[R]:
     """Yield `work(shard)` for each shard, in the order of the shards, whatever the order they end in.
 
     work: a function of a module, a `functools.partial` of one, or an object of a class that can be called; small, as it
     is sent with each shard. Its worker keeps until it ends the data that it makes for itself on the first call. It may
     be called twice with one shard, so it writes whole files, under a name of the shard.
 
-    shards: small descriptions, such as a path and a row group; the worker reads the shard itself. advance: called with
-    the number of finished shards, each time a result has been taken.
+    shards: small descriptions, such as a path and a row group; the worker reads the shard itself.
 
     Only a few results wait to be taken. A shard whose worker was killed is done again. An error of `work` is raised
     here when the shard's turn comes, and the rest is given up.
@@ -165,15 +161,10 @@ def map_shards(
     Raises AnnotError if a shard's workers are killed again and again, InputError if the cluster cannot be used.
     """
     if engine.cluster is not None:
-        results = _on_cluster(work, shards, engine.cluster)
-    elif engine.processes > 1 and len(shards) > 1:
-        results = _in_processes(work, shards, min(engine.processes, len(shards)))
-    else:
-        results = (_on_one_core(work, shard) for shard in shards)
-    for done, result in enumerate(results, start=1):
-        yield result
-        if advance is not None:
-            advance(done, len(shards))
+        return _on_cluster(work, shards, engine.cluster)
+    if engine.processes > 1 and len(shards) > 1:
+        return _in_processes(work, shards, min(engine.processes, len(shards)))
+    return (_on_one_core(work, shard) for shard in shards)
 
 
 def _on_one_core(work: Callable[[S], R], shard: S) -> R:
@@ -328,8 +319,7 @@ def _client(cluster: str) -> Client:
         from distributed import Client
     except ModuleNotFoundError:
         raise InputError(
-            "a cluster needs Dask, which is not installed",
-            hint="pip install 'annot-collections[cluster]'",
+            "a cluster needs Dask, which is not installed", hint="pip install 'annot-collections[cluster]'"
         ) from None
 
     class Closing(Client):  # type: ignore[misc]

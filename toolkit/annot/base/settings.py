@@ -376,7 +376,7 @@ class EvaluationSettings(Section):
     """The lowest grade that counts as relevant in binary measures; if it is not set, 2, or the highest grade of a scale
     that ends below."""
     tolerated_loss: Annotated[float, Field(ge=0, lt=1)] = 0.05
-    """For `annot reusability`: how much of the measure a later system may lose because its own finds are not judged."""
+    """The part of the measure that a later system may lose, in `annot reusability`: its own finds are not judged."""
     error_kinds: tuple[str, ...] = (
         *("salient aspects", "multiple aspects", "domain-specific similarities"),
         *("mechanistic similarities", "context dependence", "qualitative results"),
@@ -436,7 +436,7 @@ class StoreSettings(Section):
 
 
 class MachineSettings(Section):
-    """Where long work runs. These settings do not change any result."""
+    """The cores or the cluster on which long work runs. These settings do not change any result."""
 
     processes: Annotated[int, Field(ge=1)] | None = None
     """Maximum number of cores, as processes or threads. Without it, all available cores are used."""
@@ -589,7 +589,7 @@ class Settings(Section):
         return _begun(document) if isinstance(document, dict) else document
 
     @model_validator(mode="after")
-    def _facets_fit(self) -> Settings:
+    def _sections_fit(self) -> Settings:
         owner: dict[str, str] = {}
         for facet, labels in self.facets.items():
             for label in labels:
@@ -603,22 +603,14 @@ class Settings(Section):
                 f"facets: a study of {self.kind} has none; expected only `whole = []`, or no line with `kind`"
             )
         self._fit_scale(len(self.scale.names) - 1)
-        return self
-
-    @model_validator(mode="after")
-    def _headings_fit(self) -> Settings:
-        owner: dict[str, str] = {}
+        label_of: dict[str, str] = {}
         for label, headings in self.labels.sections.items():
             place = f"labels.sections.{label}"
             if label not in self.labels.names:
                 raise ValueError(f"{place}: unknown label {label!r}; {near(label, self.labels.names)}")
             for heading in headings:
-                if (other := owner.setdefault(plain_heading(heading), label)) != label:
+                if (other := label_of.setdefault(plain_heading(heading), label)) != label:
                     raise ValueError(f"{place}: heading {heading!r} already belongs to {other!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _cheap_label_predicts(self) -> Settings:
         if self.sample.cheap_label is not None and self.sample.predict == "none":
             raise ValueError(
                 'sample.cheap_label: predicts nothing with `predict = "none"`; delete one of the two lines'

@@ -47,10 +47,10 @@ def report(
     out: OutOption = None,
 ) -> Output:
     """Write the report of the study as a web page and in Markdown, with its tables in LaTeX."""
+    from annot.base.names import sha256_of
     from annot.publishing.report.tables import data_of
     from annot.publishing.report.terminal import table_text
     from annot.steps import publish as step
-    from annot.study.workspace import sha256_of
 
     if table is not None:
         table_of_report = step.table(ws, table)

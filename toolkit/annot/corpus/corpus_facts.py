@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import AnnotError, InputError, MissingInput
-from annot.base.names import counted
+from annot.base.names import counted, sha256_of
 from annot.base.records import Paper, Query, Source
 from annot.store import facet_labels, papers
 from annot.store.citations import cited_by
@@ -26,7 +26,7 @@ from annot.store.pools import move_sentences, read_queries
 from annot.store.runs import ImportedSource, put_import, read_imports
 from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
 from annot.study.shown_versions import text_content, with_text
-from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Facts of the corpus: hash, size, years, and the papers and labels that must be there.

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from annot.base.array_files import each_once, integers_of, mask_of, numbers, strings_of
 from annot.base.errors import InputError
-from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
 from annot.base.records import Query
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.cleaning import GLOBAL, IdentifiedRecord, folded_id, typed
 from annot.formats.judgements_file import FileJudgement
 from annot.store import citations, papers
 from annot.store.papers import known_ids
-from annot.study.workspace import read_manifest, sha256_of, write_file, write_manifest
+from annot.study.workspace import read_manifest, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Ids of papers in files: the paper that has an id in any spelling, and ids that the study does not have, which are

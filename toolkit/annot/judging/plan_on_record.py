@@ -11,7 +11,7 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
-from annot.base.names import counted, moment_now
+from annot.base.names import counted, moment_now, sha256_of
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Source, grouped
 from annot.corpus import query_sentences
 from annot.corpus.paper_ids import RowsByFile, rows_in_corpus
@@ -26,7 +26,7 @@ from annot.store.revisions import RecordedCount, SourcedAnswer
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
 from annot.study.snapshot import export_judgements
-from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The plan on record, in the database and as a hashed file, and its faults.

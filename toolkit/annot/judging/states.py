@@ -100,7 +100,7 @@ class Examination:
         """Changes of these links of the chain of hashes since they were written."""
         with self.ws.reading() as session:
             for link in links:
-                yield from chain.broken(self.ws, session, link)
+                yield from chain.link_faults(self.ws, session, link)
 
     @cached_property
     def index(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
@@ -26,11 +27,11 @@ from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns,
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
 from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost
-from annot.pools.pooling import Version, came_in, refuse_zero, versions_of
+from annot.pools.pooling import Version, refuse_zero, versions_by_document, versions_of
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, refuse_unjudged
-from annot.study.workspace import Workspace, given_text, sha256_of, write_file
+from annot.study.workspace import Workspace, given_text, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Files of exports/ with measurements, and the sentences that runs matched.
@@ -430,7 +431,7 @@ class TopUp(NamedTuple):
 def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
     """Top-ups, the oldest first; none if the pools were not topped up, or none of its pairs is judged."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
-    came = {paper_id: came_in(pool) for paper_id, pool in snapshot.pools.items()}
+    came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
     for version in versions_of(snapshot.pools.values()):
         if version.depth is None:

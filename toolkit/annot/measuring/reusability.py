@@ -14,7 +14,7 @@ import numpy as np
 from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
 from annot.base.stats.inference import FEWEST_QUERIES, ratio_interval, tau_b_of_rows
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
-from annot.pools.pooling import as_of, draw, extended
+from annot.pools.pooling import draw, extend, pool_in_version
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Leave-one-method-out: documents that the pools would lack without a method, and the score that it would then lose.
@@ -222,7 +222,7 @@ def _tau(method: str, ranked: Sequence[str], mean: Mapping[str, float]) -> Value
 
 
 def _lacking(pool: Pool, method: str, ranks: Mapping[str, Ranking]) -> frozenset[str]:
-    first = as_of(pool, 1)
+    first = pool_in_version(pool, 1)
     if first.per_method is None or first.ranking_depth is None or first.seed is None:
         methods_of = {
             entry.doc_id: {drawing.method for drawing in (entry.drawn, *entry.also)} for entry in pool.entries
@@ -243,7 +243,7 @@ def _lacking(pool: Pool, method: str, ranks: Mapping[str, Ranking]) -> frozenset
     )
     for addition in pool.additions:
         if addition.method != method:
-            left = extended(left, addition, ranks, excluded=())
+            left = extend(left, addition, ranks, excluded=())
     return frozenset(entry.doc_id for entry in pool.entries) - {entry.doc_id for entry in left.entries}
 
 

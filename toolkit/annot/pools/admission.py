@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from annot.base.errors import InputError
+from annot.base.names import sha256_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking
-from annot.corpus.corpus_facts import current_sha256, with_citations
+from annot.corpus import corpus_facts
 from annot.corpus.corpus_filters import (
     BANDS,
     SETTINGS,
@@ -27,13 +28,12 @@ from annot.corpus.corpus_filters import (
     together,
 )
 from annot.formats.input_files import json_lines
-from annot.pools.frozen_rankings import MANIFEST
-from annot.pools.pooling import as_of, shares
+from annot.pools import frozen_rankings, pooling
 from annot.ranking.index import each_on
 from annot.store import papers
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.papers import RowGroups, groups_for, ids_at, known_ids
-from annot.study.workspace import Workspace, read_manifest, sha256_of, write_file
+from annot.study.workspace import Workspace, read_manifest, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The papers of one title or of nearly one text: found once for a corpus, and kept by its hash.
@@ -60,7 +60,7 @@ class NearDuplicates(NamedTuple):
 
 def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDuplicates:
     """Papers that are alike: from the cache, or else computed, and with `keep` cached."""
-    digest = current_sha256(ws, keep=False)
+    digest = corpus_facts.current_sha256(ws, keep=False)
     path = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -185,11 +185,8 @@ def admissions(
         candidates = {doc.doc_id for by_topic in rankings.values() for doc in by_topic.get(topic_id, ())}
         candidates |= cites & in_corpus
         met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(candidates) if doc_id in groups))
-        pool = current.get(topic_id)
         barred = {}
-        for version in _versions(pool, coming):
-            had = {entry.doc_id for entry in as_of(pool, version).entries} if pool else set[str]()
-            later = {entry.doc_id for entry in pool.entries} - had if pool else set[str]()
+        for version, had, later in _documents_by_version(current.get(topic_id), coming):
             excluded: dict[str, str | None] = {
                 **passed_over(met, standing=itself | had, later=later, cited=of_topic or ()),
                 **dict.fromkeys(same_title.get(topic_id, ())),
@@ -201,12 +198,23 @@ def admissions(
     return admission_of
 
 
+def _documents_by_version(pool: Pool | None, coming: int | None) -> Iterator[tuple[int, set[str], set[str]]]:
+    """Version 1, those that a ranking added, and the one to come, each with the documents that the pool had in it, and
+    with those that came later. Additions by a person were checked when they were made."""
+    additions = pool.additions if pool else ()
+    entries = {entry.doc_id for entry in pool.entries} if pool else set[str]()
+    versions = [1, *(addition.version for addition in additions if addition.method != MANUAL)]
+    for version in versions if coming is None else (*versions, coming):
+        had = {entry.doc_id for entry in pooling.pool_in_version(pool, version).entries} if pool else set[str]()
+        yield version, had, entries - had
+
+
 def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Admission]:
     """Admissions on record, by topic; pools of an earlier version of this program have none.
 
     proved: raise InputError if the file is not the one that the manifest of the pools names.
     """
-    path, manifest = ws.pools / FILE, ws.pools / MANIFEST
+    path, manifest = ws.pools / FILE, ws.pools / frozen_rankings.MANIFEST
     hint = "if a command was killed, run it again; otherwise restore the file from a backup"
     if proved and manifest.is_file():
         expected = read_manifest(manifest, hint=hint).get("files", {}).get(FILE)
@@ -248,7 +256,7 @@ def drawn_citations(ws: Workspace, papers: Mapping[str, Paper]) -> dict[str, tup
     corpus."""
     on_record = recorded_admissions(ws)
     citations = {}
-    for paper_id, paper in with_citations(ws, papers).items():
+    for paper_id, paper in corpus_facts.with_citations(ws, papers).items():
         admission = on_record.get(paper_id)
         cited = dict.fromkeys(paper.citations if admission is None else (*admission.cited, *admission.cited_outside))
         # In the order of the corpus, as far as it has them.
@@ -266,14 +274,8 @@ def passed_over_in(
         barred = {doc_id for version in versions for doc_id, duplicate in version.items() if duplicate}
         barred -= {entry.doc_id for entry in pool.entries}
         met: set[str] = set()
-        for share in shares(pool):
+        for share in pooling.shares(pool):
             ranking = rankings.get(share.method, {}).get(pool.topic_id, ())[: share.deepest or 0]
             met |= {doc.doc_id for doc in ranking} & barred
         count += len(met)
     return count
-
-
-def _versions(pool: Pool | None, coming: int | None) -> list[int]:
-    """Version 1 and those that a ranking added: additions by a person were checked when they were made."""
-    later = [addition.version for addition in pool.additions if addition.method != MANUAL] if pool else []
-    return [1, *later, *([] if coming is None else [coming])]

@@ -9,16 +9,15 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import InputError
+from annot.base.names import sha256_of
 from annot.base.records import Source
 from annot.formats.trec import write_qrels
-from annot.pools.drawn_pools import unlike_record
-from annot.pools.frozen_rankings import ranked_corpus
-from annot.ranking.given_vectors import imported_word_vectors, recorded_files
+from annot.pools import drawn_pools, frozen_rankings
+from annot.ranking import given_vectors
 from annot.ranking.word_vectors import sha256_of as sha256_of_words
-from annot.store import people, runs
-from annot.store.revisions import changed_contents, unsound_revisions
-from annot.study.outcome import outcome_of
-from annot.study.workspace import Workspace, is_named_inside, read_manifest, sha256_of
+from annot.store import people, revisions, runs
+from annot.study import outcome
+from annot.study.workspace import Workspace, is_named_inside, read_manifest
 
 MANIFEST_OF_RANKINGS = "pools/rankings/manifest.json"
 MANIFEST_OF_POOLS = "pools/manifest.json"
@@ -48,18 +47,18 @@ def broken_links(ws: Workspace, session: Session) -> tuple[str, ...]:
 
     Files that a study does not have yet are no difference.
     """
-    return tuple(fault for name in NAMES for fault in broken(ws, session, name))
+    return tuple(fault for name in NAMES for fault in link_faults(ws, session, name))
 
 
-def broken(ws: Workspace, session: Session, name: str) -> Iterator[str]:
+def link_faults(ws: Workspace, session: Session, name: str) -> Iterator[str]:
     """Differences of one link: a manifest, or one of those that are compared with the database."""
     return LINKED[name](ws, session) if name in LINKED else _files(ws, name, dict(LINKS)[name])
 
 
 def _corpus(ws: Workspace, session: Session) -> Iterator[str]:
-    corpus = ranked_corpus(ws)
+    corpus = frozen_rankings.ranked_corpus(ws)
     for sha256 in corpus.unknown:
-        yield f"{MANIFEST_OF_RANKINGS}: made from another corpus ({sha256[:12]}, found {corpus.found[:12]})"
+        yield f"{MANIFEST_OF_RANKINGS}: made from another corpus ({sha256[:12]}, found {corpus.current[:12]})"
 
 
 def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
@@ -100,9 +99,9 @@ def _inputs(ws: Workspace, name: str, command: str, inputs: Mapping[str, str]) -
 
 
 def _vectors(ws: Workspace, session: Session) -> Iterator[str]:
-    for path, sha256, record in recorded_files(ws):
+    for path, sha256, record in given_vectors.recorded_files(ws):
         yield from _changed(path, sha256, f"{record} says", ws.root)
-    words = imported_word_vectors(ws)
+    words = given_vectors.imported_word_vectors(ws)
     if words is not None and sha256_of_words(words.words, words.matrix) != words.facts["sha256"]:
         yield f"{ws.word_vectors.relative_to(ws.root)}: changed; import the word vectors again"
 
@@ -123,7 +122,7 @@ def _runs(ws: Workspace, session: Session) -> Iterator[str]:
 def _grades(ws: Workspace, session: Session) -> Iterator[str]:
     """Final grades that do not follow from the judgements on record."""
     if ws.qrels.is_file() and ws.qrels.read_text(encoding="utf-8") != write_qrels(
-        outcome_of(session, ws.settings).qrels
+        outcome.outcome_of(session, ws.settings).qrels
     ):
         yield "exports/qrels.txt: does not follow from the judgements on record; run `annot qrels` again"
 
@@ -143,12 +142,12 @@ def _changed(path: Path, sha256: str, source: str, root: Path) -> Iterator[str]:
 LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
     CORPUS: _corpus,
     VECTORS: _vectors,
-    SHOWN: lambda _ws, session: changed_contents(session),
+    SHOWN: lambda _ws, session: revisions.changed_contents(session),
     PLAN: _plan,
-    POOLS: lambda ws, session: (fault for _, fault in unlike_record(ws, session)),
+    POOLS: lambda ws, session: (fault for _, fault in drawn_pools.unrecorded_differences(ws, session)),
     RUNS: _runs,
     GRADES: _grades,
-    REVISIONS: lambda _ws, session: unsound_revisions(session.connection()),
+    REVISIONS: lambda _ws, session: revisions.unsound_revisions(session.connection()),
     CITATIONS: _citations,
 }
 """Comparison of each link that is no manifest."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import counted, file_name, known_query, moment_now
+from annot.base.names import counted, file_name, known_query, moment_now, sha256_of
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.judgements_file import FileJudgement, pool_lines
@@ -34,19 +34,17 @@ from annot.pools.frozen_rankings import (
     lines_of,
     lines_on_disk,
     method_settings,
-    needed,
+    needed_topics,
     rankings_manifest,
     read_rankings,
 )
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
-from annot.pools.pooling import MethodShare, Version, as_of, draw, extended, shares, versions_of
+from annot.pools.pooling import MethodShare, Version, draw, extend, pool_in_version, shares, versions_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
-from annot.store import pools, projects
+from annot.store import judgements, papers, pools, projects
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.citations import MANIFEST as CORPUS_MANIFEST
 from annot.store.citations import AddedFile, added_files
-from annot.store.judgements import is_judged
-from annot.store.papers import known_ids
 from annot.store.pools import (
     UNKNOWN_RANKINGS,
     read_pools,
@@ -55,7 +53,7 @@ from annot.store.pools import (
     read_topics,
     replace_pools,
 )
-from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The pools of a study: drawn from rankings or judged elsewhere, with later additions, and their files.
@@ -103,7 +101,7 @@ def with_additions(
         method: by_topic[pool.topic_id] for method, by_topic in rankings.items() if pool.topic_id in by_topic
     }
     for addition in additions:
-        pool = extended(pool, addition, of_topic, excluded=barred.get(addition.version, {}))
+        pool = extend(pool, addition, of_topic, excluded=barred.get(addition.version, {}))
     return pool
 
 
@@ -152,7 +150,7 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
     write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
 
 
-def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
+def unrecorded_differences(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
     """Topics whose pool files differ from the database, each with the difference.
 
     An imported pool has no file before something is added to it.
@@ -173,10 +171,7 @@ def unlike_record(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
         if topic_id in designs and hashes[topic_id] != UNKNOWN_RANKINGS and lines.keys() >= {*methods}:
             of_pool = {method: {topic_id: lines[method].get(topic_id, "")} for method in methods}
             if rankings_sha256(of_pool, topic_id) != hashes[topic_id]:
-                yield (
-                    topic_id,
-                    f"{topic_id}: this pool does not follow from the rankings in pools/rankings/",
-                )
+                yield (topic_id, f"{topic_id}: this pool does not follow from the rankings in pools/rankings/")
 
 
 def _of_all(pools: Sequence[Pool], name: str) -> Any:
@@ -278,7 +273,7 @@ def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, jud
     growing = {query_id: count for query_id, count in sorted(added.items()) if count}
     if not growing or grow:
         return
-    was = "sent" if projects.was_sent(session) else "judged" if judged and is_judged(session) else None
+    was = "sent" if projects.was_sent(session) else "judged" if judged and judgements.is_judged(session) else None
     if was:
         raise InputError(
             f"{counted(sum(growing.values()), 'pair')} would be added to a study that was {was}",
@@ -347,7 +342,7 @@ def grown_pools(recorded: Mapping[str, Pool], grown: Mapping[str, Pool], queries
 
 def is_guarded(session: Session) -> bool:
     """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
-    return projects.was_sent(session) or is_judged(session)
+    return projects.was_sent(session) or judgements.is_judged(session)
 
 
 def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
@@ -522,7 +517,7 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:
     """Rankings that the pools were drawn from; none for imported pools, or if they are not on disk."""
     designs = recorded_designs(pools.values())
-    return read_rankings(ws, needed(designs, pools)) if designs and rankings_manifest(ws).is_file() else {}
+    return read_rankings(ws, needed_topics(designs, pools)) if designs and rankings_manifest(ws).is_file() else {}
 
 
 def passed_over(ws: Workspace, pools: Mapping[str, Pool], rankings: Rankings, *, advance: Advance) -> int | None:
@@ -565,26 +560,30 @@ def replay(ws: Workspace, *, advance: Advance) -> PoolReplay:
     recorded = recorded_pools(ws)
     designs = recorded_designs(recorded.values())
     added_to = {topic_id: pool for topic_id, pool in recorded.items() if pool.additions}
-    topics_by_method = needed(designs, recorded)
+    topics_by_method = needed_topics(designs, recorded)
     rankings = read_rankings(ws, topics_by_method) if topics_by_method else {}
     admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
     redrawn = draw_pools(rankings, designs, admitted, current=recorded)
     redrawn += [
-        with_additions(as_of(pool, 1), pool.additions, rankings, barred=admitted[topic_id].barred)
+        with_additions(pool_in_version(pool, 1), pool.additions, rankings, barred=admitted[topic_id].barred)
         for topic_id, pool in added_to.items()
         if topic_id not in designs
     ]
     compared = {pool.topic_id: first_difference(recorded[pool.topic_id], pool) for pool in redrawn}
     with ws.reading() as session:
-        differences = dict(unlike_record(ws, session)) | {name: text for name, text in compared.items() if text}
+        differences = dict(unrecorded_differences(ws, session)) | {
+            name: text for name, text in compared.items() if text
+        }
     with_citations = {name: admission for name, admission in admitted.items() if CITED in recorded[name].methods}
+    cited_since, cited_gone = _citations_since(ws, with_citations)
     return PoolReplay(
         pools=len(designs),
         documents=sum(len(pool.entries) for pool in redrawn if pool.topic_id in designs),
         added_to=len(added_to),
         imported=len(recorded) - len(designs),
+        cited_since=cited_since,
+        cited_gone=cited_gone,
         differences=dict(sorted(differences.items())),
-        **_citations_since(ws, with_citations),
     )
 
 
@@ -597,21 +596,21 @@ def recorded_pools(ws: Workspace) -> dict[str, Pool]:
     return pools
 
 
-def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> dict[str, int]:
+def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> tuple[int, int]:
     if not admitted or not ws.has_corpus:
-        return {"cited_since": 0, "cited_gone": 0}
+        return 0, 0
     cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
-    in_corpus = known_ids(ws.corpus, set().union(*cites.values()))
+    in_corpus = papers.known_ids(ws.corpus, set().union(*cites.values()))
     current = {(name, doc_id) for name, cited in cites.items() for doc_id in cited & in_corpus}
     recorded = {(name, doc_id) for name, admission in admitted.items() for doc_id in admission.cited}
-    return {"cited_since": len(current - recorded), "cited_gone": len(recorded - current)}
+    return len(current - recorded), len(recorded - current)
 
 
 def first_difference(recorded: Pool, redrawn: Pool) -> str | None:
     """First difference between two drawings of one pool, in the first version that has one; None if they are the
     same."""
     for version in (1, *(addition.version for addition in recorded.additions)):
-        difference = _difference_of_version(as_of(recorded, version), as_of(redrawn, version))
+        difference = _difference_of_version(pool_in_version(recorded, version), pool_in_version(redrawn, version))
         if difference:
             return difference if version == 1 and not recorded.additions else f"version {version}: {difference}"
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import count, groupby, islice
+from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -17,9 +17,9 @@ from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
 from annot.ranking.corpus import Field
 from annot.ranking.index import open_index
-from annot.ranking.methods import method_named, rank_all
+from annot.ranking.methods import method_named, rank_all, without_papers
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
-from annot.store.paper_writing import table_of
+from annot.store import paper_writing
 from annot.store.papers import beginnings, paper_ids
 from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
 
@@ -47,7 +47,7 @@ def rankings_manifest(ws: Workspace) -> Path:
     return ws.rankings / MANIFEST
 
 
-def needed(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
+def needed_topics(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) -> dict[str, list[str]]:
     """Topics whose pools follow from the ranking of each method.
 
     designs: of the pools that are drawn; pools: those on record, whose additions are kept.
@@ -116,7 +116,7 @@ def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> 
     write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=manifest_facts)
 
 
-def joined(
+def join_rankings(
     ws: Workspace, lines: Lines, *, facts: Mapping[str, Any], of_topics: bool = False
 ) -> tuple[Lines, dict[str, Any]]:
     """Rankings on disk with these in their place: the arguments of `write_rankings` under which the others stay.
@@ -127,13 +127,8 @@ def joined(
     if not rankings_manifest(ws).is_file():
         return lines, dict(facts)
     manifest = _manifest(ws)
-    recorded, skipped_before = list(manifest["topics"]), manifest.get(NOT_RANKED, {})
-    topics = [*recorded, *(topic_id for topic_id in facts["topics"] if topic_id not in recorded)]
-    joined_lines: Lines = {}
-    for method in manifest.get("methods", {}):
-        ranked_topics = [topic_id for topic_id in recorded if topic_id not in skipped_before.get(method, ())]
-        lines_of_topic = _by_topic(_text(ws, method, manifest))
-        joined_lines[method] = {topic_id: lines_of_topic.get(topic_id, "") for topic_id in ranked_topics}
+    topics = list(dict.fromkeys((*manifest["topics"], *facts["topics"])))
+    joined_lines = _recorded_lines(ws, manifest)
     for method, by_topic in lines.items():
         joined_lines[method] = {**joined_lines.get(method, {}), **by_topic}
     skipped = {
@@ -157,6 +152,16 @@ def joined(
     }
     optional = {NOT_RANKED: skipped, CORPORA: corpora}
     return joined_lines, joined_facts | {name: value for name, value in optional.items() if value}
+
+
+def _recorded_lines(ws: Workspace, manifest: Mapping[str, Any]) -> Lines:
+    """Lines of the rankings on disk; a topic that a method ranked without finding a paper has none."""
+    lines: Lines = {}
+    for method in manifest.get("methods", {}):
+        skipped, lines_of_topic = manifest.get(NOT_RANKED, {}).get(method, ()), _by_topic(_text(ws, method, manifest))
+        topics = (topic_id for topic_id in manifest["topics"] if topic_id not in skipped)
+        lines[method] = {topic_id: lines_of_topic.get(topic_id, "") for topic_id in topics}
+    return lines
 
 
 def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any], *, corrected_only: bool) -> None:
@@ -212,25 +217,21 @@ def rank_corpus(
     ranking_depth: int,
     keep: bool,
     advance: Advance,
-    given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+    imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
     texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
 ) -> tuple[Rankings, dict[str, Any]]:
     """Best `ranking_depth` papers for each topic by every method, and the facts of `write_rankings`.
 
     excluded: by topic, the papers that must not rank for it, besides itself; called once the index is open. keep: make
-    and keep missing parts of the index. given: by method, rankings that are being imported and need not be kept yet.
+    and keep missing parts of the index. imports: by method, rankings that are being imported and need not be kept yet.
     texts: the text of a topic to compare with each field of the papers; a method that cannot rank for a text leaves it
     out. Raises MissingInput for a method that is neither ours nor imported.
     """
-    brought = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
-    for name, by_topic in given.items():
-        brought[name] = hashlib.sha256(write_run(by_topic, tag=name).encode()).hexdigest()
-    computed = [name for name in methods if name not in brought]
-    imported = {name: given[name] if name in given else read_imported(ws, name) for name in brought}
+    imported, sha256_by_method = _imported(ws, methods, imports)
+    computed = [name for name in methods if name not in imported]
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
     if computed:
-        done = count(1)
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
@@ -241,17 +242,22 @@ def rank_corpus(
                 texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
                 excluded=banned,
                 ranking_depth=ranking_depth,
-                after_method=lambda _name: advance(next(done), len(computed)),
+                advance=advance,
             )
             facts = {method: method_named(method).settings(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
-    for method, sha256 in brought.items():
+    for method, sha256 in sha256_by_method.items():
         facts[method] = {"imported": sha256}
-        rankings[method] = _without(imported[method], barred, ranking_depth)
+        rankings[method] = {
+            topic_id: without_papers(imported[method].get(topic_id, ()), ids, depth=ranking_depth)
+            for topic_id, ids in barred.items()
+        }
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
-    files = {ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in brought.items()}
+    files = {
+        ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in sha256_by_method.items()
+    }
     return {method: rankings[method] for method in methods}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
@@ -262,14 +268,14 @@ def rank_corpus(
     }
 
 
-def _without(
-    rankings: Mapping[str, Ranking], barred: Mapping[str, Collection[str]], ranking_depth: int
-) -> dict[str, Ranking]:
-    """The best documents of each topic that are not barred for it."""
-    return {
-        topic_id: tuple(doc for doc in rankings.get(topic_id, ()) if doc.doc_id not in ids)[:ranking_depth]
-        for topic_id, ids in barred.items()
-    }
+def _imported(
+    ws: Workspace, methods: Sequence[str], imports: Mapping[str, Mapping[str, Ranking]]
+) -> tuple[Rankings, dict[str, str]]:
+    """Rankings of the methods that were imported, or are being imported, and the SHA-256 of their files."""
+    hashes = {name: str(about["sha256"]) for name, about in imported_methods(ws).items() if name in methods}
+    for name, by_topic in imports.items():
+        hashes[name] = hashlib.sha256(write_run(by_topic, tag=name).encode()).hexdigest()
+    return {name: dict(imports[name]) if name in imports else read_imported(ws, name) for name in hashes}, hashes
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -287,7 +293,7 @@ class RankedCorpus(NamedTuple):
     """The papers that were added after the last ranking, in the order of the corpus: no pool can have drawn them."""
     unknown: tuple[str, ...] = ()
     """Hashes of ranked corpora that are no beginning of the current corpus."""
-    found: str = "no corpus"
+    current: str = "no corpus"
     """Hash of the current corpus."""
     ranked: str | None = None
     """Hash of the last corpus that was ranked; None without rankings, or if it is no longer known."""
@@ -311,9 +317,9 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
         papers = {current: 0} if recorded == {current} else dict(beginnings(ws.corpus))
     except (AnnotError, OSError, ValueError):
         # pyarrow's errors on a damaged file are of the last two.
-        return RankedCorpus(unknown=tuple(sorted(recorded)), found="a damaged file")
+        return RankedCorpus(unknown=tuple(sorted(recorded)), current="a damaged file")
     if recorded == {current}:
-        return RankedCorpus(found=current, ranked=current)
+        return RankedCorpus(current=current, ranked=current)
     corrected: set[str] = set()
     if recorded - papers.keys():
         earlier = _before_corrections(ws)
@@ -336,7 +342,7 @@ def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
         originals: dict[str, Paper] = {}
         for correction in past[number:]:
             originals = {paper.paper_id: paper for paper in correction.before} | originals
-        rows = table_of(list(originals.values()), passages=True)
+        rows = paper_writing.table_of(list(originals.values()), passages=True)
         states.append((dict(beginnings(ws.corpus, rows)), {*originals}))
     return states
 

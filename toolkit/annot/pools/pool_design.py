@@ -1,4 +1,4 @@
-"""How pools are drawn, and what they are drawn for: papers and texts."""
+"""Designs of draws, and the topics of pools: papers and texts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from annot.base.names import check_name
 from annot.base.records import CITED, Paper, Pool, Topic
 from annot.base.settings import DrawMode, Settings
 from annot.corpus.corpus_facts import papers_of
-from annot.pools.pooling import as_of
-from annot.ranking import vectors
-from annot.ranking.corpus import Field
-from annot.ranking.given_vectors import vectors_of
+from annot.pools.pooling import pool_in_version
+from annot.ranking import corpus, given_vectors, submission, vectors
 from annot.ranking.methods import METHODS
-from annot.ranking.submission import imported_methods
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -65,7 +62,7 @@ def design_of_settings(settings: Settings) -> PoolDesign:
     return PoolDesign(pool.mode, pool.per_method, pool.ranking_depth, settings.seed, taking_part, without)
 
 
-def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
+def leave_out(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
     """The design, but those of its methods that are named are left out, and on record so."""
     left_out = {*names} & {*design.methods}
     staying = tuple(name for name in design.methods if name not in left_out)
@@ -75,7 +72,7 @@ def without(design: PoolDesign, names: Iterable[str]) -> PoolDesign:
 def recorded_designs(pools: Iterable[Pool]) -> dict[str, PoolDesign]:
     """Designs of drawn pools by topic, without later additions; an imported pool has none."""
     designs = {}
-    for pool in (as_of(pool, 1) for pool in pools):
+    for pool in (pool_in_version(pool, 1) for pool in pools):
         if pool.per_method is not None and pool.ranking_depth is not None and pool.seed is not None:
             numbers = pool.per_method, pool.ranking_depth, pool.seed
             designs[pool.topic_id] = PoolDesign(
@@ -89,7 +86,7 @@ def usual_design(designs: Mapping[str, PoolDesign]) -> PoolDesign | None:
     return Counter(designs[topic_id] for topic_id in sorted(designs)).most_common()[0][0] if designs else None
 
 
-def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
+def apply_overrides(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
     """Design with the changes of the command line. Raises InputError for an unknown mode or method, or when no method
     is left."""
     if (by.mode or design.mode) not in get_args(DrawMode):
@@ -112,7 +109,7 @@ def overridden(design: PoolDesign, by: DesignOverrides) -> PoolDesign:
     return replace(design, **{**changes, "methods": methods, "without": left_out})
 
 
-def differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tuple[str, str, str], ...]:
+def design_differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tuple[str, str, str], ...]:
     """Settings in which two designs differ, as text: (name, on record, in annot.toml)."""
     differing = []
     for name in (field.name for field in fields(PoolDesign) if field.name != "without"):
@@ -154,17 +151,17 @@ def topics_of(ws: Workspace, topic_ids: Iterable[str], texts: Mapping[str, Topic
     return Topics(papers_of(ws, names - texts.keys()), {name: topic for name, topic in texts.items() if name in names})
 
 
-def searched(topic: Topic) -> dict[Field, str]:
+def text_by_field(topic: Topic) -> dict[corpus.Field, str]:
     """Text of a topic for each field of the papers: its title, and its title with its description."""
     return {"title": topic.title, "abstract": " ".join(part for part in (topic.title, topic.description) if part)}
 
 
-def read_of(topics: Mapping[str, Topic]) -> dict[str, str]:
+def encoded_texts(topics: Mapping[str, Topic]) -> dict[str, str]:
     """Texts that an encoder reads, by topic."""
-    return {topic_id: searched(topic)["abstract"] for topic_id, topic in topics.items()}
+    return {topic_id: text_by_field(topic)["abstract"] for topic_id, topic in topics.items()}
 
 
-def left_out_of(
+def unranked_texts(
     ws: Workspace,
     methods: Iterable[str],
     topics: Mapping[str, Topic],
@@ -176,7 +173,7 @@ def left_out_of(
 
     frozen: these topics on record, for rankings that are drawn from as they are, whichever sets of vectors exist now.
     """
-    without_sets = {*METHODS, *imported_methods(ws)}
+    without_sets = {*METHODS, *submission.imported_methods(ws)}
 
     def lacking(name: str) -> set[str]:
         if name == CITED:
@@ -185,17 +182,17 @@ def left_out_of(
             return topics.keys() & set(frozen.get(name, ()))
         # Where there is no set of this name, ranking says so and what to do.
         is_set = name not in without_sets and (ws.vectors / name).is_dir()
-        return vectors.topics_without(vectors_of(ws, name), read_of(topics)) if is_set else set()
+        return vectors.topics_without(given_vectors.vectors_of(ws, name), encoded_texts(topics)) if is_set else set()
 
     return {name: missing for name in methods if topics and (missing := lacking(name))}
 
 
-def for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Collection[str]]) -> PoolDesign:
+def design_for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Collection[str]]) -> PoolDesign:
     """The design without the methods that cannot rank for this text, which are on record as left out.
 
     left_out: by method, the texts that it cannot rank for. Raises InputError if no method stays.
     """
-    reduced = without(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
+    reduced = leave_out(design, [name for name, topic_ids in left_out.items() if topic_id in topic_ids])
     if not reduced.methods:
         raise InputError(
             f"{topic_id}: no method is left that can rank for a text",

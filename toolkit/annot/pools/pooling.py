@@ -221,7 +221,7 @@ class Version(NamedTuple):
     made_at: str | None
 
 
-def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
+def extend(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
     """Pool with the addition at its end.
 
     rankings: of the addition's method, and of the others as far as they are known: the others show which of them had
@@ -231,14 +231,11 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
     """
     banned = set(excluded)
     places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
-    if addition.method == MANUAL:
-        had = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
-        documents = [doc_id for doc_id in addition.documents if doc_id not in banned]
-        dry = False
-    else:
-        had = places[addition.method]
-        documents = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
-        dry = len(documents) < (addition.depth or 0)
+    by_hand = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
+    had = by_hand if addition.method == MANUAL else places[addition.method]
+    # A person's addition has no depth, and never runs dry.
+    documents = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
+    dry = len(documents) < (addition.depth or 0)
     entries = [_also_had(entry, had.get(entry.doc_id)) for entry in pool.entries]
     current = {entry.doc_id for entry in entries}
     new = [doc_id for doc_id in documents if doc_id not in current]
@@ -257,7 +254,7 @@ def extended(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *,
     )
 
 
-def as_of(pool: Pool, version: int) -> Pool:
+def pool_in_version(pool: Pool, version: int) -> Pool:
     """The pool in this version, 1 being the draw; methods that ran dry later stay listed as dry."""
     earlier = tuple(addition for addition in pool.additions if addition.version <= version)
     later = [addition for addition in pool.additions if addition.version > version]
@@ -284,7 +281,7 @@ def as_of(pool: Pool, version: int) -> Pool:
     )
 
 
-def came_in(pool: Pool) -> dict[str, int]:
+def versions_by_document(pool: Pool) -> dict[str, int]:
     """The version with which each document came in that was added; one that came twice, with the first."""
     return {
         doc_id: addition.version

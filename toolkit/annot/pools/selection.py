@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -119,27 +120,33 @@ def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], fau
         faults.append(f"found a {filled} and no {missing}, expected both or neither")
     if not text["paper_id"]:
         faults.append("paper_id is empty")
-    year = _number(text["year"])
-    if text["year"] and year is None:
-        faults.append(f"year: found {text['year']!r}, expected a year such as 1999, or nothing")
-    period = re.fullmatch(r"([0-9]{4})\s*[-–]\s*([0-9]{4})", text["period"])
-    if period is None:
-        faults.append(f"period: found {text['period']!r}, expected two years such as 1994-1999")
-    elif year is not None and not int(period[1]) <= year <= int(period[2]):
-        faults.append(f"period: found {period[1]}-{period[2]}, expected one that contains {year}")
+    year, period = _year_and_period(text["year"], text["period"], faults)
     named = [part.strip() for part in re.split("[,;|]", text["facets"]) if part.strip()]
     faults += [f"facets: found {facet!r}, " + near(facet, facets) for facet in named if facet not in facets]
     return SheetRow(
         paper_id=full["paper_id"],
         title=full["title"],
         year=year,
-        period=text["period"] if period is None else f"{period[1]}-{period[2]}",
+        period=period,
         type=paper_type,
         rating=rating,
         facets=tuple(facet for facet in facets if facet in named),
         note=full["note"],
         abstract=full["abstract"],
     )
+
+
+def _year_and_period(year_cell: str, period_cell: str, faults: list[str]) -> tuple[int | None, str]:
+    year = _number(year_cell)
+    if year_cell and year is None:
+        faults.append(f"year: found {year_cell!r}, expected a year such as 1999, or nothing")
+    period = re.fullmatch(r"([0-9]{4})\s*[-–]\s*([0-9]{4})", period_cell)
+    if period is None:
+        faults.append(f"period: found {period_cell!r}, expected two years such as 1994-1999")
+        return year, period_cell
+    if year is not None and not int(period[1]) <= year <= int(period[2]):
+        faults.append(f"period: found {period[1]}-{period[2]}, expected one that contains {year}")
+    return year, f"{period[1]}-{period[2]}"
 
 
 def _number(text: str) -> int | None:
@@ -386,8 +393,7 @@ def even_choice(
     return chosen, counts
 
 
-@dataclass(frozen=True, slots=True)
-class QueryToMake:
+class QueryToMake(NamedTuple):
     """One query to make: a paper and one of its facets."""
 
     paper_id: str
@@ -423,14 +429,6 @@ class Distribution:
     """Sum of the squared counts of all periods, types and facets: no choice of this size has a smaller one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The chosen queries, by period, then paper, then facet; and how they are spread."""
-
-    chosen: tuple[QueryToMake, ...]
-    distribution: Distribution
-
-
 def choose(
     rated: Iterable[SheetRow],
     *,
@@ -440,8 +438,9 @@ def choose(
     offered: Mapping[str, Sequence[str]],
     facets: Sequence[str],
     seed: int,
-) -> Choice:
-    """Choose `count` queries from the rated papers of a sheet.
+) -> tuple[tuple[QueryToMake, ...], Distribution]:
+    """Choose `count` queries from the rated papers of a sheet: by period, then paper, then facet, with their
+    spread.
 
     Left out: surveys, papers rated below `min_rating` or not yet rated, and papers without a facet. Where `min_rating`
     is None, papers are taken unrated, and have no type. A paper gives one
@@ -485,9 +484,7 @@ def choose(
         eligible, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))
     )
     period_of = {row.paper_id: row.period for row in eligible}
-    chosen = [
-        QueryToMake(paper_id, facet) for paper_id, facets_of_paper in facets_of.items() for facet in facets_of_paper
-    ]
+    chosen = [QueryToMake(paper_id, facet) for paper_id, its_facets in facets_of.items() for facet in its_facets]
     chosen.sort(key=lambda query: (period_of[query.paper_id], query.paper_id, facets.index(query.facet)))
     distribution = Distribution(
         queries=len(chosen),
@@ -501,7 +498,7 @@ def choose(
         left_out=tuple(sorted(left_out.items())),
         imbalance=sum(number**2 for number in counts.values()),
     )
-    return Choice(tuple(chosen), distribution)
+    return tuple(chosen), distribution
 
 
 def _reason(row: SheetRow, min_rating: int | None) -> str | None:

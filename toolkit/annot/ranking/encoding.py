@@ -23,16 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base import array_files
-from annot.base.array_files import held_alone, save_array, strings_of
 from annot.base.errors import InputError
+from annot.base.names import sha256_of
 from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Paper
 from annot.ranking.systems import encoders
-from annot.ranking.systems.encoders import MIXED, PaperEncoder, TextEncoder
 from annot.ranking.systems.system import EncoderWeights, SentenceVectors, digest_of
 from annot.ranking.vectors import ABOUT, MATRIX, PARTS, Precision, Vectors, VectorsWriter, topic_name
 from annot.store.papers import RowGroups, count_papers, groups_for, read_columns, read_papers
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace
 
 TEXT = ("paper_id", "title", "sentences")
 PART = 512
@@ -87,7 +86,7 @@ def encoded_abstracts(
         topics = [Paper(topic_name(*item), item[1], ()) for item in texts.items()]
         matrix = np.concatenate([matrix, _kept(ws, weights, topics, make_topics).arrays["matrix"]])
         ids += [topic.paper_id for topic in topics]
-    names = strings_of(ids)
+    names = array_files.strings_of(ids)
     return Vectors(names, matrix, weights.name, weights.name, metric="l2", facts=stored.facts)
 
 
@@ -96,7 +95,7 @@ def _kept(
 ) -> array_files.StoredArrays:
     folder = weights.find(weights_folder(ws))
     facts = {"encoder": weights.hub or weights.name, "weights_sha256": digest_of(folder), "reading": weights.reading}
-    if (folder / MIXED).is_file():
+    if (folder / encoders.MIXED).is_file():
         facts["layers"] = "mixed"
     contents = [[paper.paper_id, paper.title, list(paper.sentences)] for paper in papers]
     key = hashlib.sha256(json.dumps([facts, contents]).encode()).hexdigest()
@@ -112,7 +111,7 @@ class EncodePart:
 
     groups: tuple[RowGroups, ...]
     """All of the corpus."""
-    open_encoder: Callable[[], PaperEncoder]
+    open_encoder: Callable[[], encoders.PaperEncoder]
 
     def __call__(self, bounds: tuple[int, int]) -> tuple[list[str], NDArray[np.float32]]:
         """The ids of these papers, and their vectors."""
@@ -131,7 +130,7 @@ class EncodePart:
             return [paper.paper_id for paper in papers], encoder(papers, lambda _done, _total: None)
 
     @cached_property
-    def encoder(self) -> PaperEncoder:
+    def encoder(self) -> encoders.PaperEncoder:
         return self.open_encoder()
 
     @cached_property
@@ -147,7 +146,7 @@ class EncodedTopics:
 
     texts: Mapping[str, str]
     """Texts by topic id."""
-    open_encoder: Callable[[], TextEncoder]
+    open_encoder: Callable[[], encoders.TextEncoder]
 
     def about(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Number of texts, and the hash of them and of all that their vectors depend on."""
@@ -175,7 +174,7 @@ class CorpusEncoding:
 
     def run(
         self,
-        open_encoder: Callable[[], PaperEncoder],
+        open_encoder: Callable[[], encoders.PaperEncoder],
         *,
         engine: Engine,
         about: Mapping[str, Any],
@@ -189,12 +188,12 @@ class CorpusEncoding:
         the GPU by itself. Raises InputError if a vector is not finite.
         """
         total = count_papers(self._ws.corpus)
-        encoder: PaperEncoder | None = None
+        encoder: encoders.PaperEncoder | None = None
         keys, encoded = [], 0
         # It takes hours, in which others may work in the study: only a second run for the same set is refused.
         lock = self._cache.with_name(f"{self._set.name}.lock")
         busy = f"{self._set.name}: another process is encoding it"
-        with held_alone(lock, busy=busy, hint="wait until it ends"):
+        with array_files.held_alone(lock, busy=busy, hint="wait until it ends"):
             self._cache.mkdir(exist_ok=True)
             if engine.cluster is not None:
                 encoded = self._on_cluster(open_encoder, engine, total, advance)
@@ -233,7 +232,7 @@ class CorpusEncoding:
         return None
 
     def _on_cluster(
-        self, open_encoder: Callable[[], PaperEncoder], engine: Engine, total: int, advance: Advance
+        self, open_encoder: Callable[[], encoders.PaperEncoder], engine: Engine, total: int, advance: Advance
     ) -> int:
         """Have the workers encode the papers without a vector; returns the number of these."""
         missing = [
@@ -251,7 +250,7 @@ class CorpusEncoding:
     def _keep(self, key: str, ids: Sequence[str], rows: NDArray[np.float32]) -> None:
         vectors = self._finite(ids, rows)
         path = self._cache / f"{key}.npy"
-        save_array(path.with_suffix(".tmp"), vectors)
+        array_files.save_array(path.with_suffix(".tmp"), vectors)
         path.with_suffix(".tmp").replace(path)
 
     def _finite(self, ids: Sequence[str], rows: NDArray[np.float32]) -> NDArray[Any]:

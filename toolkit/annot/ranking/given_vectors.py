@@ -16,26 +16,22 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name
+from annot.base.names import check_name, sha256_of
 from annot.base.records import CITED, Advance
 from annot.base.settings import FileName, PoolSettings
-from annot.formats.input_files import check_unpacked, opened
+from annot.formats import input_files
 from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
-from annot.ranking import vectors, word_vectors
+from annot.ranking import methods, submission, systems, vectors, word_vectors
 from annot.ranking.corpus import FIELDS, RULES, Corpus
-from annot.ranking.methods import METHODS
-from annot.ranking.submission import imported_methods
-from annot.ranking.systems import SYSTEMS
 from annot.ranking.vectors import Precision, Vectors
-from annot.ranking.word_vectors import WordVectors, hashed
-from annot.study.workspace import Workspace, given_text, sha256_of
+from annot.study.workspace import Workspace, given_text
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The vectors that a study has: of words, imported or trained, and sets of vectors of its papers.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def imported_word_vectors(ws: Workspace) -> WordVectors | None:
+def imported_word_vectors(ws: Workspace) -> word_vectors.WordVectors | None:
     """Word vectors that `annot vectors add --words` imported; None if there are none."""
     return word_vectors.load(ws.word_vectors) if ws.word_vectors.is_dir() else None
 
@@ -47,7 +43,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     """Vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with how to add them."""
     folder = ws.vectors / name
     if not folder.is_dir():
-        near = difflib.get_close_matches(name, METHODS)
+        near = difflib.get_close_matches(name, methods.METHODS)
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
@@ -65,7 +61,7 @@ def check_set_name(name: str) -> None:
         _FILE_NAME.validate_python(name)
     except ValidationError:
         raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
-    if (name in SYSTEMS and SYSTEMS[name].family != "abstracts") or name in (*METHODS, CITED):
+    if (name in systems.SYSTEMS and systems.SYSTEMS[name].family != "abstracts") or name in (*methods.METHODS, CITED):
         raise InputError(
             f"{name}: the name of a method that has no vectors", hint="give the vectors a name of their own"
         )
@@ -77,7 +73,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
 
     encoded: True if an encoder makes the new ones, False if they are imported.
     """
-    if name in imported_methods(ws):
+    if name in submission.imported_methods(ws):
         raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
     folder = ws.vectors / name
     about = _about(folder)
@@ -100,7 +96,7 @@ def only_space(ws: Workspace, name: str) -> str | None:
     None if it does not: an encoder of several versions has this name, or the set holds vectors of another space.
     """
     recorded = _about(ws.vectors / name).get("space", name)
-    return name if recorded == name and name not in SYSTEMS else None
+    return name if recorded == name and name not in systems.SYSTEMS else None
 
 
 def _about(folder: Path) -> dict[str, Any]:
@@ -111,8 +107,8 @@ def _about(folder: Path) -> dict[str, Any]:
 
 def absent_by_default(ws: Workspace) -> tuple[str, ...]:
     """Methods that a new study lists by default and whose vectors are missing."""
-    listed = [name for name in PoolSettings().methods if name not in (*METHODS, CITED)]
-    brought = imported_methods(ws)
+    listed = [name for name in PoolSettings().methods if name not in (*methods.METHODS, CITED)]
+    brought = submission.imported_methods(ws)
     return tuple(name for name in listed if not (ws.vectors / name).is_dir() and name not in brought)
 
 
@@ -247,7 +243,7 @@ HEAD = 1 << 16
 class WordVectorFile(NamedTuple):
     """Vectors of the words that texts can have, and the numbers of words left out of the file."""
 
-    vectors: WordVectors
+    vectors: word_vectors.WordVectors
     form: WordsForm
     unusable: int
     """Words that no text has once it is lower-cased and cut: capitals, phrases, signs."""
@@ -267,7 +263,7 @@ def read_word_vectors(path: Path) -> WordVectorFile:
     Raises InputError when it is in none of the formats, or broken off.
     """
     form = _form(path)
-    check_unpacked(path)
+    input_files.check_unpacked(path)
     try:
         keyed = _load(path, form)
     except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, struct.error, zlib.error) as error:
@@ -285,7 +281,7 @@ def read_word_vectors(path: Path) -> WordVectorFile:
         "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": int(matrix.shape[1]),
         "words": len(rows), "tokens": "words",
     }  # fmt: skip
-    vectors = hashed([words[row] for row in rows], matrix[rows], facts)
+    vectors = word_vectors.hashed([words[row] for row in rows], matrix[rows], facts)
     return WordVectorFile(vectors, form, int((~usable).sum()), int((usable & ~finite).sum()))
 
 
@@ -299,7 +295,7 @@ def _load(path: Path, form: WordsForm) -> Any:
 
 
 def _form(path: Path) -> WordsForm:
-    with opened(path) as file:
+    with input_files.opened(path) as file:
         head = file.read(HEAD)
     if head.startswith(FASTTEXT_MAGIC):
         return "fastText binary"
@@ -335,7 +331,7 @@ class Coverage:
     """The most frequent words without one, and how often each occurs."""
 
 
-def coverage_of(corpus: Corpus, vectors: WordVectors, *, most: int) -> Coverage | None:
+def coverage_of(corpus: Corpus, vectors: word_vectors.WordVectors, *, most: int) -> Coverage | None:
     """Coverage of the corpus, with at most `most` words that lack a vector; None if the corpus has no word."""
     words = corpus.tokens("words")
     totals = np.sum([corpus.totals(field, "words") for field in FIELDS], axis=0)

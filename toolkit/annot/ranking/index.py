@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -18,26 +18,23 @@ from numpy.typing import NDArray
 
 from annot.base import array_files
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.parallel import Each, Engine, in_threads, map_shards
 from annot.base.records import Advance, nested
 from annot.base.settings import MachineSettings
 from annot.corpus.corpus_facts import current_sha256
-from annot.ranking import word_vectors
+from annot.ranking import given_vectors, search, word_vectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
-from annot.ranking.given_vectors import vectors_of
 from annot.ranking.methods import LSA, RankingInputs, Variant, method_named
-from annot.ranking.search import Parts
 from annot.ranking.vectors import MATRIX, Vectors
-from annot.ranking.word_vectors import UNFINISHED
 from annot.store import papers
-from annot.store.papers import FolderAtUrl, RowGroups, fetch_file, groups_for, put_files, read_columns
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The parts of the index: shards of the corpus, their joint tables, and averages of word vectors, made once.
 #
 # Each is a folder named by the hash of its sources and written as a whole: a build that was killed continues with the
-# missing parts. A part is searched in `found` and made in `made`, which are one folder except in a dry run.
+# missing parts. A part is searched in `existing` and made in `new`, which are one folder except in a dry run.
 #
 # Workers that do not see the folders fetch them from a URL and put their results there, each file under its hash.
 # They report these to the command, which fetches them to the study: a worker that is killed half-way has reported
@@ -60,13 +57,13 @@ def folders_for(folders: Sequence[Path], url: str) -> list[array_files.Folder]:
 def folder_for(path: Path, url: str) -> array_files.Folder:
     """Folder of one file of any kind, as workers read it."""
     return (
-        FolderAtUrl(path.parent, {path.name: put_files({path: array_files.sha256_of(path)}, url)[path]})
+        papers.FolderAtUrl(path.parent, {path.name: papers.put_files({path: sha256_of(path)}, url)[path]})
         if url
         else path.parent
     )
 
 
-def keep(
+def save_result(
     folder: Path,
     url: str,
     *,
@@ -85,18 +82,20 @@ def keep(
         return sent.urls
 
 
-def take(folder: Path, urls: Urls) -> None:
+def fetch_result(folder: Path, urls: Urls) -> None:
     """Fetch a worker's result from the URL to its folder."""
     if urls:
         with array_files.written_whole(folder) as building:
             for name, url in urls.items():
-                fetch_file(url, building / name)
+                papers.fetch_file(url, building / name)
 
 
-def _put(folders: Sequence[Path], url: str) -> list[FolderAtUrl]:
+def _put(folders: Sequence[Path], url: str) -> list[papers.FolderAtUrl]:
     hashes = {folder: array_files.written_hashes(folder) for folder in folders}
-    urls = put_files({folder / name: sha256 for folder in hashes for name, sha256 in hashes[folder].items()}, url)
-    return [FolderAtUrl(folder, {name: urls[folder / name] for name in hashes[folder]}) for folder in folders]
+    urls = papers.put_files(
+        {folder / name: sha256 for folder in hashes for name, sha256 in hashes[folder].items()}, url
+    )
+    return [papers.FolderAtUrl(folder, {name: urls[folder / name] for name in hashes[folder]}) for folder in folders]
 
 
 SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
@@ -122,18 +121,18 @@ OF_A_PROCESS = 9 * GIGABYTE // 10
 class Places:
     """Folders where the parts of the index of one corpus are kept, or will be."""
 
-    found: Path
-    made: Path
+    existing: Path
+    new: Path
     corpus_sha256: str
     url: str
     """Address from which workers fetch the parts and where they put new ones; empty if they see the folders."""
 
     def part(self, name: str) -> Path:
         """The existing folder of a part, or the folder in which it is to be made."""
-        path = self.found / name
-        return path if path.exists() else self.made / name
+        path = self.existing / name
+        return path if path.exists() else self.new / name
 
-    def own(self, name: str) -> Path:
+    def corpus_part(self, name: str) -> Path:
         """The folder of a part that belongs to this corpus alone."""
         return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
 
@@ -144,7 +143,7 @@ class Places:
     @property
     def made_before(self) -> frozenset[str]:
         """The names of the shards that were made, of any corpus."""
-        return frozenset(path.name for root in (self.found, self.made) for path in root.glob("shards/*"))
+        return frozenset(path.name for root in (self.existing, self.new) for path in root.glob("shards/*"))
 
 
 def processes_within(memory: int) -> int:
@@ -163,39 +162,39 @@ def processes_within(memory: int) -> int:
 def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advance: Advance) -> Corpus:
     """Corpus in `folder` over its shards; missing ones are made. each: returns the executor that makes them."""
     if lacks_shards(places):
-        cut = _cut(groups_for(folder, places.url))
+        cut = _cut(papers.groups_for(folder, places.url))
         digests = []
         for digest, urls in each()(_MakeShard(places, places.made_before), cut):
-            take(places.shard(digest), urls)
+            fetch_result(places.shard(digest), urls)
             digests.append(digest)
             advance(len(digests), len(cut))
         if tuple(digests) != shards_of(places):
             arrays = gather(list(map(_opened, map(places.shard, digests))))
-            array_files.save(places.own(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
-        array_files.remove_unfinished(places.made)
+            array_files.save(places.corpus_part(WHOLE), kind=CORPUS, arrays=arrays, texts={"shards": digests}, facts={})
+        array_files.remove_unfinished(places.new)
     names = shards_of(places) or ()
-    joint, *shards = folders_for([places.own(WHOLE), *map(places.shard, names)], places.url)
+    joint, *shards = folders_for([places.corpus_part(WHOLE), *map(places.shard, names)], places.url)
     return Corpus(list(map(_opened, shards)), array_files.load(joint, kind=CORPUS).arrays)
 
 
 def averages(
     places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
-) -> dict[Variant, Parts]:
+) -> dict[Variant, search.Parts]:
     """Averages of every paper's words by variant; missing ones are made. words: the folder of the vectors."""
     if missing := missing_averages(places, words, variants):
         (vectors,) = folders_for([words], places.url)
         making = _MakeAverages(corpus, vectors, missing, places.url)
         for done, folders_made in enumerate(each(making, list(missing)), start=1):
             for folder, urls in folders_made.items():
-                take(folder, urls)
+                fetch_result(folder, urls)
             advance(done, len(missing))
-        array_files.remove_unfinished(places.made)
+        array_files.remove_unfinished(places.new)
     shards = shards_of(places) or ()
     folders = folders_for(
         [_average(places, words, variant, name) for variant in variants for name in shards], places.url
     )
     rows = iter(Rows(array_files.load(folder, kind=AVERAGES).arrays) for folder in folders)
-    return {variant: Parts(list(islice(rows, len(shards)))) for variant in variants}
+    return {variant: search.Parts(list(islice(rows, len(shards)))) for variant in variants}
 
 
 def averages_name(words: Path) -> str:
@@ -205,7 +204,7 @@ def averages_name(words: Path) -> str:
 
 def shards_of(places: Places) -> tuple[str, ...] | None:
     """The names of the corpus's shards; None if the index of the corpus was not made."""
-    joint = places.own(WHOLE)
+    joint = places.corpus_part(WHOLE)
     return array_files.load(joint, kind=CORPUS).texts["shards"] if joint.exists() else None
 
 
@@ -223,14 +222,14 @@ class _MakeShard:
     made_before: frozenset[str]
     """Names of shards that a worker that does not see the places leaves alone."""
 
-    def __call__(self, groups: tuple[RowGroups, ...]) -> tuple[str, Urls]:
-        batches = list(read_columns(groups, TEXT))
+    def __call__(self, groups: tuple[papers.RowGroups, ...]) -> tuple[str, Urls]:
+        batches = list(papers.read_columns(groups, TEXT))
         digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
         place = self.places.shard(digest)
         if digest in self.made_before if self.places.url else place.exists():
             return digest, {}
         facts = {"papers": sum(run.papers for run in groups)}
-        return digest, keep(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
+        return digest, save_result(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
 
 
 @dataclass(frozen=True)
@@ -251,7 +250,7 @@ class _MakeAverages:
             source = self._inputs.averages_of(number, *variant)
             rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
             arrays = {"vectors": array_files.Blocks(source.shape, rows)}
-            urls_by_folder[folder] = keep(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
+            urls_by_folder[folder] = save_result(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
         return urls_by_folder
 
     @cached_property
@@ -273,7 +272,7 @@ class Rows:
 
 def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
     """The folder of the averages of a shard."""
-    return places.own(f"{averages_name(words)}/{variant[0]}-{'weighted' if variant[1] else 'plain'}/{name}")
+    return places.corpus_part(f"{averages_name(words)}/{variant[0]}-{'weighted' if variant[1] else 'plain'}/{name}")
 
 
 def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
@@ -290,9 +289,9 @@ def _opened(folder: array_files.Folder) -> Shard:
     return Shard(array_files.load(folder, kind=SHARD).arrays)
 
 
-def _cut(groups: Sequence[RowGroups]) -> list[tuple[RowGroups, ...]]:
+def _cut(groups: Sequence[papers.RowGroups]) -> list[tuple[papers.RowGroups, ...]]:
     """Row groups put together to shards, in order."""
-    shards: list[list[RowGroups]] = []
+    shards: list[list[papers.RowGroups]] = []
     papers_in_shard = PAPERS
     for group in groups:
         ends = bool(shards) and group.path != shards[-1][-1].path and papers_in_shard >= LEAST
@@ -323,12 +322,7 @@ V = TypeVar("V", bound=Vectors)
 
 
 def open_index(
-    ws: Workspace,
-    *,
-    methods: Iterable[str],
-    advance: Advance,
-    scratch: Path | None = None,
-    memory: int = MEMORY,
+    ws: Workspace, *, methods: Iterable[str], advance: Advance, scratch: Path | None = None, memory: int = MEMORY
 ) -> tuple[RankingInputs, str]:
     """All that `methods` need, and the hash of the corpus that it was made from; missing parts are made and kept.
 
@@ -347,7 +341,7 @@ def open_index(
         return partial(in_threads, most=engine.processes) if by_threads else partial(map_shards, engine=engine)
 
     named = [method.vectors for method in chosen if method.vectors is not None and method.vectors != LSA]
-    sets = {name: vectors_of(ws, name) for name in named}
+    sets = {name: given_vectors.vectors_of(ws, name) for name in named}
     places = places_of(ws, scratch, keep=scratch is None)
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
@@ -360,7 +354,7 @@ def open_index(
             settings = ws.settings.word_vectors.model_dump()
             trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
             word_vectors.save(trained, words)
-            shutil.rmtree(words.parent / UNFINISHED, ignore_errors=True)
+            shutil.rmtree(words.parent / word_vectors.UNFINISHED, ignore_errors=True)
         loaded_words = word_vectors.load(words)
         averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
     if any(method.vectors == LSA for method in chosen):
@@ -382,7 +376,7 @@ def words_place(ws: Workspace, places: Places) -> Path:
     """The folder of the word vectors that the methods rank by: the imported ones, or those of the study's settings."""
     settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
     trained = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
-    return ws.word_vectors if ws.word_vectors.is_dir() else places.own(trained)
+    return ws.word_vectors if ws.word_vectors.is_dir() else places.corpus_part(trained)
 
 
 def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
@@ -402,7 +396,7 @@ def _searched(vectors: V, folder: Path, machine: MachineSettings) -> V:
 
 def lsa_place(places: Places) -> Path:
     """The folder of the decomposition."""
-    return places.own(DECOMPOSITION.removeprefix("annot-"))
+    return places.corpus_part(DECOMPOSITION.removeprefix("annot-"))
 
 
 def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> word_vectors.Decomposition:
@@ -441,8 +435,8 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
     shards = shards_of(places)
     words = words_place(ws, places)
     used_names = {WHOLE, lsa_place(places).name, words.name}
-    used_names.add(averages_name(words) if words.is_dir() else UNFINISHED)
-    corpus_folder = places.own("")
+    used_names.add(averages_name(words) if words.is_dir() else word_vectors.UNFINISHED)
+    corpus_folder = places.corpus_part("")
 
     def is_used(path: Path) -> bool:
         if path.parent == corpus_folder:
@@ -452,8 +446,10 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
             path.parent.name == "shards" and not path.name.startswith(".") and (shards is None or path.name in shards)
         )
 
+    root = places.existing
+    apart = (top for top in root.glob("*") if top.name not in ("shards", "corpora"))
     parts = []
-    for path in _folders(places.found):
+    for path in (*root.glob("shards/*"), *root.glob("corpora/*/*"), *apart):
         parts.append(_measured(path, is_used(path)))
         # What a killed build was writing.
         parts += [_measured(unfinished, False) for unfinished in path.rglob(".*") if parts[-1].used]
@@ -482,18 +478,6 @@ def changed_folders(ws: Workspace) -> dict[Path, list[str]]:
     """The files of each folder of the index that have changed since they were written, in words."""
     folders = sorted(about.parent for about in (ws.cache / "index").rglob(array_files.ABOUT))
     return dict(zip(folders, in_threads(array_files.faults, folders), strict=True))
-
-
-def _folders(root: Path) -> Iterator[Path]:
-    """Folders and files that can be kept or removed by themselves: shards, parts of one corpus, and any other entry."""
-    for top in root.glob("*"):
-        if top.name == "shards":
-            yield from top.glob("*")
-        elif top.name == "corpora":
-            for corpus in top.glob("*"):
-                yield from corpus.glob("*")
-        else:
-            yield top
 
 
 def _measured(path: Path, used: bool) -> IndexPart:

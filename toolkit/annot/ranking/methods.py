@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.parallel import Each, in_threads
-from annot.base.records import Ranking, ScoredDoc, ranked
+from annot.base.records import Advance, Ranking, ScoredDoc, ranked
 from annot.ranking import search, word_vectors
 from annot.ranking import vectors as dense_vectors
 from annot.ranking.corpus import Corpus, Field, Rows, Rule, Sparse, sparse
-from annot.ranking.search import TFIDF, Bm25, TermFormula, Tfidf, VectorSource, fit_bm25, fit_lucene
 from annot.ranking.vectors import Vectors
 from annot.ranking.word_vectors import Averages, WordVectors
 
@@ -47,12 +46,12 @@ class RankingInputs:
     corpus: Corpus
     word_vectors: WordVectors | None
     vectors: dict[str, Vectors]
-    averages: Mapping[Variant, VectorSource]
+    averages: Mapping[Variant, search.VectorSource]
     """Document averages that were made before; the others are made row by row when they are asked for."""
     each: Each = in_threads
     """Executor that searches the corpus."""
 
-    def averages_by(self, field: Field, *, weighted: bool) -> VectorSource:
+    def averages_by(self, field: Field, *, weighted: bool) -> search.VectorSource:
         """Averages of the field's word vectors, weighted by the field's own idf or plain: a row for each paper."""
         if (field, weighted) in self.averages:
             return self.averages[field, weighted]
@@ -82,7 +81,7 @@ class RankingInputs:
         return np.asarray(averages[0])
 
     @cached_property
-    def bm25(self) -> Bm25:
+    def bm25(self) -> search.Bm25:
         """BM25 of the abstracts."""
         return _okapi(self.corpus, "abstract")
 
@@ -136,7 +135,9 @@ class Method(Rankable):
     rank: Callable[[RankingInputs, TopicsToRank], list[Ranking]]
 
 
-def by_terms(field: Field, formula: Callable[[Corpus, Field], TermFormula], settings: Mapping[str, Any]) -> Method:
+def by_terms(
+    field: Field, formula: Callable[[Corpus, Field], search.TermFormula], settings: Mapping[str, Any]
+) -> Method:
     """The method that ranks by a formula of terms, which is fitted to the field of a corpus."""
 
     def rank(inputs: RankingInputs, topics: TopicsToRank) -> list[Ranking]:
@@ -147,12 +148,12 @@ def by_terms(field: Field, formula: Callable[[Corpus, Field], TermFormula], sett
     return Method(rank=rank, settings=lambda _: dict(settings))
 
 
-def _okapi(corpus: Corpus, field: Field) -> Bm25:
-    return fit_bm25(corpus.statistics(field, "words"), **BM25_OKAPI)
+def _okapi(corpus: Corpus, field: Field) -> search.Bm25:
+    return search.fit_bm25(corpus.statistics(field, "words"), **BM25_OKAPI)
 
 
-def _lucene(corpus: Corpus, field: Field) -> Bm25:
-    return fit_lucene(corpus.statistics(field, "words"), corpus.filled(field, "words"), **BM25_LUCENE)
+def _lucene(corpus: Corpus, field: Field) -> search.Bm25:
+    return search.fit_lucene(corpus.statistics(field, "words"), corpus.filled(field, "words"), **BM25_LUCENE)
 
 
 def _by_average(field: Field, *, weighted: bool) -> Method:
@@ -172,12 +173,12 @@ def _by_average(field: Field, *, weighted: bool) -> Method:
 
 def _by_vectors(name: str) -> Method:
     def rank(inputs: RankingInputs, topics: TopicsToRank) -> list[Ranking]:
-        vectors, corpus = inputs.vectors[name], inputs.corpus.paper_ids
+        vectors, corpus = inputs.vectors[name], inputs.corpus
         if name == LSA and topics.rows is None:
-            counts = topics.counts(inputs.corpus, "abstract", "terms")
-            folded = np.stack([inputs.fold_in(row) for row in counts])
-            return dense_vectors.nearest(vectors, folded, corpus=corpus, depths=topics.depths, each=inputs.each)
-        return dense_vectors.rank(vectors, topics.names, corpus=corpus, depths=topics.depths, each=inputs.each)
+            queries = np.stack([inputs.fold_in(row) for row in topics.counts(corpus, "abstract", "terms")])
+        else:
+            queries = dense_vectors.vectors_named(vectors, topics.names)
+        return dense_vectors.nearest(vectors, queries, corpus=corpus.paper_ids, depths=topics.depths, each=inputs.each)
 
     return Method(rank=rank, settings=partial(_described, name=name), vectors=name)
 
@@ -185,7 +186,7 @@ def _by_vectors(name: str) -> Method:
 def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
     facts = dict(inputs.word_vectors.facts) if inputs.word_vectors else {}
     average = "sum(tf*idf*v)/sum(tf*idf)" if weighted else "sum(tf*v)/sum(tf)"
-    return {"similarity": "-l2", "average": average, "idf": TFIDF["idf"], "word_vectors": facts}
+    return {"similarity": "-l2", "average": average, "idf": search.TFIDF["idf"], "word_vectors": facts}
 
 
 def _described(inputs: RankingInputs, name: str) -> dict[str, Any]:
@@ -193,12 +194,12 @@ def _described(inputs: RankingInputs, name: str) -> dict[str, Any]:
 
 
 METHODS: dict[str, Method] = {
-    "title_tfidf": by_terms("title", Tfidf, TFIDF),
+    "title_tfidf": by_terms("title", search.Tfidf, search.TFIDF),
     "title_bm25": by_terms("title", _okapi, OKAPI_SETTINGS),
     "title_bm25lucene": by_terms("title", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
     "title_cbow200": _by_average("title", weighted=False),
     "title_tfidfcbow200": _by_average("title", weighted=True),
-    "abs_tfidf": by_terms("abstract", Tfidf, TFIDF),
+    "abs_tfidf": by_terms("abstract", search.Tfidf, search.TFIDF),
     "abs_bm25": by_terms("abstract", _okapi, OKAPI_SETTINGS),
     "abs_bm25lucene": by_terms("abstract", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
     "abs_cbow200": _by_average("abstract", weighted=False),
@@ -214,6 +215,11 @@ def method_named(name: str) -> Method:
     return METHODS.get(name) or _by_vectors(name)
 
 
+def without_papers(ranking: Ranking, excluded: Collection[str], *, depth: int) -> Ranking:
+    """The best documents of a ranking that are not excluded."""
+    return tuple(doc for doc in ranking if doc.doc_id not in excluded)[:depth]
+
+
 def rank_all(
     inputs: RankingInputs,
     *,
@@ -222,25 +228,25 @@ def rank_all(
     texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
     excluded: Mapping[str, Collection[str]],
     ranking_depth: int,
-    after_method: Callable[[str], None],
+    advance: Advance,
 ) -> dict[str, dict[str, Ranking]]:
     """Best `ranking_depth` papers of the corpus for each query paper, taken as a whole, and for each text, by every
     method; a method without a vector of a text does not rank for it.
 
     texts: by topic, the text to compare with each field of the papers. excluded: for a query paper, the ids that must
     not rank for it; the paper itself never does. A topic without a usable token, or with a vector of zeros, gets an
-    empty ranking. after_method: called after each method. Returns rankings by method, then by topic, methods in the
+    empty ranking. advance: called after each method. Returns rankings by method, then by topic, methods in the
     order of `methods`. Raises InputError for papers not in the corpus.
     """
     banned = [{paper_id, *excluded.get(paper_id, ())} for paper_id in paper_ids]
     depths = np.array([ranking_depth + len(ids) for ids in banned], dtype=np.int64)
     queries = TopicsToRank(paper_ids, depths, inputs.corpus.rows(paper_ids))
     done: dict[str, dict[str, Ranking]] = {}
-    for name in methods:
+    for number, name in enumerate(methods, start=1):
         method = method_named(name)
         rankings = method.rank(inputs, queries) if paper_ids else []
         done[name] = {
-            paper_id: tuple(doc for doc in ranking if doc.doc_id not in ids)[:ranking_depth]
+            paper_id: without_papers(ranking, ids, depth=ranking_depth)
             for paper_id, ids, ranking in zip(paper_ids, banned, rankings, strict=True)
         }
         read = {topic_id: text["abstract"] for topic_id, text in texts.items()}
@@ -250,7 +256,7 @@ def rank_all(
             depths = np.full(len(able), ranking_depth, dtype=np.int64)
             topics = TopicsToRank(names, depths, None, [texts[topic_id] for topic_id in able])
             done[name] |= zip(able, method.rank(inputs, topics), strict=True)
-        after_method(name)
+        advance(number, len(methods))
     return done
 
 
@@ -298,7 +304,7 @@ def _pool_lsa(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows
 
 
 BASELINES: dict[str, Baseline] = {
-    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(TFIDF)),
+    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(search.TFIDF)),
     "fabs_bm25": Baseline(score=_pool_bm25, settings=lambda _: dict(OKAPI_SETTINGS)),
     "fabs_cbow200": _pool_average(weighted=False),
     "fabs_tfidfcbow200": _pool_average(weighted=True),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,8 @@ ROUNDING_STEP = 1.01 * 10.0 ** (1 - SCORE_DIGITS)
 """Largest relative difference at which two numbers may round to the same `SCORE_DIGITS` digits."""
 
 
-class Candidates(NamedTuple):
-    """Rows, ascending, among which the best of a query are, and their scores."""
-
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float64]
+Candidates = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Rows, ascending, among which the best of a query are, and their scores."""
 
 
 class TopK:
@@ -66,7 +63,7 @@ class TopK:
         values, ends = scores[queries, rows].astype(np.float64), np.searchsorted(queries, np.arange(len(scores) + 1))
         for query in np.flatnonzero(np.diff(ends)).tolist():
             entries = slice(int(ends[query]), int(ends[query + 1]))
-            self._take(query, Candidates(rows[entries] + start, values[entries]), error)
+            self._take(query, (rows[entries] + start, values[entries]), error)
 
     def join(self, parts: Sequence[Candidates], *, error: NDArray[np.float64]) -> None:
         """Take in the candidates of each query among rows that follow those before; `error` as in `push`."""
@@ -78,19 +75,20 @@ class TopK:
         for query, rows in enumerate(self._rows):
             if rows:
                 self._thin(query, error)
-        nothing = Candidates(np.zeros(0, dtype=np.int64), np.zeros(0))
+        nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
         pairs = zip(self._rows, self._scores, strict=True)
-        return [Candidates(rows[0], scores[0]) if rows else nothing for rows, scores in pairs]
+        return [(rows[0], scores[0]) if rows else nothing for rows, scores in pairs]
 
     def least(self, *, error: NDArray[np.float64]) -> NDArray[np.float64]:
         """Lower bound of the k-th score of each query: shape (queries,), for the search of other rows."""
         return self._kth - error
 
     def _take(self, query: int, part: Candidates, error: NDArray[np.float64]) -> None:
-        if len(part.rows):
-            self._rows[query].append(part.rows)
-            self._scores[query].append(part.scores)
-            self._kept[query] += len(part.rows)
+        rows, scores = part
+        if len(rows):
+            self._rows[query].append(rows)
+            self._scores[query].append(scores)
+            self._kept[query] += len(rows)
             if self._kept[query] > 2 * self._depths[query]:
                 self._thin(query, error)
 
@@ -311,7 +309,7 @@ def search(
     bounds = np.full(len(vectors), -np.inf)
     scan = _Scan(source, usable, metric, moved, centre, lengths, empty, gamma, relative, depths, bounds)
     candidates = best_of_all(each(scan, _runs(source)), depths, relative=relative, least=bounds)
-    rows_by_query = [part.rows for part in candidates]
+    rows_by_query = [rows for rows, _ in candidates]
     measured = _measured(source, vectors, rows_by_query, SCORES[metric])
     return [
         best(ids, rows, scores, depth=depth)

@@ -15,19 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annot.base.errors import FindingError, InputError
-from annot.base.names import counted
+from annot.base.names import counted, sha256_of
 from annot.base.records import Query, Ranking, ScoredDoc, grouped, in_order, ranked, single_precision
 from annot.formats.trec import SubmittedRun, higher_is_better, read_metadata, read_run, read_submitted, write_run
-from annot.study.workspace import (
-    Workspace,
-    given_bytes,
-    given_text,
-    read_manifest,
-    sha256_of,
-    text_of,
-    write_file,
-    write_manifest,
-)
+from annot.study.workspace import Workspace, given_bytes, given_text, read_manifest, text_of, write_file, write_manifest
 
 EXAMPLES = 3
 
@@ -55,7 +46,7 @@ class SubmissionRules(NamedTuple):
     """`out`: left out, as in both conventions; `last`: ranked below all others, by id."""
 
 
-def look(
+def find_findings(
     documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]]
 ) -> tuple[SubmissionFinding, ...]:
     """Findings about the run. candidates: by query, the documents to rank.
@@ -127,13 +118,13 @@ def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, 
     )
 
 
-def refused(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
+def refused_findings(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
     """The findings for which the rules have no answer."""
     rule_of = {"foreign": rules.foreign, "duplicates": rules.duplicates}
     return tuple(finding for finding in findings if rule_of.get(finding.what.split()[0], "kept") is None)
 
 
-def settled(
+def settle(
     documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]], rules: SubmissionRules
 ) -> dict[str, Ranking]:
     """The rankings that the rules leave, of the queries that are known."""

@@ -23,20 +23,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
-from typing import IO, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.array_files import numbers, strings_in, strings_of, written_whole
+from annot.base.array_files import numbers, strings_in, strings_of, write_header, written_whole
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import counted
+from annot.base.names import counted, sha256_of
 from annot.base.parallel import Each, in_threads
 from annot.base.records import Ranking
 from annot.ranking.corpus import BLOCK, Strings
 from annot.ranking.search import Metric, VectorSource, search
-from annot.study.workspace import sha256_of
 
 ABOUT, IDS, MATRIX, PARTS = "vectors.json", "ids.txt", "vectors.npy", "parts.txt"
 Precision = Literal["float32", "float16"]
@@ -66,23 +64,6 @@ class Vectors:
         dimensions = int(self.matrix.shape[1])
         named = {"model": self.model, "space": self.space, "metric": self.metric, "dimensions": dimensions}
         return {**named, **self.facts}
-
-
-def rank(
-    vectors: Vectors,
-    queries: Sequence[str],
-    *,
-    corpus: Strings,
-    depths: NDArray[np.int64],
-    each: Each = in_threads,
-) -> list[Ranking]:
-    """The papers of `corpus` nearest to each query paper, by the metric of the space. corpus: their ids.
-
-    depths: shape (queries,).
-
-    Raises InputError naming every query paper without a vector.
-    """
-    return nearest(vectors, vectors_named(vectors, queries), corpus=corpus, depths=depths, each=each)
 
 
 def topic_name(topic_id: str, text: str) -> str:
@@ -127,7 +108,10 @@ def rows_of(vectors: Vectors, names: Sequence[str]) -> dict[str, int]:
 def nearest(
     vectors: Vectors, queries: NDArray[Any], *, corpus: Strings, depths: NDArray[np.int64], each: Each = in_threads
 ) -> list[Ranking]:
-    """The papers of `corpus` nearest to each of the vectors `queries`, shape (queries, dimensions)."""
+    """The papers of `corpus`, their ids, nearest to each of `queries` by the metric of the space.
+
+    queries: shape (queries, dimensions). depths: shape (queries,).
+    """
     import pyarrow.compute as pc
 
     ids, usable = vectors.ids, None
@@ -176,14 +160,13 @@ class VectorsWriter(ExitStack):
         building = self.enter_context(written_whole(self._folder))
         self._matrix = self.enter_context((building / MATRIX).open("wb"))
         self._ids = self.enter_context((building / IDS).open("w", encoding="utf-8", newline="\n"))
-        _write_header(self._matrix, (self._most, dimensions), self._type)
+        write_header(self._matrix, (self._most, dimensions), self._type.str)
         self.push(lambda kind, _error, _trace: self._finish(building, dimensions) if kind is None else None)
         return building
 
     def _finish(self, building: Path, dimensions: int) -> None:
-        # NumPy leaves room in a header for rows that are added later.
         self._matrix.seek(0)
-        _write_header(self._matrix, (self._rows, dimensions), self._type)
+        write_header(self._matrix, (self._rows, dimensions), self._type.str)
         self._matrix.close()
         self._ids.close()
         if self.parts:
@@ -195,7 +178,7 @@ class VectorsWriter(ExitStack):
 
 
 def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
-    """Vectors in `folder`, memory-mapped. unread: leave it to `rank` to find repeated ids and numbers that are not
+    """Vectors in `folder`, memory-mapped. unread: leave it to the search to find repeated ids and numbers that are not
     finite.
 
     Raises MissingInput (with `hint`) when a file is missing, InputError with every fault when they do not fit.
@@ -249,13 +232,6 @@ def _doubled(ids: Strings) -> list[str]:
         return []
     counts = Counter(ids.to_pylist())
     return [f"{IDS}: {name!r}: found {count} times, expected once" for name, count in counts.items() if count > 1]
-
-
-def _write_header(file: IO[bytes], shape: tuple[int, int], kind: np.dtype[Any]) -> None:
-    # NumPy tells of a full disk only where it does not know that it writes to a file.
-    anything_that_writes: Any = SimpleNamespace(write=file.write)
-    header = {"descr": kind.str, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
 
 
 def _not_finite(matrix: NDArray[Any], start: int) -> list[int]:

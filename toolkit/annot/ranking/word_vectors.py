@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base import array_files
-from annot.base.array_files import Blocks, numbers, strings_of
 from annot.base.errors import InputError
 from annot.base.parallel import in_threads
 from annot.ranking import search
@@ -78,11 +77,11 @@ class WordVectors:
         """The row of each token, -1 where it has no vector: shape (tokens,)."""
         import pyarrow.compute as pc
 
-        return numbers(pc.fill_null(pc.index_in(tokens, value_set=self._strings), -1))
+        return array_files.numbers(pc.fill_null(pc.index_in(tokens, value_set=self._strings), -1))
 
     @cached_property
     def _strings(self) -> Strings:
-        return strings_of(self.words)
+        return array_files.strings_of(self.words)
 
 
 class Averages:
@@ -413,9 +412,9 @@ def fit(
     return Basis(matrix[:, :rank], f"lsa-{rank}-{iterations}-{seed}", facts)
 
 
-def documents(corpus: Corpus, basis: Basis) -> Blocks:
+def documents(corpus: Corpus, basis: Basis) -> array_files.Blocks:
     """The vectors of the abstracts, U S: shape (documents, dimensions). An empty document's is zero."""
-    return Blocks((len(corpus), basis.matrix.shape[1]), _rows(corpus, basis.matrix))
+    return array_files.Blocks((len(corpus), basis.matrix.shape[1]), _rows(corpus, basis.matrix))
 
 
 def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:

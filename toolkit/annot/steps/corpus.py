@@ -19,7 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from annot.base.errors import InputError
-from annot.base.names import counted, known_query
+from annot.base.names import counted, known_query, sha256_of
 from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source, grouped
 from annot.corpus import adding, paper_ids
@@ -37,7 +37,7 @@ from annot.store.runs import ImportedSource, put_import, read_imports
 from annot.study.judged_texts import JudgedTexts, Pair, corrected_versions, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_judgements
-from annot.study.workspace import Workspace, check_files, sha256_of, write_file
+from annot.study.workspace import Workspace, check_files, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Papers into the corpus: read, filtered, counted, kept as Parquet.

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from annot.base.array_files import held_alone
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
 from annot.formats.citation_edges import CitingText, read_citing_texts
@@ -40,7 +41,7 @@ from annot.ranking.systems.training_examples import (
 from annot.ranking.systems.training_loop import EncoderTrainer, Length, Point, Tell, TrainingState, length_of
 from annot.store.papers import find_papers, paper_ids, read_papers
 from annot.store.pools import read_queries
-from annot.study.workspace import Workspace, check_files, sha256_of, write_file
+from annot.study.workspace import Workspace, check_files, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # What encoders are trained on, written to files: co-citation contexts of full texts, and the examples made of them.

@@ -25,7 +25,7 @@ from annot.measuring.forecast.design import (
 from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
 from annot.measuring.study_analyses import differences_shown
 from annot.pools import admission, drawn_pools, pool_design
-from annot.pools.frozen_rankings import needed, not_ranked, read_rankings
+from annot.pools.frozen_rankings import needed_topics, not_ranked, read_rankings
 from annot.publishing.report.cells import COST, DETECTABLE, HOURS, SHARE, WHOLE, Number, Quantity, measured
 from annot.publishing.report.cells import coefficient as kind_of
 from annot.publishing.report.status_page import describe as describe
@@ -200,8 +200,8 @@ def design(
         )
     by_settings = pool_design.design_of_settings(settings)
     usual = pool_design.usual_design(pool_design.recorded_designs(snapshot.pools.values()))
-    pooled = pool_design.overridden(usual or by_settings, pool_design.DesignOverrides(per_method=per_method))
-    differing = pool_design.differences(usual, by_settings) if usual else ()
+    pooled = pool_design.apply_overrides(usual or by_settings, pool_design.DesignOverrides(per_method=per_method))
+    differing = pool_design.design_differences(usual, by_settings) if usual else ()
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in snapshot.pools.values()]
     mean_cited = float(mean(cited)) if cited else 0.0
     n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
@@ -294,18 +294,20 @@ def pools(
     snapshot = read_snapshot(ws)
     queries, current, texts = snapshot.queries, snapshot.pools, snapshot.texts
     answers = [answer for answer in snapshot.outcome.judgements if answer.counts]
-    usual = pool_design.overridden(
+    usual = pool_design.apply_overrides(
         pool_design.usual_design(pool_design.recorded_designs(current.values()))
         or pool_design.design_of_settings(settings),
         pool_design.DesignOverrides(mode=mode),
     )
     topics = pool_design.topics_of(ws, {query.topic_id for query in queries}, texts)
-    left_out = pool_design.left_out_of(ws, usual.methods, topics.texts, frozen=not_ranked(ws)) if topics.texts else {}
+    left_out = (
+        pool_design.unranked_texts(ws, usual.methods, topics.texts, frozen=not_ranked(ws)) if topics.texts else {}
+    )
     designs = {
-        topic_id: pool_design.for_text(usual, topic_id, left_out) if topic_id in texts else usual
+        topic_id: pool_design.design_for_text(usual, topic_id, left_out) if topic_id in texts else usual
         for topic_id in topics.ids
     }
-    rankings = read_rankings(ws, needed(designs, current))
+    rankings = read_rankings(ws, needed_topics(designs, current))
     duplicates = admission.near_duplicates(ws, keep=False, advance=advance)
     now = admission.admissions(ws, topics.citations, rankings, duplicates=duplicates, current=current)
     admitted = admission.as_recorded(now, admission.recorded_admissions(ws))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, known_query, moment_now
+from annot.base.names import check_name, known_query, moment_now, sha256_of
 from annot.base.records import Assessor, Assignment, Query
 from annot.base.stats.inference import FEWEST_QUERIES, critical_t, fewest_for_median, least_effect
 from annot.judging import plan_on_record, planning, pool_samples
@@ -21,7 +21,7 @@ from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import judgements, models, people, pools, projects
 from annot.study.backups import keep_backup
 from annot.study.snapshot import Snapshot, snapshot_of
-from annot.study.workspace import Workspace, read_manifest, sha256_of
+from annot.study.workspace import Workspace, read_manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,8 +123,8 @@ class _Designs:
 
     def _changed(self, design: pool_design.PoolDesign, drew: Collection[str]) -> pool_design.PoolDesign:
         """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
-        changed = pool_design.overridden(design, self._overrides)
-        return changed if self._overrides.methods else pool_design.without(changed, self._absent - {*drew})
+        changed = pool_design.apply_overrides(design, self._overrides)
+        return changed if self._overrides.methods else pool_design.leave_out(changed, self._absent - {*drew})
 
     def _of_topic(self, topic_id: str) -> pool_design.PoolDesign:
         design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
@@ -135,9 +135,9 @@ class _Designs:
         designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
         methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
         on_disk = frozen_rankings.not_ranked(self._ws) if self._frozen else None
-        left_out = pool_design.left_out_of(self._ws, methods, topics.texts, frozen=on_disk)
+        left_out = pool_design.unranked_texts(self._ws, methods, topics.texts, frozen=on_disk)
         for topic_id in topics.texts:
-            designs[topic_id] = pool_design.for_text(designs[topic_id], topic_id, left_out)
+            designs[topic_id] = pool_design.design_for_text(designs[topic_id], topic_id, left_out)
         return designs, left_out
 
     def words(self, not_for_texts: Mapping[str, Iterable[str]]) -> dict[str, Any]:
@@ -153,16 +153,13 @@ class _Designs:
             method: sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
             for method, topic_ids in not_for_texts.items()
         }
+        differing = pool_design.design_differences(self._usual, self._of_settings) if self._usual else ()
         return {
             "left_out": [name for name in without if name in on_request],
             "out_on_record": [name for name in without if name not in self._absent | on_request],
             "absent": [name for name in without if name in self._absent - on_request and not self._recorded],
             "not_for_texts": {method: topic_ids for method, topic_ids in new.items() if topic_ids},
-            "differing": [
-                difference
-                for difference in (pool_design.differences(self._usual, self._of_settings) if self._usual else ())
-                if getattr(self._overrides, difference[0]) is None
-            ],
+            "differing": [pair for pair in differing if getattr(self._overrides, pair[0]) is None],
         }
 
 
@@ -185,19 +182,19 @@ class _Ranker:
         *,
         ranking_depth: int,
         topic_ids: Sequence[str] | None = None,
-        given: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+        imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
     ) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
         """Rankings and facts as `rank_corpus` returns them. topic_ids: None takes all topics."""
         return frozen_rankings.rank_corpus(
             self.ws,
             methods=methods,
             topics=self.topics.ids if topic_ids is None else topic_ids,
-            texts={name: pool_design.searched(topic) for name, topic in self.topics.texts.items()},
+            texts={name: pool_design.text_by_field(topic) for name, topic in self.topics.texts.items()},
             excluded=self.same_title,
             ranking_depth=ranking_depth,
             keep=self._keep,
             advance=self._advance,
-            given=given,
+            imports=imports,
         )
 
     def admissions(
@@ -276,7 +273,7 @@ def _draw(
 ) -> _Drawn:
     """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
     ws = ranker.ws
-    topics_by_method = frozen_rankings.needed(
+    topics_by_method = frozen_rankings.needed_topics(
         designs, {name: pool for name, pool in current.items() if name in designs}
     )
     facts = None
@@ -313,7 +310,7 @@ def _write_drawn(
         for topic_id, pool in drawn.pools.items()
     }
     if facts is not None and staying is not None:
-        lines, facts = frozen_rankings.joined(ws, lines, facts=facts, of_topics=True)
+        lines, facts = frozen_rankings.join_rankings(ws, lines, facts=facts, of_topics=True)
     with ws.writing() as session:
         drawn_pools.refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
         hashes = pools.read_rankings_sha256(session) | hashes
@@ -418,10 +415,10 @@ def add(
             _complete_files(snapshot, dry_run=dry_run)
     else:
         # The rankings that the pool was drawn from show which methods had them.
-        topics_by_method = frozen_rankings.needed(pool_design.recorded_designs([pool]), {pool.topic_id: pool})
+        topics_by_method = frozen_rankings.needed_topics(pool_design.recorded_designs([pool]), {pool.topic_id: pool})
         rankings = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
         addition = Addition(version, MANUAL, None, new, reason.strip(), **drawn_pools.made_now(by))
-        changed = {pool.topic_id: pooling.extended(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
+        changed = {pool.topic_id: pooling.extend(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
         grown = drawn_pools.grown_pools(snapshot.pools, changed, snapshot.queries)
         if not dry_run:
             drawn_pools.record_version(ws, changed, rankings=rankings, grow=grow)
@@ -458,7 +455,7 @@ def top_up(
     current = {topic_id: pool for topic_id, pool in snapshot.pools.items() if topic_id in chosen}
     if not current:
         raise MissingInput("no pools", hint="draw them with `annot pool`")
-    drew = [topic_id for topic_id, pool in current.items() if method in pooling.as_of(pool, 1).methods]
+    drew = [topic_id for topic_id, pool in current.items() if method in pooling.pool_in_version(pool, 1).methods]
     if len(drew) == len(current):
         raise InputError(
             f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
@@ -500,7 +497,7 @@ def top_up(
 
 def _refuse_texts(ws: Workspace, method: str, topics: pool_design.Topics) -> None:
     """Raise InputError if the method cannot rank for topics that are texts."""
-    if left_out := pool_design.left_out_of(ws, [method], topics.texts):
+    if left_out := pool_design.unranked_texts(ws, [method], topics.texts):
         raise InputError(
             f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
             "citations, and no vector of it is in the set",
@@ -511,7 +508,7 @@ def _refuse_texts(ws: Workspace, method: str, topics: pool_design.Topics) -> Non
 def _write_additions(ws: Workspace, drawn: _Drawn, *, grow: bool) -> None:
     """Write new rankings before the pools are on record that follow from them, then these."""
     if drawn.facts is not None:
-        lines, facts = frozen_rankings.joined(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
+        lines, facts = frozen_rankings.join_rankings(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
         frozen_rankings.write_rankings(ws, lines, facts=facts)
     admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
     drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
@@ -528,7 +525,7 @@ def _extend(
     earlier = {topic_id: current[topic_id] for topic_id in additions}
     addition = next(iter(additions.values()))
     method, version = addition.method, addition.version
-    topics_by_method = frozen_rankings.needed(pool_design.recorded_designs(earlier.values()), earlier)
+    topics_by_method = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
     on_disk = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
     new, facts = _rank_by(ranker, method, earlier, on_disk, run)
     rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
@@ -536,7 +533,7 @@ def _extend(
         ranker.admissions(rankings, current, coming=version), admission.recorded_admissions(ws)
     )
     pools = {
-        topic_id: pooling.extended(
+        topic_id: pooling.extend(
             pool,
             additions[topic_id],
             _of_topic(rankings, topic_id),
@@ -573,7 +570,7 @@ def _rank_by(
         [method],
         topic_ids=not_on_disk,
         ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in pools.values()),
-        given={} if run is None else {method: run},
+        imports={} if run is None else {method: run},
     )
 
 

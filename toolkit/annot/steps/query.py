@@ -359,7 +359,7 @@ def _choose(
     with ws.reading() as session:
         labels = corpus_facts.labels_where_asked(ws, session, papers_by_id)
         known_queries = pools.queries_by_id(session)
-    choice = selection.choose(
+    pairs, distribution = selection.choose(
         rows,
         count=number,
         min_rating=min_rating,
@@ -370,16 +370,10 @@ def _choose(
     )
     made = [
         replace(
-            make_query(
-                papers_by_id[query.paper_id],
-                labels[query.paper_id],
-                query.facet,
-                facets=ws.settings.facets,
-                sentences=None,
-            ),
-            paper_type=type_of[query.paper_id],
+            make_query(papers_by_id[name], labels[name], facet, facets=ws.settings.facets, sentences=None),
+            paper_type=type_of[name],
         )
-        for query in choice.chosen
+        for name, facet in pairs
     ]
     if not dry_run:
         with ws.writing() as session:
@@ -395,7 +389,7 @@ def _choose(
         for query in made
     )
     notes = _too_few_papers(ws, {**known_queries, **{query.query_id: query for query in made}}.values())
-    return ChosenQueries(chosen, choice.distribution, sum(query.new for query in chosen), len(known_queries), notes)
+    return ChosenQueries(chosen, distribution, sum(query.new for query in chosen), len(known_queries), notes)
 
 
 def _too_few_papers(ws: Workspace, queries: Collection[Query]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from annot.corpus.query_sentences import check_facet
 from annot.formats.trec import facet_in_name, write_run
 from annot.measuring import measured, study_analyses
 from annot.measuring.evaluation.evaluated import CHANCE
-from annot.pools.pool_design import searched
+from annot.pools.pool_design import text_by_field
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import encoding, methods, submission, word_vectors
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
@@ -159,7 +159,7 @@ def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper],
         query.sentences,
         whole=text is not None or set(query.sentences) == set(range(len(papers[query.topic_id].sentences))),
         doc_ids=tuple(doc_id for doc_id in documents if doc_id in papers),
-        text=None if text is None else searched(text)["abstract"],
+        text=None if text is None else text_by_field(text)["abstract"],
     )
 
 
@@ -223,9 +223,9 @@ def import_files(
             faults=[f"found {', '.join(sorted(documents)[:3])}", f"expected {', '.join(sorted(candidates)[:3])}"],
             hint="`annot query list` prints the ids; for ranked pools by paper, name the facet with --facet",
         )
-    findings = submission.look(documents, candidates)
-    submission.refuse_findings(submission.refused(findings, rules), files[0], REMEDIES)
-    rankings = submission.settled(documents, candidates, rules)
+    findings = submission.find_findings(documents, candidates)
+    submission.refuse_findings(submission.refused_findings(findings, rules), files[0], REMEDIES)
+    rankings = submission.settle(documents, candidates, rules)
     if not any(rankings.values()):
         raise InputError(
             f"{files[0]}: none of its documents is a candidate of its query",

@@ -17,7 +17,7 @@ from annot.base.names import close_to, known_query
 from annot.base.records import Adjudication, Assignment, Draw, Judgement, Paper, Pool, Query, Source
 from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
-from annot.pools.pooling import came_in
+from annot.pools.pooling import versions_by_document
 from annot.publishing.report import single_pages
 from annot.store import adjudications, facet_labels, judgements, models, papers, projects, shown
 from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
@@ -206,7 +206,7 @@ def _pooled(pool: Pool | None, doc_id: str, rankings_sha256: str) -> single_page
     if pool is None:
         return None
     settings = {name: getattr(pool, name) for name in ("mode", "per_method", "ranking_depth", "seed")}
-    version = came_in(pool).get(doc_id)
+    version = versions_by_document(pool).get(doc_id)
     added = next((addition for addition in pool.additions if addition.version == version), None)
     for position, entry in enumerate(pool.entries, start=1):
         if entry.doc_id == doc_id:

@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, near
+from annot.base.names import check_name, counted, near, sha256_of
 from annot.base.parallel import Engine
 from annot.base.records import Advance
 from annot.formats.vector_files import RowCounts
-from annot.pools.pool_design import design_of_settings, read_of
+from annot.pools.pool_design import design_of_settings, encoded_texts
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import given_vectors, index, search, vectors, word_vectors
 from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
@@ -27,7 +27,7 @@ from annot.ranking.systems import papers, system
 from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
 from annot.store.papers import paper_ids
 from annot.store.pools import read_topics
-from annot.study.workspace import Workspace, check_files, sha256_of
+from annot.study.workspace import Workspace, check_files
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Vectors as a pooling method and a system of their name: from files, or by an encoder; and vectors of words.
@@ -257,7 +257,7 @@ def encode(
 def _topics(ws: Workspace) -> dict[str, str]:
     """Texts of topics that encoders read."""
     with ws.reading() as session:
-        return read_of(read_topics(session))
+        return encoded_texts(read_topics(session))
 
 
 def _metric(name: str) -> search.Metric:
@@ -451,7 +451,7 @@ def in_words(size: int) -> str:
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
     """Parts of the index to make, if the folders `without` are damaged."""
     places = index.places_of(ws, keep=False)
-    unreadable = places.own(index.WHOLE) in without
+    unreadable = places.corpus_part(index.WHOLE) in without
     if unreadable or index.lacks_shards(places):
         yield "tokens and counts"
     words = index.words_place(ws, places)

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from annot.base.array_files import integers_of, numbers, sha256_of, strings_of, truths
+from annot.base.array_files import integers_of, numbers, strings_of, truths
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.parallel import in_threads
 from annot.base.records import Paper
 

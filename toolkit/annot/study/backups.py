@@ -24,13 +24,13 @@ from sqlalchemy import select
 
 from annot import __version__
 from annot.base.errors import FULL, AnnotError, InputError, MissingInput, StoreError
-from annot.base.names import counted, moment_now, verb
+from annot.base.names import counted, moment_now, sha256_of, verb
 from annot.store import database
 from annot.store.database import Store, lock_file, open_store
 from annot.store.dump import DumpFacts, check_version, dump
 from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE, TABLES
 from annot.store.revisions import read_states
-from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, sha256_of, stage
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, stage
 
 # ----------------------------------------------------------------------------------------------------------------------
 # A backup: a compressed tar with the database as lines of JSON, the study's files, and the server's projects.

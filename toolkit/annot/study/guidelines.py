@@ -9,13 +9,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError
-from annot.base.names import check_name
+from annot.base.names import check_name, sha256_of
 from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.base.templating import overriding
 from annot.store.papers import known_ids
 from annot.store.shown import ShownVersion
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
     from annot.labelstudio.studio_records import Screen

@@ -11,9 +11,10 @@ from typing import Any
 from sqlmodel import Session
 
 from annot.base.errors import AnnotError
+from annot.base.names import sha256_of
 from annot.store.projects import Project
 from annot.store.revisions import read_states, state
-from annot.study.workspace import Workspace, read_kinds, sha256_of, write_file
+from annot.study.workspace import Workspace, read_kinds, write_file
 
 MADE_FILE = "made.json"
 ANSWERS_FILE = "datasheet.toml"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, without_ids
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of, without_ids
 from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
 from annot.formats.input_files import json_lines
 from annot.formats.judgements_file import decided, judgement_record
@@ -37,7 +37,7 @@ from annot.study.outcome import Outcome, Pair, outcome_from, texts_of
 from annot.study.provenance import States, states_of
 from annot.study.rushed import NONE_RUSHED, Rushed, rushed_pairs
 from annot.study.shown_versions import VersionNumbers, Versions, by_part, numbers_of_answers
-from annot.study.workspace import Workspace, sha256_of, write_file, write_manifest
+from annot.study.workspace import Workspace, write_file, write_manifest
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import tomlkit
 
 from annot.base.errors import AnnotError, InputError, MissingInput
-from annot.base.names import counted
+from annot.base.names import counted, sha256_of
 from annot.base.records import WHOLE
 from annot.base.settings import MachineSettings, Settings, read_settings
 from annot.formats.input_files import SHEET, content_of, read_error_sheet, unicode_of_start
@@ -489,12 +488,6 @@ def given_text(path: Path, *, expected: str) -> str:
         return data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not {encoding.upper()} text at byte {error.start}, expected {expected}") from None
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # ----------------------------------------------------------------------------------------------------------------------

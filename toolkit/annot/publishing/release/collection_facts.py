@@ -26,7 +26,7 @@ from annot.measuring.agreement.estimates import AgreementTable, GroupAgreement
 from annot.measuring.measured import read_audit, repeats_of
 from annot.pools.drawn_pools import PoolOrigins
 from annot.pools.frozen_rankings import ranked_corpus
-from annot.pools.pooling import as_of, versions_of
+from annot.pools.pooling import pool_in_version, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections import opinions
@@ -455,7 +455,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
     """
     pools = study.pools.values()
     rules = {(pool.mode, pool.per_method, pool.ranking_depth, pool.seed): pool for pool in pools}
-    methods = {method for pool in pools for method in as_of(pool, 1).methods}
+    methods = {method for pool in pools for method in pool_in_version(pool, 1).methods}
     return {
         "rules": [rules[rule] for rule in sorted(rules, key=repr)],
         "methods": sorted(methods, key=lambda name: (name != CITED, name)),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from annot.base.names import calling
+from annot.base.names import calling, sha256_of
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
@@ -19,7 +19,7 @@ from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Document, Table
 from annot.publishing.report.tables import inline as inline_markup
-from annot.study.workspace import Workspace, sha256_of
+from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The report as LaTeX to `\input` in a paper: answers, sections and tables, without the drawings.

@@ -42,11 +42,8 @@ class LoadedModel(NamedTuple):
     """The weight of each layer's states, the lowest first, shape (layers + 1,); None reads the last layer's."""
 
 
-class InContext(NamedTuple):
-    """The tokens of title, separator and abstract, and the place of each sentence among them."""
-
-    tokens: list[int]
-    spans: list[range]
+InContext = tuple[list[int], list[range]]
+"""The tokens of title, separator and abstract, and the place of each sentence among them."""
 
 
 def load(folder: Path, device: str | None = None, *, half: bool = False) -> LoadedModel:
@@ -136,7 +133,7 @@ def tokens_in_context(loaded: LoadedModel, paper: Paper) -> InContext:
             break
         spans.append(range(len(tokens), len(tokens) + min(len(sentence_tokens), room)))
         tokens += sentence_tokens[:room]
-    return InContext([*tokens, tokenizer.sep_token_id], spans)
+    return [*tokens, tokenizer.sep_token_id], spans
 
 
 def pooled(loaded: LoadedModel, batch: Sequence[Sequence[int]], reading: Reading) -> Any:
@@ -162,9 +159,7 @@ def sentence_means(loaded: LoadedModel, batch: Sequence[InContext]) -> list[Any]
     import torch
 
     means_of_papers = []
-    for rows, (_, spans) in zip(
-        _states(loaded, [paper.tokens for paper in batch]).last_hidden_state, batch, strict=True
-    ):
+    for rows, (_, spans) in zip(_states(loaded, [tokens for tokens, _ in batch]).last_hidden_state, batch, strict=True):
         means = [rows[span.start : span.stop].mean(dim=0) if len(span) else torch.zeros_like(rows[0]) for span in spans]
         means_of_papers.append(torch.stack(means) if means else rows[:0])
     return means_of_papers
@@ -297,7 +292,7 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
     """
     loaded = load(folder)
     inputs = [tokens_in_context(loaded, paper) for paper in papers]
-    lengths = [len(paper.tokens) for paper in inputs]
+    lengths = [len(tokens) for tokens, _ in inputs]
     return _in_batches(
         lengths, BATCH, lambda some: map(_numpy, sentence_means(loaded, [inputs[place] for place in some])), advance
     )

@@ -15,21 +15,7 @@ from annot.base.stats.arrays import Matrix
 from annot.ranking import search
 from annot.ranking.corpus import Corpus, Rule, Sparse
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, LSA, METHODS, rank_candidates
-from annot.ranking.systems.system import (
-    ABSTRACT,
-    ASPIRE,
-    CSFCUBE,
-    FACET,
-    TEXT,
-    TITLE_AND_ABSTRACT,
-    EncoderWeights,
-    Features,
-    PooledQuery,
-    RankedPools,
-    System,
-    SystemInputs,
-    features_of,
-)
+from annot.ranking.systems import system
 from annot.ranking.vectors import Vectors, topic_name
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -40,13 +26,13 @@ from annot.ranking.vectors import Vectors, topic_name
 
 
 @dataclass(frozen=True, slots=True)
-class AbstractSystem(System):
+class AbstractSystem(system.System):
     """System of one vector per paper, from a folder or from its weights; without weights only from a folder."""
 
     lacks: str = ""
     """Parts of the published system that the weights lack; empty if they lack nothing."""
 
-    def rank(self, inputs: SystemInputs) -> RankedPools:
+    def rank(self, inputs: system.SystemInputs) -> system.RankedPools:
         """Rank by the metric of the vectors' space; a document whose vector is zero comes last.
 
         Raises InputError naming every paper without a vector.
@@ -67,14 +53,14 @@ class AbstractSystem(System):
             scores[usable] = search.SCORES[vectors.metric](query, rows[usable])
             rankings[topic.query_id] = ranked(map(ScoredDoc, topic.doc_ids, scores.tolist()))
         lacks = {"lacks": self.lacks} if self.lacks and encoded else {}
-        return RankedPools(rankings, {**self.views, "vectors": vectors.description, **lacks})
+        return system.RankedPools(rankings, {**self.views, "vectors": vectors.description, **lacks})
 
     @property
     def of_texts(self) -> str:
         """A vector of each topic, as its encoder reads papers."""
         return f"a vector of each topic in corpus/vectors/{self.name}"
 
-    def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
+    def topics(self, inputs: system.SystemInputs) -> Sequence[system.PooledQuery]:
         """The papers, and the texts that have a vector in the folder, or that its weights can read."""
         own_vectors = inputs.own_vectors(self.name)
         if own_vectors is None and self.weights is not None:
@@ -82,16 +68,18 @@ class AbstractSystem(System):
         with_vector = own_vectors.rows if own_vectors is not None else ()
         return [topic for topic in inputs.topics if topic.text is None or _name_of(topic) in with_vector]
 
-    def features(self, inputs: SystemInputs) -> Features:
+    def features(self, inputs: system.SystemInputs) -> system.Features:
         """Vector of the query paper for every facet, and that of a candidate."""
         vectors, _ = self._vectors(inputs)
 
         def row(paper_id: str) -> Matrix:
             return np.asarray(vectors.matrix[vectors.rows[paper_id]], dtype=np.float32)
 
-        return features_of(self.name, self.topics(inputs), query=lambda topic: row(_name_of(topic)), candidate=row)
+        return system.features_of(
+            self.name, self.topics(inputs), query=lambda topic: row(_name_of(topic)), candidate=row
+        )
 
-    def _vectors(self, inputs: SystemInputs) -> tuple[Vectors, bool]:
+    def _vectors(self, inputs: system.SystemInputs) -> tuple[Vectors, bool]:
         """Vectors, and True if the weights made them."""
         own_vectors = inputs.own_vectors(self.name)
         if own_vectors is not None:
@@ -100,22 +88,24 @@ class AbstractSystem(System):
         return inputs.paper_vectors(self.weights), True
 
 
-def _name_of(topic: PooledQuery) -> str:
+def _name_of(topic: system.PooledQuery) -> str:
     """Name of the topic's vector."""
     return topic.topic_id if topic.text is None else topic_name(topic.topic_id, topic.text)
 
 
 def _vector_system(name: str, source: str, hub: str | None, *, lacks: str = "") -> AbstractSystem:
-    weights = EncoderWeights(name, hub, "document")
+    weights = system.EncoderWeights(name, hub, "document")
     needs = f"vectors in corpus/vectors/{name}, or {weights.needs}" + (f" (without {lacks})" if lacks else "")
-    return AbstractSystem(name, "abstracts", source, TITLE_AND_ABSTRACT, TITLE_AND_ABSTRACT, needs, weights, lacks)
+    return AbstractSystem(
+        name, "abstracts", source, system.TITLE_AND_ABSTRACT, system.TITLE_AND_ABSTRACT, needs, weights, lacks
+    )
 
 
 VECTOR_SYSTEMS = (
-    _vector_system("specter", CSFCUBE, "allenai/specter"),
+    _vector_system("specter", system.CSFCUBE, "allenai/specter"),
     _vector_system("specter2", "Singh et al. 2023 (SciRepEval)", "allenai/specter2_base", lacks="its adapter"),
-    _vector_system("specter-id", CSFCUBE, None),
-    _vector_system("specter-cocite", ASPIRE, "allenai/aspire-biencoder-compsci-spec"),
+    _vector_system("specter-id", system.CSFCUBE, None),
+    _vector_system("specter-cocite", system.ASPIRE, "allenai/aspire-biencoder-compsci-spec"),
     _vector_system("scincl", "Ostendorff et al. 2022", "malteos/scincl"),
 )
 """SPECTER2 is its base here, and its runs say so: the library of its adapters (`adapters` 1.3.0) asks for transformers
@@ -139,13 +129,13 @@ WHOLE = "whole_"
 
 
 @dataclass(frozen=True, slots=True)
-class TermSystem(System):
+class TermSystem(system.System):
     """System of the formula of `baseline`. whole: every sentence of the abstract makes the query."""
 
     baseline: str
     whole: bool
 
-    def rank(self, inputs: SystemInputs) -> RankedPools:
+    def rank(self, inputs: system.SystemInputs) -> system.RankedPools:
         """Statistics come from the whole corpus."""
         ranking_inputs = inputs.ranking_inputs
         rankings = {
@@ -159,10 +149,10 @@ class TermSystem(System):
         }
         view = {"query": self.query} if self.whole else {}
         if any(topic.text is not None for topic in inputs.topics):
-            view["query_of_texts"] = TEXT
-        return RankedPools(rankings, BASELINES[self.baseline].settings(ranking_inputs) | view)
+            view["query_of_texts"] = system.TEXT
+        return system.RankedPools(rankings, BASELINES[self.baseline].settings(ranking_inputs) | view)
 
-    def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:
+    def topics(self, inputs: system.SystemInputs) -> Sequence[system.PooledQuery]:
         """All of them: a text is counted as the sentences of a paper are."""
         return inputs.topics
 
@@ -173,20 +163,20 @@ class TermSystem(System):
             return [name for name, method in METHODS.items() if method.averages]
         return [] if baseline.vectors is None else [baseline.vectors]
 
-    def features(self, inputs: SystemInputs) -> Features:
+    def features(self, inputs: system.SystemInputs) -> system.Features:
         """Features of LSA: the decomposition's rows, and the queries folded in."""
         if self.baseline != LSA:
             # A dataclass with slots is made again, and super() does not know it.
-            return System.features(self, inputs)
+            return system.System.features(self, inputs)
         ranking_inputs, vectors = inputs.ranking_inputs, inputs.ranking_inputs.vectors[LSA]
-        return features_of(
+        return system.features_of(
             self.name,
             inputs.topics,
             query=lambda topic: ranking_inputs.fold_in(self._counts(ranking_inputs.corpus, topic, "terms")),
             candidate=lambda doc_id: vectors.matrix[vectors.rows[doc_id]],
         )
 
-    def _counts(self, corpus: Corpus, topic: PooledQuery, rule: Rule) -> Sparse:
+    def _counts(self, corpus: Corpus, topic: system.PooledQuery, rule: Rule) -> Sparse:
         if topic.text is not None:
             return corpus.texts([topic.text], rule)
         sentences = range(corpus.sentence_count(topic.topic_id)) if self.whole else topic.sentences
@@ -194,10 +184,12 @@ class TermSystem(System):
 
 
 def _term_system(name: str, *, whole: bool) -> TermSystem:
-    source = "Deerwester et al. 1990" if name == LSA else CSFCUBE
+    source = "Deerwester et al. 1990" if name == LSA else system.CSFCUBE
     needs = "word vectors, trained on the corpus" if BASELINES[name].averages else ""
     called = name.replace("fabs_", WHOLE) if whole else name
-    return TermSystem(called, "terms", source, ABSTRACT if whole else FACET, ABSTRACT, needs, None, name, whole)
+    return TermSystem(
+        called, "terms", source, system.ABSTRACT if whole else system.FACET, system.ABSTRACT, needs, None, name, whole
+    )
 
 
 TERM_SYSTEMS = (

@@ -13,17 +13,7 @@ from annot.base.records import Qrel, Query, Ranking, ScoredDoc, grouped, ranked
 from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Array, Integers, Matrix
 from annot.ranking.methods import LSA
-from annot.ranking.systems.system import (
-    ABSTRACT,
-    FACET,
-    INSTALL,
-    SCISEARCH,
-    Features,
-    Grades,
-    RankedPools,
-    System,
-    SystemInputs,
-)
+from annot.ranking.systems import system
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The network of SciSearch and its two losses, in torch; everything here imports it when it is called.
@@ -182,13 +172,13 @@ Documents = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class SciSearchSystem(System):
+class SciSearchSystem(system.System):
     """System of a small network that is trained on the grades."""
 
     loss: Loss | None
     """Loss of the training; None if nothing is trained."""
 
-    def rank(self, inputs: SystemInputs) -> RankedPools:
+    def rank(self, inputs: system.SystemInputs) -> system.RankedPools:
         """Train on the grades and rank every pool; the untrained one ranks without grades.
 
         Each fold on record is ranked by a network trained on all other queries; a query in no fold is not ranked.
@@ -198,7 +188,7 @@ class SciSearchSystem(System):
         facts: dict[str, Any] = {**self.views, "features": features.name}
         documents = {topic.query_id: topic.doc_ids for topic in topics}
         if self.loss is None:
-            return RankedPools(untrained(features, documents), {**facts, "similarity": "cosine"})
+            return system.RankedPools(untrained(features, documents), {**facts, "similarity": "cosine"})
         _prepare_libraries()
         grades = inputs.grades
         queries = [Query(topic.query_id, topic.topic_id, topic.facet, topic.sentences) for topic in topics]
@@ -213,7 +203,7 @@ class SciSearchSystem(System):
         folds, drawn_now = grades.folds(queries)
         facts |= _in_both_sides(grades, queries, folds, documents)
         rankings = rank_held_out(features, queries, judged, documents, learning, folds=folds)
-        return RankedPools(rankings, {**facts, "folds": folds, "drawn": drawn_now})
+        return system.RankedPools(rankings, {**facts, "folds": folds, "drawn": drawn_now})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
         """Methods of its features."""
@@ -222,7 +212,9 @@ class SciSearchSystem(System):
 
 def _system(name: str, loss: Loss | None, about: str = "") -> SciSearchSystem:
     needs = f"{'torch, grades, and ' if loss else ''}the features named in annot.toml"
-    return SciSearchSystem(name, "scisearch", f"{SCISEARCH}{about}", FACET, ABSTRACT, needs, None, loss)
+    return SciSearchSystem(
+        name, "scisearch", f"{system.SCISEARCH}{about}", system.FACET, system.ABSTRACT, needs, None, loss
+    )
 
 
 SYSTEMS = (
@@ -237,13 +229,13 @@ def _prepare_libraries() -> None:
         import imblearn  # noqa: F401
         import torch
     except ImportError:
-        raise MissingInput("scisearch: the libraries that it needs are not installed", hint=INSTALL) from None
+        raise MissingInput("scisearch: the libraries that it needs are not installed", hint=system.INSTALL) from None
     # More threads only wait for each other over networks this small.
     torch.set_num_threads(1)
 
 
 def _in_both_sides(
-    grades: Grades, queries: Sequence[Query], folds: Sequence[Sequence[str]], documents: Documents
+    grades: system.Grades, queries: Sequence[Query], folds: Sequence[Sequence[str]], documents: Documents
 ) -> dict[str, list[int]]:
     """Overlap of each fold with its training data. Raises LeakError if a figure would be void."""
     counts: dict[str, list[int]] = {"candidates_in_both_sides": [], "pairs_the_other_way_round": []}
@@ -261,7 +253,7 @@ def _in_both_sides(
 
 
 def rank_held_out(
-    features: Features,
+    features: system.Features,
     queries: Sequence[Query],
     qrels: Sequence[Qrel],
     documents: Documents,
@@ -298,7 +290,7 @@ def learned_from(queries: Sequence[Query], fold: Sequence[str], facet: str) -> l
     return same_facet if len(same_facet) > 1 else outside
 
 
-def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
+def untrained(features: system.Features, documents: Documents) -> dict[str, Ranking]:
     """Cosines of the same features: the baseline that training has to beat."""
 
     def cosine(left: Matrix, right: Matrix) -> Array:
@@ -308,7 +300,7 @@ def untrained(features: Features, documents: Documents) -> dict[str, Ranking]:
     return _ranked(features, cosine, documents)
 
 
-def _pairs(features: Features, qrels: Sequence[Qrel]) -> Pairs:
+def _pairs(features: system.Features, qrels: Sequence[Qrel]) -> Pairs:
     """The vectors and grades of judged pairs."""
     return Pairs(
         np.stack([features.queries[qrel.query_id] for qrel in qrels]),
@@ -317,7 +309,7 @@ def _pairs(features: Features, qrels: Sequence[Qrel]) -> Pairs:
     )
 
 
-def _ranked(features: Features, score: Score, documents: Documents) -> dict[str, Ranking]:
+def _ranked(features: system.Features, score: Score, documents: Documents) -> dict[str, Ranking]:
     rankings = {}
     for query_id, doc_ids in documents.items():
         candidates = np.stack([features.candidates[doc_id] for doc_id in doc_ids])

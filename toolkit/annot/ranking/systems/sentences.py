@@ -12,24 +12,7 @@ from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.base.stats.arrays import Array, Integers, Mask, Matrix
 from annot.formats.trec import Match
 from annot.ranking.methods import EMPTY_SCORE
-from annot.ranking.systems.system import (
-    ASPIRE,
-    CSFCUBE,
-    EACH_IN_CONTEXT,
-    EACH_SENTENCE,
-    FACET,
-    IN_CONTEXT,
-    SCISEARCH,
-    EncoderWeights,
-    Features,
-    PooledQuery,
-    RankedPools,
-    Reading,
-    SentenceVectors,
-    System,
-    SystemInputs,
-    features_of,
-)
+from annot.ranking.systems import system
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Ways to match the sentences of two papers, many pairs at once: the best pair, attention, and optimal transport.
@@ -217,48 +200,48 @@ Similarity = Literal["cosine", "l2"]
 Matching = Literal["single", "transport", "attention"]
 LEAST_WEIGHT = 0.05
 """Matches of a smaller share of the mass are not kept."""
-Align = Callable[[PooledQuery, list[Array]], Alignment]
+Align = Callable[[system.PooledQuery, list[Array]], Alignment]
 """Scores candidates by the similarities of their sentences with the query's: of each, shape (query's, its own)."""
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceSystem(System):
+class SentenceSystem(system.System):
     """`similarity` is that of its paper."""
 
-    weights: EncoderWeights
+    weights: system.EncoderWeights
     similarity: Similarity
 
-    def rank(self, inputs: SystemInputs) -> RankedPools:
+    def rank(self, inputs: system.SystemInputs) -> system.RankedPools:
         """Rank by the most similar pair of sentences."""
         similarity = inputs.settings.similarity or self.similarity
         vectors = inputs.sentence_vectors(self.weights)
         facts = {**self.views, "match": "best pair"}
         return rank(self.topics(inputs), vectors, kind=similarity, align=lambda _, parts: best_pair(parts), facts=facts)
 
-    def features(self, inputs: SystemInputs) -> Features:
+    def features(self, inputs: system.SystemInputs) -> system.Features:
         """The mean of the facet's sentences, and of all sentences of a candidate."""
         vectors = inputs.sentence_vectors(self.weights)
 
         def mean(rows: Matrix) -> Matrix:
             return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], dtype=np.float32)
 
-        def of_facet(topic: PooledQuery) -> Matrix:
+        def of_facet(topic: system.PooledQuery) -> Matrix:
             sentences = vectors.of(topic.topic_id)
             return mean(sentences[[position for position in topic.sentences if position < len(sentences)]])
 
-        return features_of(
+        return system.features_of(
             self.name, self.topics(inputs), query=of_facet, candidate=lambda doc_id: mean(vectors.of(doc_id))
         )
 
 
 @dataclass(frozen=True, slots=True)
-class AspireSystem(System):
+class AspireSystem(system.System):
     """A system that compares papers as sets of sentences."""
 
-    weights: EncoderWeights
+    weights: system.EncoderWeights
     matching: Matching
 
-    def rank(self, inputs: SystemInputs) -> RankedPools:
+    def rank(self, inputs: system.SystemInputs) -> system.RankedPools:
         """Rank by the negated distance of the sets."""
         settings = inputs.settings
         heats = {"temperature": settings.temperature, "whole_temperature": settings.whole_temperature}
@@ -276,7 +259,7 @@ def align_by(matching: Matching, *, temperature: float, whole_temperature: float
     """Alignment of sentences by a kind of matching. temperature: of a query that is a facet; whole_temperature: of one
     that is a whole abstract; eps: the weight of the entropy, 1 / lambda."""
 
-    def align(topic: PooledQuery, parts: list[Array]) -> Alignment:
+    def align(topic: system.PooledQuery, parts: list[Array]) -> Alignment:
         heat = whole_temperature if topic.whole else temperature
         if matching == "transport":
             return by_transport(parts, temperature=heat, eps=eps)
@@ -286,8 +269,13 @@ def align_by(matching: Matching, *, temperature: float, whole_temperature: float
 
 
 def rank(
-    topics: Sequence[PooledQuery], vectors: SentenceVectors, *, kind: Similarity, align: Align, facts: Mapping[str, Any]
-) -> RankedPools:
+    topics: Sequence[system.PooledQuery],
+    vectors: system.SentenceVectors,
+    *,
+    kind: Similarity,
+    align: Align,
+    facts: Mapping[str, Any],
+) -> system.RankedPools:
     """Rankings of every topic's documents by their alignment with its sentences; a document without a sentence comes
     last.
 
@@ -318,7 +306,7 @@ def rank(
     facts = {**facts, **vectors.facts, "similarity": kind}
     if given_up:
         facts["plans_given_up"] = given_up
-    return RankedPools(rankings, facts, matched, given_up)
+    return system.RankedPools(rankings, facts, matched, given_up)
 
 
 class CandidateSentences:
@@ -328,7 +316,7 @@ class CandidateSentences:
     paper. filled: the papers that have a sentence.
     """
 
-    def __init__(self, vectors: SentenceVectors, paper_ids: Sequence[str]) -> None:
+    def __init__(self, vectors: system.SentenceVectors, paper_ids: Sequence[str]) -> None:
         parts = [vectors.of(paper_id) for paper_id in paper_ids]
         usable = [np.flatnonzero(part.any(axis=1)) for part in parts]
         empty = np.zeros((0, vectors.matrix.shape[1]), dtype=np.float32)
@@ -357,9 +345,13 @@ def _matches(weights: Array, part: Array, query_positions: list[int], doc_positi
     return tuple(sorted(matches, key=lambda match: (-match.weight, match.query_sentence, match.doc_sentence)))
 
 
-def _sentences(name: str, source: str, similarity: Similarity, hub: str | None, reading: Reading) -> SentenceSystem:
-    weights = EncoderWeights(name, hub, reading)
-    return SentenceSystem(name, "sentences", source, FACET, EACH_SENTENCE, weights.needs, weights, similarity)
+def _sentences(
+    name: str, source: str, similarity: Similarity, hub: str | None, reading: system.Reading
+) -> SentenceSystem:
+    weights = system.EncoderWeights(name, hub, reading)
+    return SentenceSystem(
+        name, "sentences", source, system.FACET, system.EACH_SENTENCE, weights.needs, weights, similarity
+    )
 
 
 def own_system(name: str) -> SentenceSystem:
@@ -368,26 +360,28 @@ def own_system(name: str) -> SentenceSystem:
 
 
 def _aspire(name: str, matching: Matching, hub: str | None) -> AspireSystem:
-    weights = EncoderWeights(name, hub, "context")
-    return AspireSystem(name, "aspire", ASPIRE, IN_CONTEXT, EACH_IN_CONTEXT, weights.needs, weights, matching)
+    weights = system.EncoderWeights(name, hub, "context")
+    return AspireSystem(
+        name, "aspire", system.ASPIRE, system.IN_CONTEXT, system.EACH_IN_CONTEXT, weights.needs, weights, matching
+    )
 
 
 SYSTEMS = (
-    _sentences("sentbert-pp", CSFCUBE, "cosine", "sentence-transformers/paraphrase-TinyBERT-L6-v2", "own"),
-    _sentences("sentbert-nli", CSFCUBE, "cosine", "sentence-transformers/nli-roberta-base-v2", "own"),
-    _sentences("unsimcse", CSFCUBE, "cosine", "princeton-nlp/unsup-simcse-bert-base-uncased", "cls"),
-    _sentences("susimcse", CSFCUBE, "cosine", "princeton-nlp/sup-simcse-bert-base-uncased", "pooler"),
-    _sentences("mpnet-1b", ASPIRE, "l2", "sentence-transformers/all-mpnet-base-v2", "own"),
-    _sentences("cosentbert", ASPIRE, "l2", "allenai/aspire-sentence-embedder", "cls"),
-    _sentences("ictsentbert", ASPIRE, "l2", None, "cls"),
-    _sentences("scibert-cased", SCISEARCH, "cosine", "allenai/scibert_scivocab_cased", "mean"),
-    _sentences("scibert-uncased", SCISEARCH, "cosine", "allenai/scibert_scivocab_uncased", "mean"),
+    _sentences("sentbert-pp", system.CSFCUBE, "cosine", "sentence-transformers/paraphrase-TinyBERT-L6-v2", "own"),
+    _sentences("sentbert-nli", system.CSFCUBE, "cosine", "sentence-transformers/nli-roberta-base-v2", "own"),
+    _sentences("unsimcse", system.CSFCUBE, "cosine", "princeton-nlp/unsup-simcse-bert-base-uncased", "cls"),
+    _sentences("susimcse", system.CSFCUBE, "cosine", "princeton-nlp/sup-simcse-bert-base-uncased", "pooler"),
+    _sentences("mpnet-1b", system.ASPIRE, "l2", "sentence-transformers/all-mpnet-base-v2", "own"),
+    _sentences("cosentbert", system.ASPIRE, "l2", "allenai/aspire-sentence-embedder", "cls"),
+    _sentences("ictsentbert", system.ASPIRE, "l2", None, "cls"),
+    _sentences("scibert-cased", system.SCISEARCH, "cosine", "allenai/scibert_scivocab_cased", "mean"),
+    _sentences("scibert-uncased", system.SCISEARCH, "cosine", "allenai/scibert_scivocab_uncased", "mean"),
 )
 """The pooling of SimCSE is that of its authors: the first token's state without the pooler for the model trained
 without supervision, with it for the other. SciBERT was not trained to put a sentence into one vector: the mean of its
 tokens' states is the default of sentence-transformers for such models; SciSearch does not state its pooling."""
 
-_MPNET = EncoderWeights("mpnet-1b", "sentence-transformers/all-mpnet-base-v2", "own")
+_MPNET = system.EncoderWeights("mpnet-1b", "sentence-transformers/all-mpnet-base-v2", "own")
 ASPIRE_SYSTEMS = (
     _aspire("ts-aspire", "single", "allenai/aspire-contextualsentence-singlem-compsci"),
     _aspire("max-aspire", "single", None),
@@ -395,5 +389,7 @@ ASPIRE_SYSTEMS = (
     _aspire("ot-aspire", "transport", "allenai/aspire-contextualsentence-multim-compsci"),
     _aspire("ts+ot-aspire", "transport", None),
     _aspire("att-aspire", "attention", None),
-    AspireSystem("ot-mpnet-1b", "aspire", ASPIRE, FACET, EACH_SENTENCE, _MPNET.needs, _MPNET, "transport"),
+    AspireSystem(
+        "ot-mpnet-1b", "aspire", system.ASPIRE, system.FACET, system.EACH_SENTENCE, _MPNET.needs, _MPNET, "transport"
+    ),
 )

@@ -13,13 +13,13 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.records import Qrel, Query, Ranking
 from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Integers, Matrix
 from annot.formats.trec import Matches
-from annot.ranking.methods import RankingInputs
+from annot.ranking import methods, vectors
 from annot.ranking.systems.training_examples import RECIPES
-from annot.ranking.vectors import Vectors
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The weights of encoders: their names on the hub, and the folders that are searched. Nothing is fetched here.
@@ -77,8 +77,7 @@ def digest_of(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         if path.suffix in (".safetensors", ".bin", ".pt", ".json", ".txt", ".model") and path.is_file():
             digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+            digest.update(bytes.fromhex(sha256_of(path)))
     return digest.hexdigest()
 
 
@@ -182,7 +181,7 @@ class SystemInputs(Protocol):
     def settings(self) -> SystemSettings: ...
 
     @property
-    def ranking_inputs(self) -> RankingInputs:
+    def ranking_inputs(self) -> methods.RankingInputs:
         """The corpus with the vectors that the formulas of terms need."""
 
     @property
@@ -191,10 +190,10 @@ class SystemInputs(Protocol):
     def sentence_vectors(self, weights: EncoderWeights) -> SentenceVectors:
         """The vectors of the sentences of all papers. Raises MissingInput when the weights are not there."""
 
-    def own_vectors(self, name: str) -> Vectors | None:
+    def own_vectors(self, name: str) -> vectors.Vectors | None:
         """Vectors in `corpus/vectors/NAME`; None if there is no such folder."""
 
-    def paper_vectors(self, weights: EncoderWeights) -> Vectors:
+    def paper_vectors(self, weights: EncoderWeights) -> vectors.Vectors:
         """A vector for each paper's title and abstract, and for each text. Raises MissingInput when the weights are not
         there."""
 
