@@ -146,11 +146,7 @@ def losses(
                 method=method,
                 ranked=method in rankings,
                 alone=len(pairs),
-                alone_relevant=(
-                    round(math.fsum(relevant[pair] for pair in pairs))
-                    if estimating is None
-                    else estimating.relevant_among(pairs)
-                ),
+                alone_relevant=_relevant_among(pairs, relevant, estimating),
                 score=mean[method],
                 without=mean[without],
                 rank=rank,
@@ -163,6 +159,14 @@ def losses(
             )
         )
     return tuple(sorted(results, key=lambda result: (-result.loss, result.method)))
+
+
+def _relevant_among(
+    pairs: Sequence[Pair], relevant: Mapping[Pair, float], estimating: SampledScoring | None
+) -> int | Estimate:
+    if estimating is not None:
+        return estimating.relevant_among(pairs)
+    return round(math.fsum(relevant[pair] for pair in pairs))
 
 
 def _with_and_without(

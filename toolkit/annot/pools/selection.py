@@ -17,7 +17,7 @@ from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Qrel, grouped, nested
 from annot.base.stats.inference import generator
-from annot.formats.input_files import decoded, plain, read_table, unguarded, written_sheet
+from annot.formats.input_files import CsvTable, decoded, plain, read_table, unguarded, written_sheet
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The rating sheet as CSV: written for spreadsheet programs, read back as they save it.
@@ -76,11 +76,7 @@ def read_sheet(
     """
     faults = Faults(name)
     sheet = read_table(decoded(data), faults, known_headings=COLUMNS)
-    headings = [plain(heading) for heading in sheet.headings]
-    for column in _REQUIRED:
-        if sheet.headings and column not in headings:
-            close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
-            faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
+    _check_columns(sheet, faults)
     papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells)]
     filled = [line for line, cells in sheet.rows if _explains(cells) and sum(map(bool, cells.values())) > 1]
     if filled:
@@ -103,6 +99,14 @@ def read_sheet(
             faults.add(fault, line=line)
     faults.raise_if_any()
     return tuple(rows)
+
+
+def _check_columns(sheet: CsvTable, faults: Faults) -> None:
+    headings = [plain(heading) for heading in sheet.headings]
+    for column in _REQUIRED:
+        if headings and column not in headings:
+            close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
+            faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
 
 
 def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], faults: list[str]) -> SheetRow:

@@ -131,25 +131,9 @@ def pool_grades(
     outside the scale or the pool, a pair that was sure to be drawn and has no grade, or a document without a
     prediction.
     """
-    doc_ids = tuple(sorted(pi))
-    scale = range(highest + 1)
-    faults = [f"{doc_id}: judged, but not in the pool" for doc_id in sorted(judged.keys() - pi.keys())]
-    faults += [
-        f"{doc_id}: found grade {value}, expected 0 to {highest}"
-        for doc_id, value in judged.items()
-        if value not in scale
-    ]
-    faults += [
-        f"{doc_id}: found probability {chance:g}, expected above 0, at most 1"
-        for doc_id, chance in sorted(pi.items())
-        if not 0 < chance <= 1
-    ]
-    certain = [doc_id for doc_id in doc_ids if pi[doc_id] >= 1]
-    faults += [f"{doc_id}: drawn for certain, but it has no grade" for doc_id in certain if doc_id not in judged]
-    if predicted is not None:
-        faults += [f"{doc_id}: no prediction" for doc_id in doc_ids if doc_id not in predicted]
-    if faults:
+    if faults := _faults_of_sample(pi, judged, predicted, highest):
         raise InputError(f"{query_id}: its sample cannot be used", faults=faults)
+    doc_ids = tuple(sorted(pi))
     known = np.array([doc_id in judged for doc_id in doc_ids], dtype=np.bool_)[:, None]
     grades = np.array([judged.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)[:, None]
     chance = np.array([pi[doc_id] for doc_id in doc_ids], dtype=np.float64)[:, None]
@@ -175,6 +159,27 @@ def pool_grades(
         guessed=bool((f * (chance < 1)).any()),
         weights=dict.fromkeys(KINDS, 1.0) if weights is None else weights,
     )
+
+
+def _faults_of_sample(
+    pi: Mapping[str, float], judged: Mapping[str, int], predicted: Predicted | None, highest: int
+) -> list[str]:
+    faults = [f"{doc_id}: judged, but not in the pool" for doc_id in sorted(judged.keys() - pi.keys())]
+    faults += [
+        f"{doc_id}: found grade {value}, expected 0 to {highest}"
+        for doc_id, value in judged.items()
+        if value not in range(highest + 1)
+    ]
+    faults += [
+        f"{doc_id}: found probability {chance:g}, expected above 0, at most 1"
+        for doc_id, chance in sorted(pi.items())
+        if not 0 < chance <= 1
+    ]
+    certain = sorted(doc_id for doc_id, chance in pi.items() if chance >= 1)
+    faults += [f"{doc_id}: drawn for certain, but it has no grade" for doc_id in certain if doc_id not in judged]
+    if predicted is not None:
+        faults += [f"{doc_id}: no prediction" for doc_id in sorted(pi) if doc_id not in predicted]
+    return faults
 
 
 def signs(pairs: int) -> Array:
