@@ -174,16 +174,17 @@ def test_computing_in_half_precision_comes_near(folder: Path) -> None:
 
 KILLED = f"""
 import os, sys
+from annot.base import array_files
 from annot.ranking import encoding
 from annot.cli.main import run
 encoding.PART = {SMALL}
-parts, write = [], encoding.save_array
+parts, write = [], array_files.save_array
 def then_die(path, array):
     write(path, array)
     parts.append(path)
     if len(parts) == int(os.environ["DIE_AT"]):
         os.kill(os.getpid(), 9)
-encoding.save_array = then_die
+array_files.save_array = then_die
 sys.argv = ["annot", "vectors", "add", "specter", "--encoder", "specter"]
 run()
 """
