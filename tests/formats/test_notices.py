@@ -7,7 +7,7 @@ import re
 import time
 
 import pytest
-from annot.formats.cleaning import RULES, without_notices
+from annot.formats.cleaning import notice_rules, without_notices
 from annot.formats.input_files import packaged_table
 from annot.formats.paper_records import split_sentences
 
@@ -87,7 +87,7 @@ def test_several_notices_are_cut_one_by_one_and_those_before_the_abstract_too() 
 def test_each_rule_names_its_source_and_years() -> None:
     assert all(re.search(r"\d{4}|today", rule["source"]) for rule in packaged_table("notices.toml")["rules"])
     tested = {*AT_THE_END, "copyright before or within the abstract"}
-    assert {name.removeprefix("a notice: ") for name, _ in RULES} == tested
+    assert {name.removeprefix("a notice: ") for name, _ in notice_rules()} == tested
 
 
 SUBJECTS = (

@@ -15,7 +15,7 @@ from annot.publishing.report.tables import sentences
 from annot.steps import exchange
 from annot.steps.status import status
 from annot.study.outcome import outcome_of
-from annot.study.rushed import reading_limit, too_fast
+from annot.study.rushed import reading_limit, rushed_pairs, too_fast
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
@@ -122,6 +122,6 @@ def test_a_pull_tells_which_answers_these_are(sent: World) -> None:
     (note,) = (note for note in pulled.notes if "faster" in note)
     assert all(" ".join(pair) in note for pair in sent.pairs[1:3])
     with sent.ws.reading() as session:
-        (rushed,) = rushed_of(session, outcome_of(session, sent.ws.settings))
+        (rushed,) = rushed_of(rushed_pairs(session, outcome_of(session, sent.ws.settings)))
     assert len(rushed.pairs) == 2
     assert len(sent.outcome.judgements) == 3, "all of them count"

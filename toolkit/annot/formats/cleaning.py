@@ -8,10 +8,10 @@ import hashlib
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -117,20 +117,22 @@ def math_text(element: ElementTree.Element) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def _rules() -> Iterator[tuple[str, re.Pattern[str]]]:
+@cache
+def notice_rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Patterns of notices, each with the words in which counts name it, in the order in which they are tried."""
     read = packaged_table("notices.toml")
     parts = {f"<{name}>": "".join(pieces) for name, pieces in read["parts"].items()}
+    rules = []
     for rule in read["rules"]:
         pattern = "".join(rule["pattern"])
         # A part may have those before it in the file.
         for name, part in reversed(parts.items()):
             pattern = pattern.replace(name, part)
         flags = re.IGNORECASE if rule.get("any_case") else 0
-        yield f"a notice: {rule['name']}", re.compile(pattern, flags)
+        rules.append((f"a notice: {rule['name']}", re.compile(pattern, flags)))
+    return tuple(rules)
 
 
-RULES = tuple(_rules())
-"""Patterns of notices, each with the words in which counts name it, in the order in which they are tried."""
 _MARKS = ("opyright", "©", "(C)", "(c)", "atabase Record", "see fulltext")
 """Signs of notices that may be anywhere in an abstract."""
 _LAST = 450
@@ -162,7 +164,7 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     earlier = None
     while text != earlier and len(cut) < _MOST:
         earlier = text
-        for name, pattern in RULES:
+        for name, pattern in notice_rules():
             while len(cut) < _MOST and (notice := pattern.search(text)) and not _is_listed(notice[0], text):
                 cut.append((name, notice[0].strip()))
                 text = f"{text[: notice.start()].rstrip()} {text[notice.end() :].lstrip()}".strip()

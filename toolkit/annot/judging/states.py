@@ -16,7 +16,6 @@ from annot.base.names import counted, verb
 from annot.base.records import Advance, Source
 from annot.corpus.corpus_facts import UNCORRECTED, uncorrected
 from annot.judging import guideline_faults, plan_on_record
-from annot.measuring.measured import read_audit
 from annot.pools import chain, drawn_pools
 from annot.pools.frozen_rankings import RankedCorpus, ranked_corpus
 from annot.ranking import index
@@ -221,6 +220,11 @@ def _differences(study: Examination) -> Iterator[str]:
 
 
 def _audited(study: Examination) -> Iterator[str]:
+    if not (study.ws.exports / "audit.json").exists():
+        return
+    # The rooms of measuring load slowly, and `annot status` looks at every state.
+    from annot.measuring.measured import read_audit
+
     audit = read_audit(study.ws)
     yield from (str(finding["what"]) for finding in (audit or {"findings": ()})["findings"])
 

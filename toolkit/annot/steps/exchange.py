@@ -18,6 +18,7 @@ from annot.publishing.so_far import write_pages
 from annot.store import projects, shown
 from annot.study import outcome, provenance, shown_versions
 from annot.study.guidelines import left_out
+from annot.study.rushed import rushed_pairs
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ def _with_pages(ws: Workspace, pulled: collecting.PullResult, options: RoundOpti
         with held.reading() as session:
             notes += [
                 f"{assessor}; {assessor.do}"
-                for assessor in audit.rushed_of(session, outcome.outcome_of(session, held.settings))
+                for assessor in audit.rushed_of(rushed_pairs(session, outcome.outcome_of(session, held.settings)))
             ]
         try:
             write_pages(held, now=datetime.now().astimezone())

@@ -11,6 +11,7 @@ from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report import study_tables, tables
 from annot.study.outcome import Pair, changed_after_adjudication, outcome_of
+from annot.study.rushed import rushed_pairs
 from annot.study.workspace import Workspace
 
 
@@ -111,9 +112,11 @@ def status(ws: Workspace) -> Status:
         outcome, rushed = stage.outcome, tuple[str, ...]()
         if outcome.everything:
             # Only once there are answers.
-            from annot.judging.exchange.audit import rushed_of
+            fast = rushed_pairs(session, outcome)
+            if any(fast.pairs.values()):
+                from annot.judging.exchange.audit import rushed_of
 
-            rushed = tuple(map(str, rushed_of(session, outcome)))
+                rushed = tuple(map(str, rushed_of(fast)))
         return Status(
             labelled_papers=stage.labelled if ws.settings.faceted else None,
             queries=len(stage.queries),

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlmodel import Session
-
 from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import Advance, PairKey, grouped
@@ -27,8 +25,8 @@ from annot.store import people, projects, trials
 from annot.store.projects import Project, read_hidden
 from annot.store.revisions import AnnotationHistory
 from annot.store.shown import display_parts, read_shown, read_sources
-from annot.study.outcome import Outcome, outcome_of
-from annot.study.rushed import rushed_pairs
+from annot.study.outcome import outcome_of
+from annot.study.rushed import Rushed, rushed_pairs
 from annot.study.workspace import Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -141,9 +139,9 @@ def finding_of(
     return AuditFinding(kind, f"{person}: {says}", count, KINDS[kind].do.format(**do), tuple(pairs), last)
 
 
-def rushed_of(session: Session, outcome: Outcome) -> tuple[AuditFinding, ...]:
+def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
     """Everyone's answers and decisions that came too fast, by pseudonym."""
-    limit, projects = rushed_pairs(session, outcome)
+    limit, projects = rushed
     fast = grouped((name, " ".join(pair)) for (name, _), pairs in projects.items() for pair in pairs)
     words = f"{KINDS['too fast'].what} (under {limit:.1f} s; they count)"
     return tuple(
@@ -347,7 +345,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     checked = tasks = answers = 0
     findings: list[AuditFinding] = []
     with ws.reading() as session:
-        fast = rushed_of(session, outcome_of(session, ws.settings))
+        fast = rushed_of(rushed_pairs(session, outcome_of(session, ws.settings)))
         sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
         total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
     counter = counting(advance, total=total)
