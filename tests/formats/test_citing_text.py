@@ -27,13 +27,22 @@ PARAGRAPHS = [marked(TEXT, {"[1": "B0", "2]": "B1", "(2010)": "B2", "[3]": None}
 OF_2020 = {
     "paper_id": "77",
     "body_text": PARAGRAPHS,
-    "bib_entries": {"B0": {"link": "12"}, "B1": {"link": 11}, "B2": {"link": None}, "B3": {"link": ""}},
+    "bib_entries": {"B0": {"link": "12"}, "B1": {"link": "11"}, "B2": {"link": None}},
     "mag_field_of_study": ["Computer Science"],
+}
+OF_2019 = {
+    "paper_id": "77",
+    "metadata": {"mag_field_of_study": ["Computer Science"]},
+    "grobid_parse": {
+        "body_text": PARAGRAPHS,
+        "bib_entries": {"B0": {"links": "12"}, "B1": {"links": 11}, "B2": {"links": ""}},
+    },
 }
 
 
-def test_citations_belong_to_the_sentence_that_their_marker_stands_in() -> None:
-    (found,) = read_citing_texts([json.dumps(OF_2020)], name="full.jsonl")
+@pytest.mark.parametrize("record", [OF_2020, OF_2019])
+def test_citations_belong_to_the_sentence_that_their_marker_stands_in(record: dict[str, Any]) -> None:
+    (found,) = read_citing_texts([json.dumps(record)], name="full.jsonl")
     assert (found.paper_id, found.fields) == ("77", ("Computer Science",))
     assert found.contexts == (
         Context("Graphs help [1, 2], as e.g. Lee et al. (2010) say.", ("11", "12"), unlinked=1),

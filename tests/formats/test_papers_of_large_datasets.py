@@ -41,6 +41,7 @@ def whole(**annotations: Any) -> dict[str, Any]:
 def test_each_release_of_s2orc_has_the_same_fields() -> None:
     first = S2ORC.paper({"id": "1", "paperAbstract": "A", "outCitations": ["2"], "title": "T"})
     assert first == {"paper_id": "1", "abstract": "A", "citations": ["2"], "title": "T"}
+    assert S2ORC.paper({"paper_id": "1", "metadata": {"title": "T"}}) == {"paper_id": "1", "title": "T"}
     places = whole(
         title=[{"start": 0, "end": 8}],
         abstract=json.dumps([{"start": "9", "end": "22"}, {"start": "23", "end": "36"}]),
@@ -63,7 +64,8 @@ def test_each_release_of_s2orc_has_the_same_fields() -> None:
         ({"paperAbstract": ""}, True),
         ({"outbound_citations": [], "mag_id": 1}, True),
         ({"outbound_citations": []}, False),
-        ({"metadata": {"title": ""}}, False),
+        ({"metadata": {"title": ""}}, True),
+        ({"metadata": {}}, False),
         ({"corpusid": 1, "body": {}}, True),
         ({"corpusid": 1, "body": ""}, False),
         ({"body": {}}, False),

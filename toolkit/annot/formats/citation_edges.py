@@ -5,7 +5,7 @@ papers with the list of what they cite, in any format of `formats.corpora`.
 
 S2ORC's full texts (Lo et al. 2020) tell which sentence cites which papers. A line is a paper: `body_text`, paragraphs
 with `text` and `cite_spans` (`start`, `end`, `ref_id`), and `bib_entries`, which link a `ref_id` to the id of a paper
-(`link`).
+(`link`, in the release of 2019 `links`). In that release both are in `grobid_parse`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.csv
 import pyarrow.json
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted
@@ -295,7 +295,7 @@ def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText
     faults = Faults(name)
     for _, paper in read_models(lines, faults, _Paper):
         entries = paper.bib_entries.items()
-        linked = {ref: entry.link for ref, entry in entries if entry.link}
+        linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
         contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
         yield CitingText(paper.paper_id, tuple(paper.mag_field_of_study), tuple(contexts))
     faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
@@ -332,6 +332,7 @@ class _Paragraph(Strict):
 
 class _Entry(Strict):
     link: _Id | None = None
+    links: _Id | None = None
 
 
 class _Paper(Strict):
@@ -339,3 +340,9 @@ class _Paper(Strict):
     body_text: list[_Paragraph]
     bib_entries: dict[str, _Entry]
     mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = Field([])
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_every_release(cls, record: dict[str, Any]) -> dict[str, Any]:
+        fields = record.get("mag_field_of_study") or (record.get("metadata") or {}).get("mag_field_of_study")
+        return {**record, **(record.get("grobid_parse") or {}), "mag_field_of_study": fields}

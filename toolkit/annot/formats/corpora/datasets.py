@@ -153,9 +153,10 @@ OPENALEX = Format("openalex", paper=openalex_paper, fits=_openalex_fits, bibliog
 # https://api.semanticscholar.org/api-docs/datasets. `papers` has title and year, `abstracts` the text; each is many
 # times larger than memory. So the rows of both are spread over shares by their id, and one share is joined at a time.
 #
-# S2ORC (Lo et al.: S2ORC, ACL 2020, https://github.com/allenai/s2orc) and the Open Research Corpus before it. Open
-# Research Corpus: `paperAbstract`, `outCitations`. S2ORC of 2020: `outbound_citations`. Semantic Scholar's datasets:
-# the text of the whole paper, and places in it.
+# S2ORC and the Open Research Corpus before it are read in each of the forms in which they were released (Lo et al.:
+# S2ORC, ACL 2020, https://github.com/allenai/s2orc). Open Research Corpus: `paperAbstract`, `outCitations`. S2ORC of
+# 2019: the paper's fields below `metadata`. S2ORC of 2020: `outbound_citations`. Semantic Scholar's datasets: the
+# text of the whole paper, and places in it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -293,6 +294,9 @@ def s2orc_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
     if "paperAbstract" in record:
         renamed = {"id": "paper_id", "paperAbstract": "abstract", "outCitations": "citations"}
         return {renamed.get(name, name): value for name, value in record.items()}
+    metadata = record.get("metadata")
+    if isinstance(metadata, dict) and "title" in metadata:
+        return metadata | {"paper_id": record.get("paper_id")}
     fields = next((record[name] for name in _BY_PLACES if isinstance(record.get(name), dict)), None)
     if fields is None:
         return record
@@ -320,9 +324,11 @@ def _places(annotations: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def _fits_s2orc(record: Mapping[str, Any]) -> bool:
+    metadata = record.get("metadata")
     return (
         "paperAbstract" in record
         or {"outbound_citations", "mag_id"} <= record.keys()
+        or (isinstance(metadata, dict) and "title" in metadata)
         or ("corpusid" in record and any(isinstance(record.get(name), dict) for name in _BY_PLACES))
     )
 
