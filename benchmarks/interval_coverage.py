@@ -44,7 +44,7 @@ from annot.measuring.agreement.coefficients import (
     tables_between,
     value_between,
 )
-from annot.measuring.agreement.estimates import PooledCounts, PooledTables, ends_of, interval_of
+from annot.measuring.agreement.estimates import PooledPairs, ends_of, interval_of
 from scipy.special import stdtrit
 
 GRADES = (0, 1, 2, 3)
@@ -279,7 +279,7 @@ def compare(population: Population, chosen: np.ndarray, truths: dict[str, float]
         twos = np.unique(two, return_inverse=True)[1]
         clusters = clusters_of(range(len(paper_of)), paper_of)
         counts = Counts(*[part[rows] for part in population.counts.parts()])
-        pooled = PooledCounts(counts, PooledTables(clusters, query, twos, tables[query, two]))
+        pooled = PooledPairs(clusters, query, twos, tables[query, two], counts)
         intervals: dict[str, Interval | Undefined] = {}
         for name, of_query in population.values.items():
             least, most = ends_of(name)
