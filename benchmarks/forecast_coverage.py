@@ -7,21 +7,10 @@ Each pilot is drawn from the 33 queries of two facets, and a design of 123 pairs
 come). `rest`: a design of as many queries as are left, against these. Grades and disputes are CSFCube's; it has no
 times, so they are planted: two people at 30 and 60 seconds, queries that differ by 0.3 (logarithm), pairs by 0.5.
 Prints a line a size and target: intervals of 100 that held, and their mean length.
-
-Measured with 40 pilots (all / rest; with 40, 95 of 100 may well show as 88 to 100):
-
-    queries  alpha    width    disputes  hours
-          4  85 / 82  98 / 90   92 / 92  92 / 92
-          5  95 / 85  98 / 98   90 / 85  98 / 95
-          8  98 / 92  98 / 98   98 / 95  98 / 98
-         12 100 / 98  92 / 92  100 / 98  98 / 92
-
-With pilots taken at their word, of 5 queries: alpha 55 / 55, width 52 / 50, disputes 55 / 57.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -37,19 +26,30 @@ from annot.store.database import open_store
 from annot.store.pools import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from command import Command
 
 GRADES = (0, 1, 2, 3)
 PAIRS = 123
 FIGURES = ("alpha", "width", "disputes", "hours")
 
 
+COMMAND = Command(
+    __doc__,
+    "folder",
+    smallest="CSFCUBE --pilots 1 --sizes 4 --simulations 39",
+    seconds=lambda options: 4 + 0.06 * len(options.sizes) * options.pilots * options.simulations,
+    pilots=40,
+    sizes=[4, 5, 8, 12],
+    simulations=60,
+)
+FEWEST_SIMULATIONS = 39
+"""Fewer have no interval at 95%."""
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--pilots", type=int, default=40)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[4, 5, 8, 12])
-    parser.add_argument("--simulations", type=int, default=60)
-    options = parser.parse_args()
+    options = COMMAND.read()
+    if options.simulations < FEWEST_SIMULATIONS:
+        COMMAND.parser.error(f"--simulations {options.simulations}: at least {FEWEST_SIMULATIONS} are needed")
     whole = csfcube(options.folder)
     print(f"{'queries':>7} {'target':<6} " + " ".join(f"{name:>8} {'length':>7}" for name in FIGURES))
     for size in options.sizes:
