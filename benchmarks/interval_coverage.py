@@ -157,112 +157,6 @@ def truths_of(population: Population) -> dict[str, float]:
     return truths | {"share disputed": float(population.disputed.sum() / (PAIRS * population.present.sum()))}
 
 
-<<<<<<< HEAD
-def jackknives_hold(
-    value: np.ndarray, without: np.ndarray, there: np.ndarray, ends: tuple[float, float], truth: float
-) -> Held:
-    """As `annot.base.stats.inference.jackknife_interval`. there: shape (studies, papers), the units of each study."""
-    middle, width = sum(ends) / 2, (ends[1] - ends[0]) / 2
-    n = there.sum(axis=1)
-    scaled, of_others = (value - middle) / width, np.where(there, (without - middle) / width, 0.0)
-    made = (n >= FEWEST_QUERIES) & (np.abs(scaled) < 1) & (np.abs(of_others) < 1).all(axis=1)
-    with np.errstate(all="ignore"):
-        z, left = np.arctanh(scaled), np.where(there, np.arctanh(of_others), 0.0)
-        mean = left.sum(axis=1) / n
-        error = np.sqrt((n - 1) / n * (np.where(there, left - mean[:, None], 0.0) ** 2).sum(axis=1))
-        half = stdtrit(n - 1, 0.5 + LEVEL / 2) * error
-        low, high = middle + width * np.tanh(z - half), middle + width * np.tanh(z + half)
-    made &= error > TIE
-    return made & (low <= truth) & (truth <= high), made
-
-
-def shares_hold(hits: np.ndarray, sizes: np.ndarray, truth: float) -> Held:
-    """As `annot.base.stats.inference.share_of_counts` has it."""
-    n, units = sizes.sum(axis=1), sizes.shape[1]
-    p = hits.sum(axis=1) / n
-    variance = (((hits - p[:, None] * sizes) / n[:, None]) ** 2).sum(axis=1) * units / (units - 1)
-    worth = np.minimum(n, 1 + p * (1 - p) / variance)
-    t = float(stdtrit(units - 1, 0.5 + LEVEL / 2))
-    middle = (p + t * t / (2 * worth)) / (1 + t * t / worth)
-    half = t / (1 + t * t / worth) * np.sqrt(p * (1 - p) / worth + t * t / (4 * worth**2))
-    return (middle - half <= truth) & (truth <= middle + half), np.ones(len(p), dtype=bool)
-
-
-def medians_hold(values: np.ndarray, truth: float) -> Held:
-    """As `annot.base.stats.inference.median_interval`. values: shape (studies, papers, F), nan where there is none."""
-    if values.shape[2] == 1:
-        found = [median_interval(of[~np.isnan(of)], level=LEVEL) for of in values[..., 0]]
-        made = np.array([isinstance(one, Interval) for one in found])
-        return np.array([isinstance(one, Interval) and one.low <= truth <= one.high for one in found]), made
-    made = (~np.isnan(values)).any(axis=2).sum(axis=1) >= FEWEST_FOR_MEDIAN
-    return made & reached(values, truth) & reached(-values, -truth), made
-
-
-def reached(values: np.ndarray, truth: float) -> np.ndarray:
-    """Whether the lower end lies at or below the truth, by the gap between values in which the truth is."""
-    missed = (1 - LEVEL) / 2
-    known = ~np.isnan(values)
-    n, below = known.sum(axis=(1, 2)), (known & (values < truth)).sum(axis=(1, 2))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        left = np.max(np.where(known & (values < truth), values, -np.inf), axis=(1, 2))
-        right = np.min(np.where(known & (values >= truth), values, np.inf), axis=(1, 2))
-        here = chances(np.where(known, np.where(values >= truth, 1, -1), 0).sum(axis=2))
-        outer = chances(np.where(known, np.where(values >= left[:, None, None], 1, -1), 0).sum(axis=2))
-        part = (missed - outer) / (here - outer)
-        inwards = (n - below) * part / (below + (n - 2 * below) * part)
-        alone = (values == left[:, None, None]).sum(axis=(1, 2)) == 1
-        low = np.where((outer <= missed) & alone, (1 - inwards) * left + inwards * right, left)
-    beyond = chances(np.where(known, np.where(values > truth, 1, -1), 0).sum(axis=2))
-    tied = (values == truth).sum(axis=(1, 2)) > 1
-    middle = np.nanmedian(values.reshape(len(values), -1), axis=1)
-    return ((here > missed) & ((low <= truth) | ~np.isfinite(right))) | (tied & (beyond > missed)) | (middle <= truth)
-
-
-def chances(totals: np.ndarray) -> np.ndarray:
-    """How often the sum of each row, each member with its sign drawn, is as large as it is, or larger."""
-    most = int(np.abs(totals).sum(axis=1).max())
-    angles = 2 * np.pi / (2 * most + 1) * np.arange(most + 1)
-    waves = np.ones((len(totals), most + 1))
-    for size in range(1, int(np.abs(totals).max()) + 1):
-        waves *= np.cos(size * angles) ** (np.abs(totals) == size).sum(axis=1)[:, None]
-    of_sums = np.fft.fftshift(np.fft.irfft(waves, 2 * most + 1, axis=1), axes=1)
-    from_above = of_sums[:, ::-1].cumsum(axis=1)[:, ::-1]
-    return from_above[np.arange(len(totals)), totals.sum(axis=1) + most]
-
-
-def compare(population: Population, chosen: np.ndarray, truths: dict[str, float], found: dict[str, Held]) -> None:
-    """Stop where the library says otherwise of a study."""
-    for study, papers in enumerate(chosen):
-        paper_of = [place for place, paper in enumerate(papers) for _ in range(population.there[paper].sum())]
-        rows = np.repeat(papers, population.there[papers].sum(axis=1)), np.nonzero(population.there[papers])[1]
-        tables = population.tables[rows]
-        query, two = np.nonzero(tables.any(axis=(-1, -2)))
-        twos = np.unique(two, return_inverse=True)[1]
-        clusters = clusters_of(range(len(paper_of)), paper_of)
-        counts = Counts(*[part[rows] for part in population.counts.parts()])
-        pooled = PooledPairs(clusters, query, twos, tables[query, two], counts)
-        intervals: dict[str, Interval | Undefined] = {}
-        for name, of_query in population.values.items():
-            least, most = ends_of(name)
-            values = of_query[rows]
-            there = ~np.isnan(values)
-            of_values = np.array(paper_of)[there].tolist()
-            intervals[f"{name} median"] = median_interval(values[there], level=LEVEL, topics=of_values)
-            intervals[f"{name} mean"] = mean_interval(
-                values[there], level=LEVEL, least=least, most=most, topics=of_values
-            )
-            intervals[f"{name} pooled"] = interval_of(pooled, pooled.value(name, GRADES), name, GRADES, level=LEVEL)
-        sizes = np.full(len(paper_of), PAIRS)
-        intervals["share disputed"] = share_of_counts(
-            population.disputed[rows], sizes, level=LEVEL, topics=paper_of
-        ).interval
-        for title, interval in intervals.items():
-            made = isinstance(interval, Interval)
-            held = made and interval.low <= truths[title] <= interval.high
-            held_here, made_here = (bool(of[study]) for of in found[title])
-            if (held, made) != (held_here, made_here):
-                raise SystemExit(f"{title}, study {study}: the library has {interval}, the truth is {truths[title]}")
-=======
 def intervals_of(population: Population, papers: np.ndarray) -> dict[str, Interval | Undefined]:
     """Intervals of a study of these papers, as the library has them."""
     paper_of = [place for place, paper in enumerate(papers) for _ in range(population.present[paper].sum())]
@@ -272,7 +166,7 @@ def intervals_of(population: Population, papers: np.ndarray) -> dict[str, Interv
     twos = np.unique(two, return_inverse=True)[1]
     clusters = clusters_of(range(len(paper_of)), paper_of)
     counts = Counts(*[part[rows] for part in population.counts.parts()])
-    pooled = PooledCounts(counts, PooledTables(clusters, query, twos, tables[query, two]))
+    pooled = PooledPairs(clusters, query, twos, tables[query, two], counts)
     intervals: dict[str, Interval | Undefined] = {}
     for name, of_query in population.values.items():
         least, most = ends_of(name)
@@ -284,7 +178,6 @@ def intervals_of(population: Population, papers: np.ndarray) -> dict[str, Interv
     sizes = np.full(len(paper_of), PAIRS)
     shares = share_of_counts(population.disputed[rows], sizes, level=LEVEL, topics=paper_of)
     return intervals | {"share disputed": shares.interval}
->>>>>>> main
 
 
 def _number(value: Value) -> float:
