@@ -18,7 +18,7 @@ from annot.judging.exchange import displayed_content
 from annot.judging.exchange.collecting import (
     CollectedProject,
     PreparedPush,
-    RecordedProject,
+    PullResult,
     Round,
     RoundOptions,
     record_counting,
@@ -83,7 +83,6 @@ class JudgingRound(Round):
     answer = "annotation"
     option_names = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the tasks with `annot push`"
-    makes_collection = True
     noted_as = "push"
 
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
@@ -135,7 +134,7 @@ class JudgingRound(Round):
             ),
         )
 
-    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
         """Record every annotation as a judgement; answers to hidden gold are recorded apart, and do not count."""
         name = collected.project.assessor
         with ws.writing() as session:
@@ -365,7 +364,6 @@ class AdjudicationRound(Round):
     answer = "decision"
     option_names = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the disputes with `annot push adjudication`"
-    makes_collection = True
     noted_as = "push adjudication"
 
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
@@ -382,7 +380,7 @@ class AdjudicationRound(Round):
         notes += [*_waiting(outcome, outgoing), *waiting_notes]
         return PreparedPush(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
-    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
         """Record every annotation as a decision."""
         with ws.reading() as session:
             planned = outcomes.assessors_by_pair(people.read_assignments(session))
