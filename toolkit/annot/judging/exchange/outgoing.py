@@ -335,8 +335,6 @@ class OutgoingProject:
     """The complete order, if these tasks are only the first of it."""
     opinions: Mapping[PairKey, Sequence[Judgement]] = field(default_factory=dict)
     """Answers of assessors that an adjudicator's tasks show, in the order shown."""
-    ended: Mapping[PairKey, str] = field(default_factory=dict)
-    """Reasons why tasks that were sent before are withdrawn from the person."""
 
     @property
     def part(self) -> RoundPart:

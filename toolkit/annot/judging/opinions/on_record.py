@@ -222,10 +222,13 @@ class OpinionStatus:
 def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
     """The figures of one opinion. calls: every request under its name."""
     settings = ws.settings.opinions.get(record.name)
-    planned = _planned_pairs(session) - {*record.examples}
+    plan = people.read_plan(session)
+    planned = {assignment.pair for assignment in people.read_assignments(session)}.union(plan.vacant if plan else ())
+    planned -= {*record.examples}
     current, others = (list(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
     current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
     answered = [call for call in calls if call.state in ANSWERED]
+    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
     return OpinionStatus(
         name=record.name,
         model=record.model,
@@ -236,8 +239,8 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         cannot_judge=sum(opinion.cannot_judge for opinion in current),
         requests=len(calls),
         failed=len(calls) - len(answered),
-        tokens_in=_total(call.tokens_in for call in answered),
-        tokens_out=_total(call.tokens_out for call in answered),
+        tokens_in=sum(call.tokens_in or 0 for call in answered),
+        tokens_out=sum(call.tokens_out or 0 for call in answered),
         estimated=sum(call.estimated for call in answered),
         cost=sum(call.cost for call in calls),
         served=tuple(" ".join(filter(None, key)) for key in served_models(calls)),
@@ -246,25 +249,9 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         early=tuple(f"{use}: {why}" for _, use, why in record.early),
         set_aside=len(other_pairs - current_pairs),
         planned=len(planned),
-        planned_answered=len(planned & (_settled_pairs(calls) | current_pairs | other_pairs)),
+        planned_answered=len(planned & (settled | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
-
-
-def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
-    """Pairs with an answer that could be read, or that the server refuses."""
-    return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
-
-
-def _total(counts: Iterable[int | None]) -> int:
-    """Sum of the counts that are known."""
-    return sum(filter(None, counts))
-
-
-def _planned_pairs(session: Session) -> set[Pair]:
-    """Pairs of the plan, those that lack an assessor included."""
-    plan = people.read_plan(session)
-    return {assignment.pair for assignment in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
 
 
 class OpinionOnRecord:

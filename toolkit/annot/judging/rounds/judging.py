@@ -34,7 +34,7 @@ from annot.judging.exchange.outgoing import (
     tasks_of,
     with_sent_screens,
 )
-from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED, SentProject
+from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import PARTS, on_servers
 from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning import give_back
@@ -48,7 +48,7 @@ from annot.store.judgements import read_returned
 from annot.store.projects import Project, read_hidden
 from annot.store.shown import read_versions
 from annot.study import outcome as outcomes
-from annot.study.judged_texts import Pair, set_aside_of, tasks_on_other_texts
+from annot.study.judged_texts import Pair, set_aside_of
 from annot.study.outcome import Pair as PlannedPair
 from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace
@@ -410,7 +410,6 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         left = people.who_left(session)
         sent = projects.read_asked(session, round="adjudicate")
         waiting = displayed_content.waiting_pairs(session)
-        on_other_texts = tasks_on_other_texts(session, "adjudicate", outcomes.texts_of(session))
     # A settled pair keeps its task: its answer is there.
     ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
     disputes = [row for row in outcome.disputed if row.pair not in waiting or row.pair in ended]
@@ -434,14 +433,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     outgoing: list[OutgoingProject] = []
     for person in sorted({*by_person, *sent_before}):
         tasks, opinions = _disputes_as_tasks(ws, material, by_person.get(person, ()), outcome.reopened)
-        withdrawn = {
-            question: TEXT_CORRECTED
-            if question.pair in waiting or question in on_other_texts.get(person, ())
-            else _why_ended(question.pair, outcome, settles.get(question.pair), person)
-            for name, question in sent
-            if name == person and question not in tasks
-        }
-        outgoing.append(OutgoingProject(form, person, tasks, opinions=opinions, ended=withdrawn))
+        outgoing.append(OutgoingProject(form, person, tasks, opinions=opinions))
     return outgoing
 
 
@@ -494,17 +486,6 @@ def _asking_for_reasons(outgoing: OutgoingProject) -> OutgoingProject:
     return replace(
         outgoing, tasks={**outgoing.tasks, **{question: reasoned_task(outgoing.tasks[question]) for question in far}}
     )
-
-
-def _why_ended(pair: PlannedPair, outcome: outcomes.Outcome, settles: str | None, person: str) -> str:
-    """The reason why a task is withdrawn from a person. settles: the adjudicator who settles the pair now."""
-    if pair in outcome.waiting or settles == person:
-        return "the pair was returned to an assessor"
-    if pair in outcome.incomplete:
-        return "a judgement is missing again"
-    if settles is not None:
-        return f"{settles} has the pair now"
-    return "another adjudicator is needed" if pair in outcome.passed_on else GRADE_CHANGED
 
 
 def _waiting(outcome: outcomes.Outcome, outgoing: Sequence[OutgoingProject]) -> Iterator[str]:
