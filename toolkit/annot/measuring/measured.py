@@ -18,8 +18,7 @@ from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
 from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches, read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.measuring.diagnosis import findings
 from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.panel import Panel, panel_of

@@ -46,8 +46,8 @@ from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.agreement import estimates
-from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE
-from annot.measuring.agreement.tables import TOGETHER
+from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, ends_of
+from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def behind_people(
             return Estimate(value, value)
     lead = float(values[0]) - float(values[1])  # type: ignore[arg-type]
     without = model.left_out(name, scale.grades) - people.left_out(name, scale.grades)
-    most = 2 * estimates.ends_of(name)[1]
+    most = 2 * ends_of(name)[1]
     return Estimate(
         lead, jackknife_interval(lead, without, level=scale.level, least=-most, most=most, unit=model.clusters.unit)
     )
