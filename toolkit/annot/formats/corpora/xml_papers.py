@@ -49,12 +49,6 @@ def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]
     name = str(path)
     with opened(path) as source:
         refuse_entities(source, name)
-    with opened(path) as source:
-        yield from records_in(source, name, depth=depth)
-
-
-def records_in(source: IO[bytes], name: str, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]:
-    """The same for XML that is not a file of its own and declares no entities."""
     builder = ElementTree.TreeBuilder()
     parser = ElementTree.XMLParser(target=builder, encoding="utf-8")
     # The tree is looked at after each chunk: to be given each element, as `iterparse` does, takes twice as long.
@@ -62,13 +56,15 @@ def records_in(source: IO[bytes], name: str, *, depth: int) -> Iterator[XmlRecor
     since_last = 0
     broken = None
     try:
-        for size in fed(parser.feed, source, name):
-            since_last += size
-            for record in _whole((file,), depth, None):
-                since_last = 0
-                yield record
-            if since_last > LONGEST_LINE:
-                raise InputError(f"{name}: a record of more than {LONGEST_LINE} bytes", hint="is it the right file?")
+        with opened(path) as source:
+            for size in fed(parser.feed, source, name):
+                since_last += size
+                for record in _whole((file,), depth, None):
+                    since_last = 0
+                    yield record
+                if since_last > LONGEST_LINE:
+                    fault = f"{name}: a record of more than {LONGEST_LINE} bytes"
+                    raise InputError(fault, hint="is it the right file?")
         parser.close()
     except (ElementTree.ParseError, NotXml) as error:
         broken = BrokenRecord("not valid XML", (f"not valid XML: {error}; reading ended there",), "")
