@@ -159,7 +159,7 @@ def test_a_workbook_with_a_row_that_cannot_be_read_is_refused_with_the_row(tmp_p
     sheet = shared((0, 1, 2), 1) + shared((3, 1, 2), 2) + shared((3, 1, 99), 3) + shared((3, 1, 2), 4)
     with pytest.raises(InputError, match="row 3 of sheet 'savedrecs' cannot be read: list index out of range"):
         rows(excel(tmp_path / "p.xlsx", sheet, strings))
-    with pytest.raises(InputError, match="row [1-4] of sheet 'savedrecs' cannot be read: not well-formed"):
+    with pytest.raises(InputError, match=r"row [1-4] of sheet 'savedrecs' cannot be read: not well-formed"):
         rows(excel(tmp_path / "cut.xlsx", sheet.replace('r="4"', 'r="4').replace("99", "2"), strings))
 
 

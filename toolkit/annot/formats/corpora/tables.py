@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from annot.base.errors import InputError
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
