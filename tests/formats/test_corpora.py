@@ -60,14 +60,6 @@ RECORDS = {
         "pred_labels_truncated": False,
         "pred_labels": ["background_label", "result_label"],
     },
-    "s2orc 2018": {
-        "id": "1",
-        "title": TITLE,
-        "paperAbstract": TEXT,
-        "year": 2001,
-        "outCitations": ["7"],
-        "inCitations": ["8"],
-    },
     "s2orc 2020": {
         "paper_id": "1",
         "title": TITLE,

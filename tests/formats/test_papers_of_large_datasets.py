@@ -39,8 +39,6 @@ def whole(**annotations: Any) -> dict[str, Any]:
 
 
 def test_each_release_of_s2orc_has_the_same_fields() -> None:
-    first = S2ORC.paper({"id": "1", "paperAbstract": "A", "outCitations": ["2"], "title": "T"})
-    assert first == {"paper_id": "1", "abstract": "A", "citations": ["2"], "title": "T"}
     assert S2ORC.paper({"paper_id": "1", "metadata": {"title": "T"}}) == {"paper_id": "1", "title": "T"}
     places = whole(
         title=[{"start": 0, "end": 8}],
@@ -61,7 +59,6 @@ def test_each_release_of_s2orc_has_the_same_fields() -> None:
 @pytest.mark.parametrize(
     ("record", "fits"),
     [
-        ({"paperAbstract": ""}, True),
         ({"outbound_citations": [], "mag_id": 1}, True),
         ({"outbound_citations": []}, False),
         ({"metadata": {"title": ""}}, True),

@@ -45,13 +45,11 @@ def test_the_abstract_and_title_of_a_whole_text_are_at_their_places(name: str) -
 
 
 def test_each_earlier_form_of_s2orc_is_known_by_its_fields() -> None:
-    open_corpus = {"id": "x", "paperAbstract": "One.", "outCitations": ["y"], "title": "T"}
     of_2019 = {"paper_id": 7, "metadata": {"title": "T", "abstract": "One."}}
     of_2020 = {"outbound_citations": [], "mag_id": 1}
-    assert S2ORC.paper(open_corpus) == {"paper_id": "x", "abstract": "One.", "citations": ["y"], "title": "T"}
     assert S2ORC.paper(of_2019) == {"paper_id": 7, "title": "T", "abstract": "One."}
     assert S2ORC.paper(of_2020) is of_2020
-    assert all(map(S2ORC.fits, (open_corpus, of_2019, of_2020)))
+    assert all(map(S2ORC.fits, (of_2019, of_2020)))
     others: list[Mapping[str, Any]] = [
         {"outbound_citations": []},
         {"metadata": {"year": 1}},

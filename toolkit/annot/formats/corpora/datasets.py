@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -23,16 +23,13 @@ from annot.formats.paper_records import year_in
 # OpenAlex's works: its snapshot as JSON Lines, pages of its API, lists of works, and single ones.
 #
 # https://docs.openalex.org/api-entities/works/work-object. An abstract comes as an inverted index, each word with its
-# positions. Releases differ in where: `abstract_inverted_index`, `abstract_inverted_index_v3`, and at first Microsoft
-# Academic Graph's form with `InvertedIndex` below, or as a JSON text.
+# positions.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 DELETED = "W4285719527"
 """Deleted works became this one, with the title `Deleted Work`; other works still cite it."""
 _ENTITY = re.compile(r"(?:https?://(?:api\.)?openalex\.org/)?(?:works/)?([A-Z])(\d+)", re.IGNORECASE)
-_ADDRESS = "https://openalex.org/"
-_ADDRESSES = re.compile(rf"{re.escape(_ADDRESS)}W[0-9]+(?:\n{re.escape(_ADDRESS)}W[0-9]+)*")
 _ABSTRACTS = ("abstract_inverted_index", "abstract_inverted_index_v3")
 _MISSING = 100
 """So many positions may have no word, and besides as many as there are words."""
@@ -51,7 +48,7 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     if work == DELETED:
         raise InputError("a deleted work", faults=(f"id: found {DELETED}, which OpenAlex gave to all deleted works",))
     cited = record.get("referenced_works")
-    works = _works(cited) if isinstance(cited, list) else []
+    works = map(_work, cited) if isinstance(cited, list) else ()
     return {
         "openalex": work,
         "doi": record.get("doi") or ids.get("doi"),
@@ -62,17 +59,6 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         **({"retracted": True} if record.get("is_retracted") is True else {}),
         "cited": [("openalex", work) for work in works if work is not None and work != DELETED],
     }
-
-
-def _works(cited: list[Any]) -> Sequence[str | None]:
-    """The id of each work. Nearly all lists have nothing but addresses of works, which one search finds."""
-    try:
-        text = "\n".join(cited)
-    except TypeError:
-        text = ""
-    if _ADDRESSES.fullmatch(text) and text.count("\n") == len(cited) - 1:
-        return text.replace(_ADDRESS, "").split("\n")
-    return [_work(reference) for reference in cited]
 
 
 def _work(work: object) -> str | None:
@@ -97,18 +83,10 @@ def turned_back(index: object, *, name: str) -> str | None:
     >>> turned_back({"to": [0, 4], "be": [1, 5], "or": [2], "not": [3]}, name="abstract")
     'to be or not to be'
     """
-    try:
-        inverted = json.loads(index) if isinstance(index, str) else index
-    except (ValueError, RecursionError):
-        raise _unusable(name, "text that is not JSON") from None
-    if isinstance(inverted, dict) and isinstance(inverted.get("InvertedIndex"), dict):
-        inverted = inverted["InvertedIndex"]
-    if not isinstance(inverted, dict):
-        raise _unusable(name, f"{inverted!r:.40}")
-    if (text := _plain_text(inverted)) is not None:
-        return text
+    if not isinstance(index, dict):
+        raise _unusable(name, f"{index!r:.40}")
     words: dict[int, str] = {}
-    for word, places in inverted.items():
+    for word, places in index.items():
         for place in places if isinstance(places, list) else [places]:
             if type(place) is not int or place < 0:
                 raise _unusable(name, f"{word!r:.40} at position {place!r:.40}")
@@ -116,23 +94,6 @@ def turned_back(index: object, *, name: str) -> str | None:
     if words and (last := max(words)) >= 2 * len(words) + _MISSING:
         raise _unusable(name, f"position {last!r:.40} for {len(words)} words")
     return " ".join(words[place] for place in sorted(words)) or None
-
-
-def _plain_text(index: Mapping[str, Any]) -> str | None:
-    """The text of an index that has every position from 0 to the last once; None for any other."""
-    if {*map(type, index.values())} != {list}:
-        return None
-    try:
-        words = {place: word for word, places in index.items() for place in places}
-    except TypeError:
-        return None
-    count = len(words)
-    if {*map(type, words)} != {int} or count != sum(map(len, index.values())):
-        return None
-    try:
-        return " ".join(map(words.__getitem__, range(count)))
-    except KeyError:
-        return None
 
 
 def _unusable(name: str, problem: str) -> InputError:
@@ -153,10 +114,9 @@ OPENALEX = Format("openalex", paper=openalex_paper, fits=_openalex_fits, bibliog
 # https://api.semanticscholar.org/api-docs/datasets. `papers` has title and year, `abstracts` the text; each is many
 # times larger than memory. So the rows of both are spread over shares by their id, and one share is joined at a time.
 #
-# S2ORC and the Open Research Corpus before it are read in each of the forms in which they were released (Lo et al.:
-# S2ORC, ACL 2020, https://github.com/allenai/s2orc). Open Research Corpus: `paperAbstract`, `outCitations`. S2ORC of
-# 2019: the paper's fields below `metadata`. S2ORC of 2020: `outbound_citations`. Semantic Scholar's datasets: the
-# text of the whole paper, and places in it.
+# S2ORC is read in each of the forms in which it was released (Lo et al.: S2ORC, ACL 2020,
+# https://github.com/allenai/s2orc). S2ORC of 2019: the paper's fields below `metadata`. S2ORC of 2020:
+# `outbound_citations`. Semantic Scholar's datasets: the text of the whole paper, and places in it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -291,9 +251,6 @@ _BY_PLACES = ("content", "body")
 
 def s2orc_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The record in annot's fields, whichever release it is of."""
-    if "paperAbstract" in record:
-        renamed = {"id": "paper_id", "paperAbstract": "abstract", "outCitations": "citations"}
-        return {renamed.get(name, name): value for name, value in record.items()}
     metadata = record.get("metadata")
     if isinstance(metadata, dict) and "title" in metadata:
         return metadata | {"paper_id": record.get("paper_id")}
@@ -326,8 +283,7 @@ def _places(annotations: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
 def _fits_s2orc(record: Mapping[str, Any]) -> bool:
     metadata = record.get("metadata")
     return (
-        "paperAbstract" in record
-        or {"outbound_citations", "mag_id"} <= record.keys()
+        {"outbound_citations", "mag_id"} <= record.keys()
         or (isinstance(metadata, dict) and "title" in metadata)
         or ("corpusid" in record and any(isinstance(record.get(name), dict) for name in _BY_PLACES))
     )
