@@ -6,14 +6,22 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.formats.corpora.bibtex import unicode_of
-from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, cut_lines, in_one_piece, json_records
+from annot.formats.corpora.pieces import (
+    BrokenRecord,
+    Format,
+    Piece,
+    PieceRead,
+    Records,
+    cut_lines,
+    in_one_piece,
+    json_records,
+)
 from annot.formats.corpora.tables import csv_rows
 from annot.formats.corpora.tables import table_paper as paper_of_row
 from annot.formats.input_files import is_gzip, opened
@@ -130,60 +138,46 @@ _KINDS = {"corpusid": int, "title": str, "year": int, "abstract": str}
 _EXPECTED = {int: "a whole number of at most 63 bits", str: "text"}
 
 
-class Spread(NamedTuple):
-    """The result of reading one file."""
+def spread_rows(numbered: tuple[int, str], *, folder: Path, shares: int) -> tuple[PieceRead, Path]:
+    """Spread the rows of a file over so many folders below `folder`, by their ids. numbered: the file and its number,
+    which the order of the papers follows. Returns the counts, and the path of the rows that cannot be read."""
+    import pyarrow
+    import pyarrow.parquet
 
-    name: str
-    lines: int
-    rows: int
-    broken: tuple[tuple[int, BrokenRecord], ...]
-    """Broken records with their lines."""
+    number, name = numbered
+    number_type, text = pyarrow.int64(), pyarrow.string()
+    kinds = {"corpusid": number_type, "place": number_type, "title": text, "year": number_type, "abstract": text}
+    schema = pyarrow.schema(kinds)
+    waiting: dict[int, list[dict[str, Any]]] = {}
+    writers: dict[int, Any] = {}
+    read, rejected = PieceRead(Piece(name, SEMANTIC_SCHOLAR.name, 0, None)), folder / f"{number:05d}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
 
+    def write(share: int) -> None:
+        if share not in writers:
+            place = folder / f"{share:03d}"
+            place.mkdir(exist_ok=True)
+            writers[share] = pyarrow.parquet.ParquetWriter(place / f"{number:05d}.parquet", schema)
+        writers[share].write_table(pyarrow.Table.from_pylist(waiting.pop(share), schema))
 
-@dataclass(frozen=True, slots=True)
-class RowSpreader:
-    """Spreads the rows of a file over `shares` folders below `folder`, by their ids."""
-
-    folder: Path
-    shares: int
-
-    def __call__(self, numbered: tuple[int, str]) -> Spread:
-        """Spread the file with this number, which the order of the papers follows."""
-        import pyarrow
-        import pyarrow.parquet
-
-        number, name = numbered
-        number_type, text = pyarrow.int64(), pyarrow.string()
-        kinds = {"corpusid": number_type, "place": number_type, "title": text, "year": number_type, "abstract": text}
-        schema = pyarrow.schema(kinds)
-        waiting: dict[int, list[dict[str, Any]]] = {}
-        writers: dict[int, Any] = {}
-
-        def write(share: int) -> None:
-            if share not in writers:
-                place = self.folder / f"{share:03d}"
-                place.mkdir(parents=True, exist_ok=True)
-                writers[share] = pyarrow.parquet.ParquetWriter(place / f"{number:05d}.parquet", schema)
-            writers[share].write_table(pyarrow.Table.from_pylist(waiting.pop(share), schema))
-
-        broken, lines, rows = [], 0, 0
-        for lines, record in json_records(Piece(name, SEMANTIC_SCHOLAR.name, 0, None)):
-            row = _row(record) if isinstance(record, dict) else record
-            if isinstance(row, BrokenRecord):
-                broken.append((lines, row))
-                if not rows and len(broken) == MOST_FAULTS:
-                    break
-            elif row is not None:
-                rows += 1
-                share = row["corpusid"] % self.shares
-                waiting.setdefault(share, []).append(row | {"place": number << 40 | lines})
-                if len(waiting[share]) == _ROWS:
-                    write(share)
-        for share in list(waiting):
-            write(share)
-        for writer in writers.values():
-            writer.close()
-        return Spread(name, lines, rows, tuple(broken))
+    for place, record in json_records(read.piece):
+        read.places = place
+        row = _row(record) if isinstance(record, dict) else record
+        if isinstance(row, BrokenRecord):
+            read.reject(place, row, rejected)
+            if not read.read and read.broken.total() == MOST_FAULTS:
+                break
+        elif row is not None:
+            read.read += 1
+            share = row["corpusid"] % shares
+            waiting.setdefault(share, []).append(row | {"place": number << 40 | place})
+            if len(waiting[share]) == _ROWS:
+                write(share)
+    for share in list(waiting):
+        write(share)
+    for writer in writers.values():
+        writer.close()
+    return read, rejected
 
 
 def shares_of(names: Iterable[str]) -> int:
