@@ -48,7 +48,7 @@ def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]
     name = str(path)
     with opened(path) as source:
         refuse_entities(source, name)
-    parser = ElementTree.XMLPullParser(("start", "end"))
+    parser: Any = ElementTree.XMLPullParser(("start", "end"))
     around: list[Element] = []
     since_last = 0
     try:
@@ -177,13 +177,16 @@ def records(piece: Piece) -> Records:
 
 def _paper(record: Element) -> dict[str, Any]:
     """The fields of an article or a book."""
-    none = Element("none")
-    if (book := record.find("BookDocument")) is not None:
-        numbered, article, data = book, book, record.find("PubmedBookData")
+
+    def part(path: str) -> Element:
+        found = record.find(path)
+        return Element("none") if found is None else found
+
+    if record.find("BookDocument") is not None:
+        numbered = article = part("BookDocument")
+        data = part("PubmedBookData")
     else:
-        numbered, data = record.find("MedlineCitation"), record.find("PubmedData")
-        article = None if numbered is None else numbered.find("Article")
-    numbered, article, data = (none if part is None else part for part in (numbered, article, data))
+        numbered, article, data = part("MedlineCitation"), part("MedlineCitation/Article"), part("PubmedData")
     parts = article.findall("Abstract/AbstractText")
     has_text = any(text.strip() for part in parts for text in part.itertext())
     abstracts = [] if has_text else numbered.findall("OtherAbstract")
