@@ -16,7 +16,8 @@ from annot.measuring.agreement.coefficients import (
     pooled_between,
     tables_between,
 )
-from annot.measuring.agreement.estimates import NOTHING, QueryRatings, agreement_between, joint_grades
+from annot.measuring.agreement.estimates import NOTHING, QueryRatings, agreement_between
+from annot.measuring.forecast.design import joint_grades
 
 GRADES = (0, 1, 2)
 NAN = np.nan

@@ -25,6 +25,7 @@ from annot.measuring.forecast.design import (
     Design,
     DesignForecast,
     TopicSetSize,
+    joint_grades,
     pool_size,
     simulate_design,
 )
@@ -215,7 +216,7 @@ def design(
     answered = estimates.ratings_of(outcome.of_answered_pairs, (), snapshot.facets)
     team, share = settings.judging.per_pair, settings.judging.repeats
     rules = progress.rules_of(settings)
-    joint = estimates.joint_grades(
+    joint = joint_grades(
         answered, per_pair=team, seed=rules.seed, grades=settings.scale.grades, missing=settings.judging.missing
     )
     if joint.most < min(team, 2):
