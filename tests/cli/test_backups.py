@@ -178,7 +178,7 @@ DIES = """
 import os, signal, sys
 from annot.steps import backup
 from annot.store.database import open_store
-from annot.store.judgements import JUDGEMENTS
+from annot.store.answers import JUDGEMENTS
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 move, left = backup._Moves.move, int(sys.argv.pop(1))

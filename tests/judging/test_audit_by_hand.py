@@ -17,7 +17,7 @@ from annot.labelstudio.screens import LABELS_FROM
 from annot.labelstudio.studio_records import Prediction, StudioProject
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects, trials
-from annot.store.projects import Project
+from annot.store.models import Project
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied

@@ -7,6 +7,7 @@ from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, PairKey
 from annot.steps import backup, changes
 from annot.store import people, projects, trials
+from annot.store.models import Plan
 from study_stages import quietly
 from worlds import World, result
 
@@ -98,6 +99,6 @@ def test_hidden_gold_pairs_are_not_handed_on(sent: World) -> None:
     sent.judge("a1", {first: 1})
     with sent.ws.writing() as session:
         plan = [one for one in people.read_assignments(session) if (one.assessor, one.pair) != ("a1", first)]
-        people.replace_plan(session, plan, plan=people.Plan("x", 13, "2031-03-14T18:00:00+00:00", 2))
+        people.replace_plan(session, plan, plan=Plan("x", 13, "2031-03-14T18:00:00+00:00", 2))
         trials.add_assignments(session, "hidden-gold", [Assignment(*first, "a1", 1)])
     assert leave(sent, "a1").open == 9

@@ -15,7 +15,7 @@ from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.ranking.systems.training_loop import Length, Point
 from annot.steps import changes, encoder_training, evaluate, imports, run, setup, vectors
-from annot.store.runs import StoredRun
+from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied

@@ -13,7 +13,8 @@ import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
 from annot.base.names import sha256_of
 from annot.base.records import Judgement
-from annot.store import database, judgements
+from annot.store import database
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import MIGRATIONS, Store, connect_store, in_words, open_store, parse_url, place_of
 from annot.store.dump import DumpFacts, dump, load
 from annot.store.models import TABLES, in_chunks
@@ -269,9 +270,9 @@ def loaded(folder: Path, dumped: DumpFacts, tmp_path: Path) -> None:
 def test_a_row_of_a_dump_fits_its_columns(
     study: Store, tmp_path: Path, change: dict[str, Any], fault: str | None
 ) -> None:
-    said = judgements.SourcedJudgement(Judgement("p1-method", "d1", "a1", 1), "x", "1", {})
+    said = SourcedJudgement(Judgement("p1-method", "d1", "a1", 1), "x", "1", {})
     with study.begin() as session:
-        judgements.record_judgements(session, [said], recorded_at=NOW)
+        JUDGEMENTS.record(session, [said], recorded_at=NOW)
     dumped, folder = dumped_rows(study, tmp_path / "dump")
     path = folder / "judgement.jsonl"
     path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")

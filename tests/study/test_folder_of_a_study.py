@@ -13,7 +13,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.settings import Settings
 from annot.labelstudio.studio_records import PUBLISHED
 from annot.store.database import open_store
-from annot.store.projects import Project
+from annot.store.models import Project
 from annot.store.shown import version
 from annot.study import guidelines, provenance, workspace
 from annot.study.guidelines import definition_of, packaged_facets, screen, shown

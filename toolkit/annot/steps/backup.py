@@ -23,7 +23,9 @@ from annot.base.settings import read_settings
 from annot.judging.exchange import servers
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
-from annot.store import adjudications, database, dump, judgements, projects, revisions, shown, trials
+from annot.store import database, dump, projects, shown
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, grades_off_scale, unsound_revisions
+from annot.store.models import Project
 from annot.study import backups, provenance
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
 
@@ -78,7 +80,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
         project_list = [project for project in projects.read_projects(session) if project.remote_id is not None]
     if not project_list:
         return
-    copies: list[projects.Project] = []
+    copies: list[Project] = []
     addresses: list[str] = []
 
     def take(gateway: Gateway, _names: Sequence[str]) -> None:
@@ -103,7 +105,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
         notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(addresses)}")
 
 
-def _take_snapshot(ws: Workspace, gateway: Gateway, project: projects.Project, folder: Path, notes: list[str]) -> None:
+def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
     assert project.remote_id is not None
     name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
     try:
@@ -119,11 +121,11 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: projects.Project, f
         )
 
 
-def _unpulled(ws: Workspace, project: projects.Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
     """Number of answers in the project's copy that are new or changed since the last pull."""
     known: dict[str, str] = {}
     with ws.reading() as session:
-        for revisions in (judgements.JUDGEMENTS, adjudications.ADJUDICATIONS, trials.TRIALS):
+        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
             for line in revisions.lines(session, server=project.server, person=project.assessor):
                 changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
                 known[line.current.annotation] = max(moment or "" for moment in changes)
@@ -261,9 +263,9 @@ class _Unpacked:
         ]
         if faults:
             raise InputError("the database does not match the backup", faults=faults)
-        faults += revisions.unsound_revisions(session.connection())
+        faults += unsound_revisions(session.connection())
         names = shown.scale_that_counts(session, self.study.settings.scale.names)
-        faults += revisions.grades_off_scale(session.connection(), range(len(names)))
+        faults += grades_off_scale(session.connection(), range(len(names)))
         if faults:
             raise InputError(
                 f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",

@@ -21,7 +21,8 @@ from annot.judging.exchange.servers import connect
 from annot.judging.rounds.judging import unpulled
 from annot.judging.withdrawn import TABLES, WithdrawnAnswer, lines_withdrawn, withdrawn_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, people, pools, projects
+from annot.store import people, pools, projects
+from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
 from annot.study import judged_texts, snapshot
 from annot.study.outcome import Outcome, answered_of, outcome_of
 from annot.study.workspace import Workspace, given_bytes
@@ -208,9 +209,9 @@ def _change(
             if pair_return is None or dry_run:
                 continue
             if undo:
-                judgements.withdraw_returned(session, pair_return, withdrawn_at=now)
+                withdraw_returned(session, pair_return, withdrawn_at=now)
             else:
-                judgements.add_returned(session, pair_return)
+                add_returned(session, pair_return)
     return tuple(Change(*row[:3], changed=pair_return is not None) for row, pair_return in decided)
 
 
@@ -232,7 +233,7 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
     """The return to take back; None if it was taken back already."""
     pair, assessor = row[:2], row.assessor
-    returns = _of_pair(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(read_returned(session), pair, assessor)
     if not returns:
         raise InputError(
             f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
@@ -325,7 +326,7 @@ def _check_return(
         )
     if not any(judgement.counts for judgement in _of_pair(outcome.judgements, pair, assessor)):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
-    history = judgements.read_history(session, *pair)
+    history = JUDGEMENTS.history(session, *pair)
     if not any(answer.source == Source.LABEL_STUDIO and answer.record.assessor == assessor for answer in history):
         raise InputError(
             f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
@@ -346,7 +347,7 @@ def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], as
     """Number that neither the plan nor any earlier return has used for this person and pair."""
     planned = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
     answered = [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
-    returns = _of_pair(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(read_returned(session), pair, assessor)
     return max(planned + answered + [pair_return.occasion for pair_return in returns]) + 1
 
 
@@ -452,7 +453,7 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
     """Take back returned pairs that the person has not answered again."""
     returns = [
         pair_return
-        for pair_return in judgements.read_returned(session)
+        for pair_return in read_returned(session)
         if pair_return.assessor == leaver and pair_return.withdrawn_at is None and pair_return.asked not in answered
     ]
     set_aside = {pair_key.pair for name, pair_key in judged_texts.set_aside_of(session) if name == leaver}
@@ -460,7 +461,7 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
     for pair_return in returns:
         # If a text was corrected, the first answer does not count, and another person gets the pair.
         contested = contest and pair_return.pair not in set_aside
-        judgements.withdraw_returned(session, pair_return, withdrawn_at=now, contested=contested)
+        withdraw_returned(session, pair_return, withdrawn_at=now, contested=contested)
     return returns
 
 
@@ -488,9 +489,7 @@ def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Asse
 def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     """Raise InputError if the person has answered pairs that would go to others, because they are not pulled yet."""
     with ws.reading() as session:
-        answered = {
-            judgement.asked for judgement in judgements.read_judgements(session) if judgement.assessor == leaver
-        }
+        answered = {judgement.asked for judgement in JUDGEMENTS.records(session) if judgement.assessor == leaver}
         # Hidden gold pairs are not passed on.
         hidden = projects.read_hidden(session).get(leaver, ())
         sent = [

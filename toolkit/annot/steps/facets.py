@@ -21,6 +21,7 @@ from annot.base.records import Advance, Source
 from annot.base.settings import Settings
 from annot.corpus import corpus_facts, labelling, query_sentences
 from annot.store import facet_labels, paper_writing, papers, pools, runs
+from annot.store.models import ImportedSource
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace, given_bytes, given_text, write_file
 
@@ -269,7 +270,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> tuple[tuple[str, ...], int]:
         digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
         facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
         with ws.writing() as session:
-            runs.put_import(session, runs.ImportedSource(Source.CORPUS, digest, facts))
+            runs.put_import(session, ImportedSource(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
     return tuple(out), len(labelled)
 

@@ -25,7 +25,9 @@ from annot.judging.plan_on_record import ImportedJudgements, import_judgements, 
 from annot.measuring.folds import as_splits
 from annot.pools.selection import topics_as_papers
 from annot.publishing.report.tables import sentences
-from annot.store import adjudications, facet_labels, judgements, paper_writing, papers, people, pools, runs, shown
+from annot.store import facet_labels, paper_writing, papers, people, pools, runs, shown
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
+from annot.store.models import ImportedSource, Plan, StoredRun
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_qrels
 from annot.study.workspace import Workspace, check_files, given_bytes, given_text, write_file
@@ -333,7 +335,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         with ws.writing() as session:
             _store(session, release, run_files, digest.hexdigest(), settings=ws.settings)
             facts = {**imported.counts, "cleaned": cleaning.facts}
-            runs.put_import(session, runs.ImportedSource(Source.CSFCUBE, digest.hexdigest(), facts))
+            runs.put_import(session, ImportedSource(Source.CSFCUBE, digest.hexdigest(), facts))
         for tag, text in run_files.items():
             write_file(ws.run_file(tag), text)
         if release.decisions:
@@ -375,16 +377,16 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
     names = sorted({judgement.assessor for judgement in release.judgements})
     people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
     plan = _plan_of(release)
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), settings.seed, recorded_at))
-    judgements.record_judgements(
+    people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), settings.seed, recorded_at))
+    JUDGEMENTS.record(
         session,
-        (judgements.SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),
+        (SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),
         recorded_at=recorded_at,
     )
-    adjudications.record_adjudications(
+    ADJUDICATIONS.record(
         session,
         (
-            adjudications.SourcedAdjudication(
+            SourcedAdjudication(
                 Adjudication(decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()),
                 Source.CSFCUBE,
                 "",
@@ -400,7 +402,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
     runs.put_runs(
         session,
         (
-            runs.StoredRun(tag, Source.CSFCUBE, {"imported": True}, hashlib.sha256(text.encode()).hexdigest())
+            StoredRun(tag, Source.CSFCUBE, {"imported": True}, hashlib.sha256(text.encode()).hexdigest())
             for tag, text in run_files.items()
         ),
     )

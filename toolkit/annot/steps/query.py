@@ -26,6 +26,7 @@ from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_cop
 from annot.pools import selection
 from annot.publishing.report import study_tables, tables
 from annot.store import facet_labels, papers, people, pools, projects, runs
+from annot.store.models import ImportedSource
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, given_bytes, write_file
 
@@ -329,7 +330,7 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
         }
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
         with ws.writing() as session:
-            runs.put_import(session, runs.ImportedSource(Source.UNRATED, digest, facts))
+            runs.put_import(session, ImportedSource(Source.UNRATED, digest, facts))
     unrated = tables.sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
     return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
 

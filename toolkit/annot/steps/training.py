@@ -25,6 +25,7 @@ from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report import study, tables
 from annot.publishing.report.sections.collection import grade_examples
 from annot.store import people, pools, projects, trials
+from annot.store.models import Gold
 from annot.study import guidelines
 from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
 from annot.study.snapshot import read_snapshot
@@ -145,7 +146,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     else:
         data = given_bytes(file, expected="a table of gold pairs")
         lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(queries_by_id))]
-    new_gold = tuple(trials.Gold(*line, position) for position, line in enumerate(lines, start=1))
+    new_gold = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
     # Every text must be there before anybody is sent something.
     TaskMaterial(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
@@ -164,7 +165,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
 
 
 def _drawn_gold(
-    ws: Workspace, path: Path, standing: Sequence[trials.Gold], outcome: Outcome, queries: Collection[Query]
+    ws: Workspace, path: Path, standing: Sequence[Gold], outcome: Outcome, queries: Collection[Query]
 ) -> list[GoldLine]:
     """The gold pairs on record, and settled pairs drawn in addition to them."""
     if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
@@ -253,7 +254,7 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
     return ": ".join(filter(None, words))
 
 
-def _table(golden: Sequence[trials.Gold]) -> str:
+def _table(golden: Sequence[Gold]) -> str:
     return write_gold(GoldLine(*gold[:4]) for gold in golden)
 
 

@@ -22,7 +22,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
 from annot.base.errors import FREE_SOME_SPACE, BusyError, MissingInput, StoreError, full_disk, is_full
-from annot.store import judgements, models, shown
+from annot.store import answers, models, shown
 from annot.store.models import LINE, TABLES
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ $$
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
 assert models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
-assert judgements.TEXT_RULING_TABLE.metadata is TABLES
+assert answers.TEXT_RULING_TABLE.metadata is TABLES
 APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
 """Unique columns of each table that only grows."""
 

@@ -580,8 +580,8 @@ class ModelCall(NamedTuple):
 def answers_table(name: str, record: type, person: str) -> sa.Table:
     """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
 
-    Besides the record it has the origin of the answer (`annot.store.revisions.SourcedAnswer`), the hash of its content,
-    and `chain_sha256`, the row's link of `annot.store.revisions`.
+    Besides the record it has the origin of the answer (`annot.store.answers.SourcedAnswer`), the hash of its content,
+    and `chain_sha256`, the row's link of `annot.store.answers`.
     """
     counted = [column_name for column_name in ("occasion", "revision") if column_name in (*LINE[name], "revision")]
     columns: list[sa.Column[Any]] = [numbered(), *columns_of(record)]

@@ -14,10 +14,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, grouped
 from annot.store import models
-from annot.store.models import How as How
-from annot.store.models import Kind as Kind
-from annot.store.models import Notice as Notice
-from annot.store.models import Plan as Plan
+from annot.store.models import Notice, Plan
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:

@@ -172,6 +172,31 @@ def content(session: Session, sha256s: Iterable[str]) -> dict[str, str]:
     return bodies
 
 
+def changed_contents(session: Session) -> Iterator[str]:
+    """Faults of the contents on record, in words: those without their hash, and those that are missing."""
+    connection, rows = session.connection(), SHOWN_VERSION_TABLE.c
+    versions = {row.sha256: row for row in connection.execute(select(rows.sha256, rows.part, rows.subject, rows.since))}
+    bodies = select(SHOWN_CONTENT_TABLE.c.sha256, SHOWN_CONTENT_TABLE.c.body).execution_options(yield_per=1_000)
+    hashes_found = set()
+    for sha256, body in connection.execute(bodies):
+        hashes_found.add(sha256)
+        if hash_of_text(body) != sha256:
+            yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
+    displays = [table.c.shown_sha256 for table in models.TABLES.sorted_tables if "shown_sha256" in table.c]
+    shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
+    for sha256 in sorted((versions.keys() | shown) - hashes_found - {None}):
+        yield f"{_named(versions.get(sha256), sha256)}: the stored content is missing"
+
+
+def _named(version_row: Any, sha256: str) -> str:
+    """Description of a content by its version."""
+    if version_row is None:
+        return f"what a task or a prompt showed ({sha256[:12]})"
+    part, subject = version_row.part, version_row.subject
+    named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {subject}"}
+    return f"{named.get(part, f'{part} {subject}')} sent on {version_row.since[:10]}"
+
+
 def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, Display]:
     """The displays with these hashes; those that are not on record are left out."""
     bodies = content(session, (sha256 for sha256 in sha256s if sha256 is not None))

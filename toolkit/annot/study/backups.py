@@ -29,7 +29,7 @@ from annot.store import database
 from annot.store.database import Store, lock_file, open_store
 from annot.store.dump import DumpFacts, check_version, dump
 from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE, TABLES
-from annot.store.revisions import read_states
+from annot.study.provenance import read_states
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, stage
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -28,10 +28,18 @@ from annot.base.records import (
     nested,
 )
 from annot.base.settings import Settings
-from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
-from annot.store.judgements import JUDGEMENTS, count_corrected_texts, read_judgements, read_returned
-from annot.store.people import Plan, read_assignments, read_plan
-from annot.store.revisions import RESTORED, SourcedAnswer
+from annot.store.answers import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    RESTORED,
+    SourcedAdjudication,
+    SourcedAnswer,
+    count_corrected_texts,
+    read_accepted,
+    read_returned,
+)
+from annot.store.models import Plan
+from annot.store.people import read_assignments, read_plan
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
@@ -439,8 +447,8 @@ def outcome_of(session: Session, settings: Settings) -> Outcome:
     """The state of every planned pair in the store."""
     return outcome_from(
         read_assignments(session),
-        read_judgements(session),
-        read_current(session),
+        JUDGEMENTS.records(session),
+        ADJUDICATIONS.current(session),
         read_returned(session),
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
@@ -461,7 +469,7 @@ def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
 
 def answered_of(session: Session) -> set[tuple[str, PairKey]]:
     """Assessor and question of every answer that counts, planned or not."""
-    return _answered(read_judgements(session))
+    return _answered(JUDGEMENTS.records(session))
 
 
 def _answered(judgements: Iterable[Judgement]) -> set[tuple[str, PairKey]]:

@@ -13,7 +13,7 @@ from sqlmodel import Session
 from annot.base.names import moment_of
 from annot.base.records import Adjudication, Judgement, grouped
 from annot.store import trials
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from annot.study.outcome import Outcome, Pair
 
 FLOOR_SECONDS = 1.0

@@ -23,15 +23,18 @@ from annot.formats.trec import (
     write_query_topics,
 )
 from annot.labelstudio.studio_records import Payload
-from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
-from annot.store.adjudications import read_accepted
-from annot.store.judgements import read_current, read_returned
-from annot.store.models import PoolSample
-from annot.store.people import Notice, Plan, read_notices
+from annot.store import facet_labels, people, pools, projects, runs, trials
+from annot.store.answers import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    SourcedAnswer,
+    count_corrected_texts,
+    read_accepted,
+    read_returned,
+)
+from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project, StoredRun
+from annot.store.people import read_notices
 from annot.store.pools import read_queries, read_sample, read_topics
-from annot.store.projects import Project
-from annot.store.revisions import SourcedAnswer
-from annot.store.runs import ImportedSource, StoredRun
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
 from annot.study.outcome import Outcome, Pair, outcome_from, texts_of
 from annot.study.provenance import States, states_of
@@ -178,8 +181,8 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
         recorded: tuple[SourcedAnswer[Any], ...] = (
-            *judgements.read_sourced(session),
-            *adjudications.read_sourced(session),
+            *JUDGEMENTS.read(session),
+            *ADJUDICATIONS.read(session),
         )
         return snapshot, ReleaseRecords(
             labels={paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, snapshot.pooled)},
@@ -205,7 +208,7 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
 
 def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
     """The versions of the papers that were corrected, by id, the oldest first."""
-    if not judgements.count_corrected_texts(session):
+    if not count_corrected_texts(session):
         return {}
     from annot.study.judged_texts import corrected_versions
 
@@ -214,14 +217,14 @@ def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
 
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
-    judged = judgements.read_current(session)
+    judged = JUDGEMENTS.current(session)
     assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
     texts = texts_of(session)
     outcome = outcome_from(
         assignments,
         answers,
-        adjudications.read_current(session),
+        ADJUDICATIONS.current(session),
         read_returned(session),
         asked=ws.settings.adjudication.asked,
         drawn=plan,
@@ -300,7 +303,7 @@ def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
-    return numbers_of_answers(_displays(session, read_current(session)), numbers, read_queries(session))
+    return numbers_of_answers(_displays(session, JUDGEMENTS.current(session)), numbers, read_queries(session))
 
 
 def _displays(session: Session, judged: Iterable[SourcedAnswer[Judgement]]) -> dict[Judgement, Display]:

@@ -22,8 +22,9 @@ from annot.labelstudio.studio_records import IN_WORDS, Payload, PulledTask, id_o
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.measured import AUDIT_FILE, as_text, judgements_sha256
 from annot.store import people, projects, trials
-from annot.store.projects import Project, read_hidden
-from annot.store.revisions import AnnotationHistory
+from annot.store.answers import AnnotationHistory
+from annot.store.models import Project
+from annot.store.projects import read_hidden
 from annot.store.shown import display_parts, read_shown, read_sources
 from annot.study.outcome import outcome_of
 from annot.study.rushed import Rushed, rushed_pairs

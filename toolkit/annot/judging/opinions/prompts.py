@@ -14,8 +14,8 @@ from annot.base.templating import render
 from annot.judging.exchange import outgoing
 from annot.labelstudio.studio_records import CANNOT_JUDGE, CANNOT_JUDGE_LABEL
 from annot.labelstudio.tasks import cleaned
+from annot.store.models import Gold
 from annot.store.shown import Display, as_json
-from annot.store.trials import Gold
 from annot.study import guidelines
 from annot.study.outcome import Pair
 from annot.study.workspace import Workspace

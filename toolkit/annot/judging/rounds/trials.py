@@ -19,8 +19,8 @@ from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import feedback_task, full_text_task
 from annot.store import people, trials
+from annot.store.models import Gold
 from annot.store.pools import read_queries
-from annot.store.trials import Gold
 from annot.study.workspace import Workspace, given_bytes
 
 # ----------------------------------------------------------------------------------------------------------------------

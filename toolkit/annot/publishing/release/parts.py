@@ -24,7 +24,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Table, sentence
 from annot.publishing.terms import Terms
 from annot.store import opinions
-from annot.store.opinions import ModelCall
+from annot.store.models import ModelCall
 from annot.study import guidelines
 from annot.study.shown_versions import changed_versions, numbered, numbers_of_answers, version_record
 from annot.study.snapshot import Snapshot
