@@ -32,7 +32,7 @@ from annot.store import facet_labels, people, pools
 from annot.store import pools as stored_queries
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
 from annot.store.models import Plan
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from study_answers import Answers
 from study_stages import Recipe, advance, kept

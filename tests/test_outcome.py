@@ -14,7 +14,6 @@ from annot.store.people import put_assessors
 from annot.store.pools import put_queries
 from annot.study.guidelines import screen
 from annot.study.outcome import (
-    ChangedAnswer,
     Outcome,
     changed_after_adjudication,
     changes_in_words,
@@ -123,7 +122,9 @@ def test_an_answer_is_named_if_it_changed_after_the_decision_and_not_at_its_very
             )
         ADJUDICATIONS.record(session, [decision(day("10:00:00.000"))], recorded_at=day("10:00:00.000"))
         found = changed_after_adjudication(session)
-    assert found == tuple(ChangedAnswer(*PAIR, "a2", before, after) for before, after in told)
+    assert [(before.pair, after.assessor, before.grade, after.grade) for before, after in found] == [
+        (PAIR, "a2", *grades) for grades in told
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +169,7 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
     ("pairs", "shown"), [(1, "q1 d0"), (3, "q1 d0, q1 d1, q1 d2"), (4, "q1 d0, q1 d1, q1 d2, ...")]
 )
 def test_of_changed_answers_the_first_three_pairs_are_named(pairs: int, shown: str) -> None:
-    changed = tuple(ChangedAnswer("q1", f"d{at}", "a1", 1, 2) for at in range(pairs))
+    changed = [(Judgement("q1", f"d{at}", "a1", 1), Judgement("q1", f"d{at}", "a1", 2)) for at in range(pairs)]
     assert changes_in_words(changed).partition("kept: ")[2] == shown
 
 

@@ -23,8 +23,7 @@ from annot.pools.frozen_rankings import join_rankings, rank_corpus
 from annot.ranking.word_vectors import WordVectors, save, sha256_of
 from annot.store.citations import FOLDER, MANIFEST
 from annot.store.models import ImportedSource, Plan, StoredRun
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import corpus_sha256, groups_of
+from annot.store.papers import PaperWriter, corpus_sha256, groups_of
 from annot.store.people import replace_plan
 from annot.store.runs import put_import, put_runs
 from annot.store.shown import SHOWN_CONTENT_TABLE, record_versions, version

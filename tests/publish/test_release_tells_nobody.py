@@ -20,7 +20,7 @@ from annot.publishing.release.leaks import Secret, leaks, secrets_of, telling_ps
 from annot.store import papers, people, runs
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from study_answers import ACCOUNTS, SERVER

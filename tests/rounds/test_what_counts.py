@@ -17,7 +17,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.store.answers import JUDGEMENTS
 from annot.store.facet_labels import FacetLabels, replace_labels
 from annot.store.models import ASSIGNMENT_TABLE
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.store.shown import content, display_parts, read_versions
 from annot.study import guidelines
 from annot.study.workspace import write_file

@@ -15,8 +15,18 @@ from annot.base.names import sha256_of
 from annot.base.records import Judgement
 from annot.store import database
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
-from annot.store.database import MIGRATIONS, Store, connect_store, in_words, open_store, parse_url, place_of
-from annot.store.dump import DumpFacts, dump, load
+from annot.store.database import (
+    MIGRATIONS,
+    DumpFacts,
+    Store,
+    connect_store,
+    dump,
+    in_words,
+    load,
+    open_store,
+    parse_url,
+    place_of,
+)
 from annot.store.models import TABLES, in_chunks
 from annot.store.papers import FolderAtUrl, fetch_file, local_copy, put_files
 from sqlalchemy import make_url, text
@@ -177,7 +187,7 @@ def test_one_who_writes_on_postgresql_waits_for_the_lock_and_readers_cannot_writ
         ("file is not a database", "not a SQLite database", "name another file"),
         ("database disk image is malformed", "damaged, or not a database", "restore a backup"),
         ("attempt to write a readonly database", "cannot be written", "check the permissions"),
-        ("password authentication failed: s3cret", "cannot be reached: password authentication failed: ***", "give"),
+        ("password authentication failed: s3cret", "cannot be reached: password authentication failed: ***", "is the"),
         ("no such table: x\nDETAIL: a@example.org", "incomplete: no such table: x", "restore a backup"),
         ("connection refused", "cannot be reached", "is the server running?"),
         ("something else", "something else", None),

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
 from annot.store import opinions, pools
-from annot.store.database import Store, connect_store
-from annot.store.dump import drop_tables, dump, load
+from annot.store.database import Store, connect_store, drop_tables, dump, load
 from annot.store.models import AskedModel, ModelCall
 from annot.store.opinions import Opinion
 

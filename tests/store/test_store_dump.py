@@ -10,8 +10,17 @@ from annot.base.errors import InputError, StoreError
 from annot.base.records import Adjudication, Judgement, Query
 from annot.store import facet_labels, pools
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement, unsound_revisions
-from annot.store.database import MIGRATIONS, Store, connect_store, open_store
-from annot.store.dump import DumpFacts, drop_tables, dump, load, row_counts
+from annot.store.database import (
+    MIGRATIONS,
+    DumpFacts,
+    Store,
+    connect_store,
+    drop_tables,
+    dump,
+    load,
+    open_store,
+    row_counts,
+)
 from sqlalchemy import text
 
 NOW = "2026-03-01T10:00:00+00:00"

@@ -35,7 +35,7 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     exchange.pull(study.workspace, round="judging", advance=quietly)
     assert "no guidelines were changed" in annot_done("agreement", "--by", "guidelines", folder=study.folder).stdout
     page = study.folder / "guidelines" / "method.md"
-    text = guidelines.read(study.workspace, "method").text
+    text = guidelines.read(study.workspace, "method")
     page.write_text(f"{text}\nA method used only as a baseline counts for nothing.\n", encoding="utf-8")
     assert "the guidelines of method have changed" in annot_done("status", folder=study.folder).stdout
     for more in ([], ["--dry-run"], ["--changed", " "]):

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import AnnotError, InputError
-from annot.store.database import MIGRATIONS
-from annot.store.dump import DumpFacts
+from annot.store.database import MIGRATIONS, DumpFacts
 from annot.store.models import TABLES
 from annot.study import backups
 from annot.study.backups import BackupManifest, entry_of, is_archive, is_kept, manifest_of, unpack, write_archive
@@ -174,12 +173,6 @@ ROWS = dict.fromkeys(TABLES.tables, 0)
             {},
             ["HEAD, objects and refs: a git folder, which does not belong in a backup"],
         ),
-        (["files/pools/plan.jsonl"], {"whole": False}, []),
-        (
-            ["files/pools/manifest.json"],
-            {"whole": False},
-            ["pools/manifest.json: found in a backup of the database, expected only the settings and the plan"],
-        ),
         (
             [],
             {"database": {"version": len(MIGRATIONS), "rows": dict.fromkeys({*ROWS, "x"} - {"run"}, 0)}},
@@ -284,7 +277,7 @@ def test_a_manifest_of_64_megabytes_is_read_and_none_beyond(tmp_path: Path) -> N
 
 
 def test_a_stream_is_read_to_its_last_byte_and_no_further() -> None:
-    stream = backups._Measured(io.BufferedReader(io.BytesIO(b"abcd")))  # type: ignore[arg-type]
+    stream = backups._Archive(io.BufferedReader(io.BytesIO(b"abcd")))  # type: ignore[arg-type]
     stream.left = 3
     assert stream.read(3) == b"abc"
     with pytest.raises(ValueError, match="more than its manifest says"):

@@ -22,7 +22,7 @@ from annot.store import facet_labels, papers
 from annot.store.citations import cited_by
 from annot.store.facet_labels import read_labels, remove_labels
 from annot.store.models import ImportedSource
-from annot.store.paper_writing import replace_papers
+from annot.store.papers import replace_papers
 from annot.store.pools import move_sentences, read_queries
 from annot.store.runs import put_import, read_imports
 from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version

@@ -15,7 +15,7 @@ from sqlmodel import Session
 from annot.base.errors import Faults, InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted, known_query, moment_now, near
 from annot.base.records import Assessor, Judgement, PairKey, PairReturn, Source
-from annot.formats.input_files import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
+from annot.formats.input_files import RETURNED_COLUMNS, ReturnedLine, content_of, read_returned_lines
 from annot.judging import plan_on_record, planning
 from annot.judging.exchange.servers import connect
 from annot.judging.rounds.judging import unpulled
@@ -25,7 +25,7 @@ from annot.store import people, pools, projects
 from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
 from annot.study import judged_texts, snapshot
 from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.workspace import Workspace, given_bytes
+from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Answers that the server no longer has: the list, and the lead's decision that they count.
@@ -169,7 +169,7 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
     if not file.is_file():
         columns = ", ".join(RETURNED_COLUMNS)
         raise MissingInput(f"{file}: no such file", hint=f"expected a table with the columns {columns}")
-    lines = read_returned_lines(given_bytes(file, expected="a table of pairs"), name=str(file))
+    lines = read_returned_lines(content_of(file, expected="a table of pairs"), name=str(file))
     return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
 
 

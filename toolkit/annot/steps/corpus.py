@@ -31,7 +31,7 @@ from annot.formats.corpora.pieces import Piece, UnreadError, cut_lines
 from annot.formats.corpora.sections import HeadingCount, SectionLabels, StructuredAbstracts
 from annot.judging.exchange.displayed_content import decide
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import paper_writing, papers, pools
+from annot.store import papers, pools
 from annot.store.answers import Ruling, read_rulings
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
 from annot.store.models import ImportedSource
@@ -238,7 +238,7 @@ def _added(
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)
             correction.write()
-            paper_writing.append_parts(ws.corpus, parts)
+            papers.append_parts(ws.corpus, parts)
             digest = facts_of_corpus.write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(

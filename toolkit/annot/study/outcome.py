@@ -636,18 +636,11 @@ def _key(judgement: Judgement) -> tuple[str, str, str, int]:
 SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedAnswer:
-    """An assessor's answer as it was when the pair was adjudicated, and as it is now; None is `cannot judge`."""
-
-    query_id: str
-    doc_id: str
-    assessor: str
-    before: int | None
-    after: int | None
+Change = tuple[Judgement, Judgement]
+"""An assessor's answer as it was when the pair was adjudicated, and as it is now."""
 
 
-def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
+def changed_after_adjudication(session: Session) -> list[Change]:
     """Every answer of the first occasion that changed after the decision that counts, by pair and assessor."""
     decided: dict[Pair, str] = {
         line.record.pair: _moment(line.current)
@@ -660,20 +653,20 @@ def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
         if answer.ruling != RESTORED and answer.record.occasion == 1 and answer.record.pair in decided
     )
     changes = []
-    for (query_id, doc_id, assessor), answers in sorted(answers_by_pair.items()):
+    for (query_id, doc_id, _), answers in sorted(answers_by_pair.items()):
         decided_at = decided[query_id, doc_id]
         earlier = [answer.record for answer in answers if _moment(answer) <= decided_at]
         later = [answer.record for answer in answers if _moment(answer) > decided_at]
         if earlier and later and _said(earlier[-1]) != _said(later[-1]):
-            changes.append(ChangedAnswer(query_id, doc_id, assessor, earlier[-1].grade, later[-1].grade))
-    return tuple(changes)
+            changes.append((earlier[-1], later[-1]))
+    return changes
 
 
-def changes_in_words(changes: tuple[ChangedAnswer, ...]) -> str:
+def changes_in_words(changes: Sequence[Change]) -> str:
     """The answers in one sentence, with the first pairs; empty if there are none."""
     if not changes:
         return ""
-    pairs = list(dict.fromkeys((change.query_id, change.doc_id) for change in changes))
+    pairs = list(dict.fromkeys(judgement.pair for judgement, _ in changes))
     shown = ", ".join(" ".join(pair) for pair in pairs[:SHOWN]) + (", ..." if len(pairs) > SHOWN else "")
     several = counted(len(changes), "answer")
     return f"{several} changed after their pair was adjudicated; the adjudicated grade is kept: {shown}"

@@ -457,18 +457,13 @@ def check_files(paths: Iterable[Path]) -> None:
         raise InputError(f"{counted(len(absent), 'file')} not found", faults=absent)
 
 
-def given_bytes(path: Path, *, expected: str) -> bytes:
-    """The content of the file, decompressed. expected: in words. Raises InputError if there is no such file."""
-    return content_of(path, expected=expected)
-
-
 def read_entered(ws: Workspace) -> Mapping[tuple[str, str], tuple[str, str]]:
     """Kind and note of each pair for which the sheet of errors has either; none if there is no sheet."""
     path = ws.root / SHEET
     if not path.is_file():
         return {}
     return read_error_sheet(
-        given_bytes(path, expected="a sheet of errors"), name=str(path), kinds=ws.settings.evaluation.error_kinds
+        content_of(path, expected="a sheet of errors"), name=str(path), kinds=ws.settings.evaluation.error_kinds
     )
 
 
@@ -482,7 +477,7 @@ def given_text(path: Path, *, expected: str) -> str:
 
     Raises InputError if there is no such file, or it is not in that encoding.
     """
-    data = given_bytes(path, expected=expected)
+    data = content_of(path, expected=expected)
     encoding = unicode_of_start(data)
     try:
         return data.decode(encoding).removeprefix("\ufeff")

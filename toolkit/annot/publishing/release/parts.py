@@ -137,8 +137,8 @@ def protocol_of(study: Snapshot) -> dict[str, str]:
 def _pages_sent(study: Snapshot, sent: Mapping[str, str]) -> dict[str, str]:
     """The page of each facet and the general one; if they have changed since, both as they were sent, in one file."""
     facets = sorted(set(study.facets.values()))
-    changed = {facet for facet in facets if facet in sent and guidelines.shown(study.ws, facet).text != sent[facet]}
-    pages = {facet: sent[facet] if facet in changed else guidelines.read(study.ws, facet).text for facet in facets}
+    changed = {facet for facet in facets if facet in sent and guidelines.shown(study.ws, facet) != sent[facet]}
+    pages = {facet: sent[facet] if facet in changed else guidelines.read(study.ws, facet) for facet in facets}
     if changed != {*facets}:
         pages["general"] = guidelines.page(study.ws, "general")
     return {f"guidelines/{name}.md": text for name, text in pages.items()}
