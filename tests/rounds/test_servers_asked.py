@@ -25,7 +25,7 @@ def test_answers_that_are_not_pulled_yet_are_noted(sent: World) -> None:
     sent.judge("a1", {first: 1, second: 2})
     found = taken(sent)
     assert found.projects == 2
-    assert notes(found) == ["a1: 2 answers not pulled yet; run `annot pull` and take another backup"]
+    assert notes(found) == ["a1: 2 answers not pulled; run `annot pull` and back up again"]
     sent.pull()
     assert notes(taken(sent, "other.zip")) == []
 
@@ -35,7 +35,7 @@ def test_an_answer_that_changed_is_not_pulled_until_the_next_pull(sent: World) -
     (annotation,) = sent.judge("a1", {first: 1}).values()
     sent.pull()
     sent.studio.change(annotation, result(2))
-    assert notes(taken(sent)) == ["a1: 1 answer not pulled yet; run `annot pull` and take another backup"]
+    assert notes(taken(sent)) == ["a1: 1 answer not pulled; run `annot pull` and back up again"]
     sent.pull()
     assert notes(taken(sent, "other.zip")) == []
 

@@ -110,7 +110,7 @@ def test_who_left_gets_nothing_back_and_another_of_the_pair_is_named(ws: Workspa
         people.set_left(session, "a2", RECORDED)
     with pytest.raises(InputError, match="has left") as error:
         back(ws)
-    assert error.value.hint == "`annot assessor add` brings a person back"
+    assert error.value.hint == "`annot assessor add` brings them back"
 
 
 def test_a_judgement_of_another_tool_is_not_returned(tmp_path: Path) -> None:

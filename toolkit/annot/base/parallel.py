@@ -318,9 +318,7 @@ def _client(cluster: str) -> Client:
     try:
         from distributed import Client
     except ModuleNotFoundError:
-        raise InputError(
-            "a cluster needs Dask, which is not installed", hint="pip install 'annot-collections[cluster]'"
-        ) from None
+        raise InputError("Dask is not installed", hint="pip install 'annot-collections[cluster]'") from None
 
     class Closing(Client):  # type: ignore[misc]
         def start(self, **arguments: Any) -> None:
@@ -345,7 +343,7 @@ def _client(cluster: str) -> Client:
             return Closing(cluster, timeout=CLUSTER_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{cluster}: no Dask scheduler answers: {error}", hint="expected an address such as tcp://login:8786"
+                f"{cluster}: no scheduler answers: {error}", hint="expected one such as tcp://login:8786"
             ) from None
         except AssertionError:
             # All that Client says when a thread that it started did not run within ten seconds.

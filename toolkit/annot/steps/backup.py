@@ -56,7 +56,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     Raises InputError when something is at `path` already.
     """
     if path.exists():
-        raise InputError(f"{path}: already exists", hint="name another file; backups are never overwritten")
+        raise InputError(f"{path}: already exists", hint="backups are never overwritten")
     notes: list[str] = []
     states, taken = provenance.states_of(ws), tuple(backups.files_of(ws, notes))
     if dry_run:
@@ -116,9 +116,7 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Pa
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(ws, project, taken["tasks"])):
         pull = servers.PARTS[project.round].pull
-        notes.append(
-            f"{project.assessor}: {counted(unpulled, 'answer')} not pulled yet; run `{pull}` and take another backup"
-        )
+        notes.append(f"{project.assessor}: {counted(unpulled, 'answer')} not pulled; run `{pull}` and back up again")
 
 
 def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:

@@ -58,7 +58,7 @@ def restore(
     """
     recorded_at = moment_now()
     if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
-        raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="`annot answers list` shows the answers")
+        raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="see `annot answers list`")
     with ws.reading() as session:
         chosen = _chosen(ws, session, query_id, doc_id, assessor=assessor, every=every)
     if not dry_run:
@@ -89,9 +89,7 @@ def _chosen(
         counting = {(*answer.pair, answer.assessor) for answer in outcome.everything if answer.counts}
         counting |= {(*pair, decision.adjudicator) for pair, decision in outcome.adjudications.items()}
         if (query_id, doc_id, assessor) not in counting:
-            raise InputError(
-                f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers"
-            )
+            raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="see `annot answers list`")
     return chosen
 
 
@@ -235,9 +233,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     pair, assessor = row[:2], row.assessor
     returns = _of_pair(read_returned(session), pair, assessor)
     if not returns:
-        raise InputError(
-            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
-        )
+        raise InputError(f"{' '.join(pair)}: was not returned to {assessor}", hint="see `annot status --returned`")
     latest = returns[-1]
     if latest.withdrawn_at is not None:
         return None
@@ -247,9 +243,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
             hint="the first answer cannot count again; `annot corpus corrected` shows your decision",
         )
     if (assessor, latest.asked) in outcome.answered:
-        raise InputError(
-            f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"
-        )
+        raise InputError(f"{' '.join(pair)}: {assessor} has already answered", hint="return it once more")
     return latest
 
 
@@ -322,15 +316,13 @@ def _check_return(
         others = [other for other in outcome.planned[pair] if other not in left]
         raise InputError(
             f"{name}: {assessor} has left the study",
-            hint=f"return it to {others[0]}" if others else "`annot assessor add` brings a person back",
+            hint=f"return it to {others[0]}" if others else "`annot assessor add` brings them back",
         )
     if not any(judgement.counts for judgement in _of_pair(outcome.judgements, pair, assessor)):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
     history = JUDGEMENTS.history(session, *pair)
     if not any(answer.source == Source.LABEL_STUDIO and answer.record.assessor == assessor for answer in history):
-        raise InputError(
-            f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
-        )
+        raise InputError(f"{name}: was judged with another tool", hint="judge it there again and import it")
     if not 0 < len(why) <= LONGEST_WHY:
         raise InputError(f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}")
     everyone = people.read_assessors(session)
@@ -338,9 +330,7 @@ def _check_return(
     private |= {person.account for person in everyone if person.account is not None}
     named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
     if named:
-        raise InputError(
-            f"the reason names {', '.join(named)}, which assessors must not see", hint="write about the texts"
-        )
+        raise InputError(f"the reason names {', '.join(named)}, which assessors must not see", hint="name texts only")
 
 
 def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> int:
@@ -369,8 +359,7 @@ class HandedOverPairs:
 
 
 RECEIVED = Columns[HandedOverPairs](
-    [Column("assessor", lambda row: row.assessor)],
-    [Column("pairs received", lambda row: row.pairs)],
+    [Column("assessor", lambda row: row.assessor)], [Column("pairs received", lambda row: row.pairs)]
 )
 
 
@@ -477,11 +466,11 @@ def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Asse
     if successor == leaver:
         raise InputError(f"--to {successor}: found the person who leaves, expected another")
     if person.left_on is not None:
-        raise InputError(f"--to {successor}: has also left", hint="`annot assessor add` brings a person back")
+        raise InputError(f"--to {successor}: has also left", hint="`annot assessor add` brings them back")
     if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
         raise InputError(
             f"--to {successor}: an adjudicator, expected an assessor",
-            hint="name an assessor, or set adjudicator_may_assess = true in annot.toml",
+            hint="or set adjudicator_may_assess in annot.toml",
         )
     return everyone
 
@@ -516,10 +505,7 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     except StudioError as error:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
-        raise InputError(
-            f"{counted(len(waiting), 'answer')} of {leaver} not pulled yet",
-            hint="run `annot pull` first, so that these pairs stay with the person",
-        )
+        raise InputError(f"{counted(len(waiting), 'answer')} of {leaver} not pulled yet", hint="run `annot pull` first")
 
 
 def _handed_on(

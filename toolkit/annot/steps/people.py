@@ -136,9 +136,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
-    return ChangedPerson(
-        f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account")
-    )
+    return ChangedPerson(f"{pseudonym}: account changed", (*notes, "`annot push` checks that it exists"))
 
 
 def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
@@ -203,7 +201,7 @@ def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
     faults = []
     if not PSEUDONYM.fullmatch(person.assessor):
         faults.append(
-            f"name: found {person.assessor!r}, expected a pseudonym such as a1 (a letter, then letters, digits, - or _)"
+            f"name: found {person.assessor!r}, expected one such as a1 (a letter, then letters, digits, - or _)"
         )
     if person.account is None or not ADDRESS.fullmatch(person.account):
         # The text may be an identity: it is not repeated.
@@ -212,10 +210,7 @@ def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
         raise InputError("the person cannot be added", faults=faults)
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
-            raise InputError(
-                f"the account of {person.assessor} already belongs to {other.assessor}",
-                hint="each person needs their own account",
-            )
+            raise InputError(f"the account already belongs to {other.assessor}", hint="each person needs one")
 
 
 def _same_account(one: str | None, other: str | None) -> bool:

@@ -55,10 +55,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     if existing:
         _keeps(settings_file, ws.settings, name=name, kind=kind)
     elif CONTROL.search(new_name):
-        raise InputError(
-            f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
-            hint="give one with --name",
-        )
+        raise InputError(f"{root}: the name {new_name!r} has control characters", hint="give one by --name")
     new = [] if existing else [SETTINGS_FILE]
     new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
@@ -97,14 +94,10 @@ def _keeps(file: Path, settings: Settings, *, name: str | None, kind: Kind | Non
     """Raise InputError if the existing study has another name or another kind."""
     if name not in (None, settings.collection.name):
         raise InputError(
-            f"{file}: already exists, for {settings.collection.name!r}",
-            hint="to rename the collection, edit name in that file",
+            f"{file}: already exists, for {settings.collection.name!r}", hint="to rename it, edit name in that file"
         )
     if kind not in (None, settings.kind):
-        raise InputError(
-            f"{file}: already exists, for a study of {settings.kind}; found --kind {kind}",
-            hint=f"make the study of {kind} in another folder",
-        )
+        raise InputError(f"{file}: already exists, for {settings.kind}, found {kind}", hint=f"use another folder")
 
 
 def settings_text(name: str, kind: Kind = "facets") -> str:
@@ -146,9 +139,7 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     """
     one_each = servers.isolated(ws)
     if per_assessor and not one_each:
-        raise InputError(
-            '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
-        )
+        raise InputError("--per-assessor: isolation = "project" in annot.toml", hint='set isolation = "server" under [judging]')
     if one_each and port is not None:
         raise InputError("--port cannot be used if each person has a server", hint="leave it out")
     with ws.reading() as session:

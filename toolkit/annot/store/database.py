@@ -90,8 +90,8 @@ def version_of(connection: Connection) -> int:
     if VERSION_TABLE not in tables:
         if tables:
             raise StoreError(
-                f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
-                hint="name another database in ANNOT_DATABASE",
+                f"the database has tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
+                hint="name another in ANNOT_DATABASE",
             )
         return 0
     last = text(f"SELECT version, schema_sha256 FROM {VERSION_TABLE} ORDER BY version DESC")
@@ -337,7 +337,7 @@ def parse_url(url: str) -> URL:
     except (ArgumentError, ValueError):
         # The text of the error may hold the URL, and the URL a password.
         raise StoreError(
-            "the database's URL cannot be read", hint="expected sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+            "the database's URL cannot be read", hint="expected sqlite:///FILE or postgresql://USER@HOST/NAME"
         ) from None
     backend = place.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
@@ -357,9 +357,7 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         raise StoreError(f"{path}: found a folder, expected a database file")
     for end in ("wal", "shm", "journal"):
         if (companion := path.with_name(f"{path.name}-{end}")).is_symlink():
-            raise StoreError(
-                f"{companion}: found a link, expected a file of the database's own", hint="remove the link"
-            )
+            raise StoreError(f"{companion}: found a link, expected a file", hint="remove the link")
     if not create and not path.exists():
         raise MissingInput(f"{path}: no such database", hint="make the study with `annot init`")
     readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
@@ -389,8 +387,7 @@ def _address_for_reading(path: Path) -> str:
     if log.exists() and log.stat().st_size > 0:
         if not index.exists():
             raise StoreError(
-                f"{path}: its last changes are in {log.name}, which cannot be read here",
-                hint="copy the study to another folder and work there",
+                f"{path}: its last changes in {log.name} cannot be read", hint="work in a copy of the study"
             )
         return f"{path.absolute().as_uri()}?mode=ro"
     return f"{path.absolute().as_uri()}?immutable=1"
@@ -461,9 +458,7 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
                 raise in_words(DBAPIError(None, None, error), str(path), None) from None
             time.sleep(0.02)
     if mode != "wal":
-        raise StoreError(
-            f"{path}: programs cannot share it on this file system ({mode})", hint="use a local disk, or PostgreSQL"
-        )
+        raise StoreError(f"{path}: cannot be shared on this file system", hint="use a local disk, or PostgreSQL")
 
 
 def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
@@ -644,7 +639,7 @@ def _busy(holder: str) -> BusyError:
 
 
 ROWS_AT_ONCE = 1_000
-_OTHER_VERSION = "restore it with the version of the program that made it"
+OTHER_VERSION = "restore it with the version of the program that made it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -672,10 +667,7 @@ def dump(connection: Connection, folder: Path) -> DumpFacts:
 def check_version(dumped: DumpFacts) -> None:
     """Raise StoreError unless the dump is of this program's version."""
     if dumped.version != len(MIGRATIONS):
-        raise StoreError(
-            f"the backup contains a database of version {dumped.version}, expected {len(MIGRATIONS)}",
-            hint=_OTHER_VERSION,
-        )
+        raise StoreError(f"the backup has version {dumped.version}, expected {len(MIGRATIONS)}", hint=OTHER_VERSION)
 
 
 def load(connection: Connection, dumped: DumpFacts, folder: Path) -> None:
@@ -759,7 +751,7 @@ def _row(line: bytes, where: str, tests: Mapping[str, Callable[[Any], bool]]) ->
     try:
         row = json.loads(line)
         if not isinstance(row, dict) or row.keys() != tests.keys():
-            raise InputError(f"{where}: expected the columns {', '.join(tests)}", hint=_OTHER_VERSION)
+            raise InputError(f"{where}: expected the columns {', '.join(tests)}", hint=OTHER_VERSION)
         wrong = [name for name, value in row.items() if not tests[name](value)]
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not a row of JSON: {error}") from None

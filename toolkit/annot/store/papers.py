@@ -101,9 +101,7 @@ def fetch_file(url: str, path: Path) -> None:
         with system.open(name, "rb") as source, path.open("wb") as copy:
             shutil.copyfileobj(source, copy)
     if sha256_of(path) != Path(name).stem:
-        raise InputError(
-            f"{url}: its bytes do not have the hash in its name", hint="delete it there, and run the command again"
-        )
+        raise InputError(f"{url}: its bytes do not have the hash in its name", hint="delete it there and try again")
 
 
 @contextmanager
@@ -111,9 +109,7 @@ def _errors_in_words(url: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, NotImplementedError) as error:
-        raise InputError(
-            f"{url}: {error or type(error).__name__}", hint="check `shards` under [machine] in annot.toml"
-        ) from None
+        raise InputError(f"{url}: {error or type(error).__name__}", hint="check `shards` in annot.toml") from None
 
 
 def _opened(url: str) -> tuple[Any, str]:

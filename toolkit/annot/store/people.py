@@ -89,9 +89,7 @@ def replace_plan(
     """
     new = list(assignments)
     models.check_distinct(map(_key, new), what="plan")
-    models.check_distinct(
-        ((assignment.assessor, assignment.position) for assignment in new), what="plan (assessor and position)"
-    )
+    models.check_distinct(((assignment.assessor, assignment.position) for assignment in new), what="plan (position)")
     models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what="plan")
     models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what="plan")
     planned, old_plan = read_assignments(session), read_plan(session)

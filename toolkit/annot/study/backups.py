@@ -127,9 +127,7 @@ def write_archive(path: Path, contents: BackupManifest, sources: Mapping[str, Pa
     manifest was made, and for files that `unpack` would refuse.
     """
     if path.exists():
-        raise InputError(
-            f"{path}: found a file, expected a new name", hint="name another file; backups are never overwritten"
-        )
+        raise InputError(f"{path}: already exists", hint="backups are never overwritten")
     path.parent.mkdir(parents=True, exist_ok=True)
     beginning = f".{path.name}."
     remove_dead(path.parent.glob(f"{glob.escape(beginning)}*"))
@@ -149,9 +147,7 @@ def write_archive(path: Path, contents: BackupManifest, sources: Mapping[str, Pa
                 for name, source in sources.items():
                     tar.add(source, name, filter=_without_owner)
                     if entry_of(source) != contents.entries[name]:
-                        raise InputError(
-                            f"{source}: changed while the backup was written", hint="run the command again"
-                        )
+                        raise InputError(f"{source}: changed while it was copied", hint="run the command again")
             file.flush()
             os.fsync(file.fileno())
         _check_ratio(path, contents, temporary.stat().st_size)

@@ -137,9 +137,7 @@ def page(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
     text = _packaged(ws, name)
     if text is None:
-        raise InputError(
-            f"guidelines/{name}.md: no such page", hint=f"write {path}: a heading, the definition, the grades"
-        )
+        raise InputError(f"guidelines/{name}.md: no such page", hint=f"write {path}: heading, definition, grades")
     return text if examples or (examples is None and _quotes_corpus(ws, text)) else without_examples(text)
 
 

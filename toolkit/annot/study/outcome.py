@@ -332,7 +332,7 @@ def assign_adjudicators(
                 free = free or order
             if not free:
                 stuck.append(
-                    f"{dispute.query_id} {dispute.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})"
+                    f"{dispute.query_id} {dispute.doc_id}: every adjudicator judged it ({', '.join(sorted(judged))})"
                 )
                 continue
             name = str(min(free, key=lambda person: (load[person] // len(group), order.index(person))))

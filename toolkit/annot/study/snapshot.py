@@ -180,10 +180,7 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
     with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
-        recorded: tuple[SourcedAnswer[Any], ...] = (
-            *JUDGEMENTS.read(session),
-            *ADJUDICATIONS.read(session),
-        )
+        recorded: tuple[SourcedAnswer[Any], ...] = (*JUDGEMENTS.read(session), *ADJUDICATIONS.read(session))
         return snapshot, ReleaseRecords(
             labels={paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, snapshot.pooled)},
             task_ids=frozenset(

@@ -41,10 +41,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "ANNOT_ALLOW"
 """Environment variable with the addresses that the owner allows, separated by blanks."""
-NO_LINKS = (
-    *("annot.toml", "datasheet.toml"),
-    *("templates", "guidelines", "training", "pools", "exports", "substudy"),
-)
+NO_LINKS = (*("annot.toml", "datasheet.toml"), *("templates", "guidelines", "training", "pools", "exports", "substudy"))
 """Files and folders of a study in which no link is followed: their content reaches pages, releases and servers."""
 KEPT_BESIDE = ".annot"
 """The folder of replaceable files and of local servers. It and its content may be elsewhere; that is a door."""
@@ -143,9 +140,7 @@ def _allowed() -> dict[str, list[str]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: cannot be read: {error}", hint="correct it, or remove it to be asked again"
-        ) from None
+        raise InputError(f"{path}: cannot be read: {error}", hint="correct it or remove it") from None
 
 
 # ----------------------------------------------------------------------------------------------------------------------
