@@ -97,7 +97,7 @@ def _keeps(file: Path, settings: Settings, *, name: str | None, kind: Kind | Non
             f"{file}: already exists, for {settings.collection.name!r}", hint="to rename it, edit name in that file"
         )
     if kind not in (None, settings.kind):
-        raise InputError(f"{file}: already exists, for {settings.kind}, found {kind}", hint=f"use another folder")
+        raise InputError(f"{file}: already exists, for {settings.kind}, found {kind}", hint="use another folder")
 
 
 def settings_text(name: str, kind: Kind = "facets") -> str:
@@ -139,7 +139,9 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     """
     one_each = servers.isolated(ws)
     if per_assessor and not one_each:
-        raise InputError("--per-assessor: isolation = "project" in annot.toml", hint='set isolation = "server" under [judging]')
+        raise InputError(
+            '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
+        )
     if one_each and port is not None:
         raise InputError("--port cannot be used if each person has a server", hint="leave it out")
     with ws.reading() as session:
