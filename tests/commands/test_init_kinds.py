@@ -100,7 +100,7 @@ def test_a_study_keeps_its_kind(tmp_path: Path) -> None:
     for other in ("questions", "facets"):
         refused = annot("init", "study", "--kind", other, folder=tmp_path)
         assert refused.exit_code == 2
-        assert f"already exists, for a study of topics; found --kind {other}" in refused.message()
+        assert f"already exists, for topics, found {other}" in refused.message()
         assert "use another folder" in refused.message()
     assert (tmp_path / "study" / "annot.toml").read_bytes() == before
 

@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_written_is_read_by_what_is_beside_it(tmp_path: Pa
     log.write_bytes(b"")
     assert database._address_for_reading(path).endswith("?immutable=1")
     log.write_bytes(b"x")
-    with pytest.raises(StoreError, match=r"its last changes are in annot\.db-wal"):
+    with pytest.raises(StoreError, match=r"its last changes in annot\.db-wal cannot be read"):
         database._address_for_reading(path)
     index.write_bytes(b"")
     assert database._address_for_reading(path).endswith("?mode=ro")

@@ -443,17 +443,23 @@ class Outcome:
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
 
-def outcome_of(session: Session, settings: Settings) -> Outcome:
-    """The state of every planned pair in the store."""
+def outcome_of(
+    session: Session,
+    settings: Settings,
+    *,
+    judgements: Iterable[Judgement] | None = None,
+    texts: Mapping[Pair, JudgedTexts] | None = None,
+) -> Outcome:
+    """The state of every planned pair in the store. judgements, texts: of `texts_of`, if they were read before."""
     return outcome_from(
         read_assignments(session),
-        JUDGEMENTS.records(session),
+        JUDGEMENTS.records(session) if judgements is None else judgements,
         ADJUDICATIONS.current(session),
         read_returned(session),
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
         accepted=read_accepted(session),
-        texts=texts_of(session).values(),
+        texts=(texts_of(session) if texts is None else texts).values(),
     )
 
 

@@ -29,14 +29,12 @@ from annot.store.answers import (
     JUDGEMENTS,
     SourcedAnswer,
     count_corrected_texts,
-    read_accepted,
-    read_returned,
 )
 from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project, StoredRun
 from annot.store.people import read_notices
 from annot.store.pools import read_queries, read_sample, read_topics
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
-from annot.study.outcome import Outcome, Pair, outcome_from, texts_of
+from annot.study.outcome import Outcome, Pair, outcome_of, texts_of
 from annot.study.provenance import States, states_of
 from annot.study.rushed import NONE_RUSHED, Rushed, rushed_pairs
 from annot.study.shown_versions import VersionNumbers, Versions, by_part, numbers_of_answers
@@ -215,19 +213,9 @@ def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
     judged = JUDGEMENTS.current(session)
-    assignments, plan = people.read_assignments(session), people.read_plan(session)
     answers = [sourced.record for sourced in judged]
     texts = texts_of(session)
-    outcome = outcome_from(
-        assignments,
-        answers,
-        ADJUDICATIONS.current(session),
-        read_returned(session),
-        asked=ws.settings.adjudication.asked,
-        drawn=plan,
-        accepted=read_accepted(session),
-        texts=texts.values(),
-    )
+    outcome = outcome_of(session, ws.settings, judgements=answers, texts=texts)
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -235,8 +223,8 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         pools=pools.read_pools(session),
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
-        plan=plan,
-        assignments=assignments,
+        plan=people.read_plan(session),
+        assignments=people.read_assignments(session),
         outcome=outcome,
         rushed=rushed_pairs(session, outcome),
         judged_texts=texts,
