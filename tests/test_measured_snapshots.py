@@ -11,8 +11,7 @@ import pytest
 from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel, Query, ScoredDoc, Source
 from annot.measuring import measured
 from annot.measuring.diagnosis.matrices import JudgementCount, Repeat
-from annot.study.outcome import Outcome
-from annot.study.rushed import NONE_RUSHED
+from annot.study.outcome import NONE_RUSHED, Outcome
 
 
 def outcome(**changes: Any) -> Any:

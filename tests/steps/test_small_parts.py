@@ -199,11 +199,6 @@ def test_weights_of_another_training_are_not_written_over(tmp_path: Path) -> Non
 # -- servers -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("cores", "servers"), [(None, 1), (1, 1), (2, 1), (3, 1), (4, 2), (9, 4)])
-def test_half_of_the_cores_start_servers_and_one_at_least(cores: int | None, servers: int) -> None:
-    assert setup.at_once(cores) == servers
-
-
 @pytest.mark.parametrize(("free", "fits"), [(None, True), (2 * 10**9, True), (2 * 10**9 - 1, False)])
 def test_servers_are_started_only_if_their_memory_is_free(
     monkeypatch: pytest.MonkeyPatch, free: int | None, fits: bool

@@ -34,9 +34,8 @@ from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project
 from annot.store.people import read_notices
 from annot.store.pools import read_queries, read_sample, read_topics
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
-from annot.study.outcome import Outcome, Pair, outcome_of, texts_of
+from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
 from annot.study.provenance import States, states_of
-from annot.study.rushed import NONE_RUSHED, Rushed, rushed_pairs
 from annot.study.shown_versions import VersionNumbers, Versions, by_part, numbers_of_answers
 from annot.study.workspace import Workspace, write_file, write_manifest
 

@@ -26,8 +26,7 @@ from annot.store.answers import AnnotationHistory
 from annot.store.models import Project
 from annot.store.projects import read_hidden
 from annot.store.shown import display_parts, read_shown, read_sources
-from annot.study.outcome import outcome_of
-from annot.study.rushed import Rushed, rushed_pairs
+from annot.study.outcome import Rushed, outcome_of, rushed_pairs
 from annot.study.workspace import Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
