@@ -85,7 +85,7 @@ def test_nothing_is_written_over_and_a_file_that_changed_meanwhile_is_refused(tm
         write_archive(path, contents, {})
     (tmp_path / "source0").write_bytes(b"2")
     other = path.with_name("other.tar.gz")
-    with pytest.raises(InputError, match="source0: changed while the backup was written"):
+    with pytest.raises(InputError, match="source0: changed while it was copied"):
         write_archive(other, contents, {SETTINGS: tmp_path / "source0"})
     assert [one.name for one in path.parent.iterdir()] == ["here.tar.gz"]
 
