@@ -184,13 +184,15 @@ def test_a_piece_read_for_a_look_writes_nothing(ws: Workspace, tmp_path: Path) -
     file = lines_of(tmp_path / "edges.jsonl", edge("d00", "d01"), edge("y", "d00"), {"citingcorpusid": 1})
     (piece,) = corpus._pieces(str(file))
     assert isinstance(piece, Piece)
-    found = corpus.EdgeReader(ws.corpus, "sha", None, None)(piece)
-    assert (found.kept, found.read.read, found.read.places) == (1, 2, 3)
-    assert list(found.read.broken.values()) == [1]
+    found, rejected = corpus.read_edges(piece, corpus=ws.corpus, papers=("sha", None), folder=None)
+    assert rejected is None
+    assert (found.kept, found.read, found.places) == (1, 2, 3)
+    assert list(found.broken.values()) == [1]
     folder = tmp_path / "out"
     folder.mkdir()
-    written = corpus.EdgeReader(ws.corpus, "sha", None, folder)(piece)
-    assert written.rejected.is_file()
+    _, rejected = corpus.read_edges(piece, corpus=ws.corpus, papers=("sha", None), folder=folder)
+    assert rejected is not None
+    assert rejected.is_file()
     assert len(list(folder.glob("edges.jsonl-*.parquet"))) == 1
 
 

@@ -16,7 +16,7 @@ from annot.store.database import open_store
 from annot.store.models import Project
 from annot.store.shown import version
 from annot.study import guidelines, provenance, workspace
-from annot.study.guidelines import definition_of, packaged_facets, screen, shown
+from annot.study.guidelines import definition_of, screen, shown
 from annot.study.provenance import has_letter, is_current, note, note_letters, read_made, states_of
 from annot.study.workspace import (
     Workspace,
@@ -190,7 +190,6 @@ def test_a_page_for_others_stands_alone_and_that_of_a_facet_with_the_general_one
     named = replace(ws, settings=ws.settings.model_copy(update={"facets": {**ws.settings.facets, "sources": None}}))
     page(ws, "sources", "A facet of this name.")
     assert shown(named, "sources").text.endswith(general)
-    assert packaged_facets() == {"background", "method", "result"}
     with pytest.raises(InputError, match=r"guidelines/none\.md: no such page"):
         guidelines.page(ws, "none")
 

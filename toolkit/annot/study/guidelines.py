@@ -63,13 +63,6 @@ def shown(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
     return f"{read(ws, name, examples=examples).rstrip()}\n\n{page(ws, 'general', examples=examples)}"
 
 
-def packaged_facets() -> set[str]:
-    """The facets for which a page comes with annot."""
-    names = [page.name for page in files("annot.study.guideline_pages").iterdir()]
-    pages = {name.removesuffix(".md") for name in names if name.endswith(".md")}
-    return pages - {"general", WHOLE, *NOT_FOR_ASSESSORS, *OF_ROUNDS}
-
-
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
     """The labelling configuration of a screen, checked without a server."""
     from annot.labelstudio.screens import screen_of
