@@ -254,7 +254,8 @@ def test_a_client_is_not_the_default_and_a_busy_machine_is_told(dask: Any) -> No
             self.start()
 
         def start(self, **_: Any) -> None:
-            assert not busy
+            if busy:
+                raise AssertionError
 
         def close(self, *_: Any, **__: Any) -> None: ...
 
