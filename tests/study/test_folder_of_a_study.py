@@ -183,13 +183,13 @@ def test_a_definition_has_1_to_140_characters(ws: Workspace) -> None:
 
 def test_a_page_for_others_stands_alone_and_that_of_a_facet_with_the_general_one(ws: Workspace) -> None:
     general = guidelines.page(ws, "general")
-    assert general not in shown(ws, "adjudication").text
-    assert general not in shown(ws, "training").text
-    assert shown(ws, "method").text.endswith(general)
+    assert general not in shown(ws, "adjudication")
+    assert general not in shown(ws, "training")
+    assert shown(ws, "method").endswith(general)
     assert definition_of(shown(ws, "method")) == definition_of(guidelines.page(ws, "method"))
     named = replace(ws, settings=ws.settings.model_copy(update={"facets": {**ws.settings.facets, "sources": None}}))
     page(ws, "sources", "A facet of this name.")
-    assert shown(named, "sources").text.endswith(general)
+    assert shown(named, "sources").endswith(general)
     with pytest.raises(InputError, match=r"guidelines/none\.md: no such page"):
         guidelines.page(ws, "none")
 
