@@ -12,8 +12,7 @@ from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel,
 from annot.measuring import measured
 from annot.measuring.diagnosis.findings import JudgementCount
 from annot.measuring.diagnosis.panel import Repeat
-from annot.study.outcome import Outcome
-from annot.study.rushed import NONE_RUSHED
+from annot.study.outcome import NONE_RUSHED, Outcome
 
 
 def outcome(**changes: Any) -> Any:

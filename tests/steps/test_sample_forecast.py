@@ -14,7 +14,8 @@ from annot.pools.pooling import ACROSS, expected_pairs, frozen_ranks, probabilit
 from annot.pools.pooling import SampleRule as Rule
 from annot.steps import forecast, plan
 from annot.steps.forecast import ShareFound, share_for, shares
-from annot.store import judgements, people
+from annot.store import people
+from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from sampled_study import pool_of
@@ -129,7 +130,7 @@ def judged(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
             )
             for one in plan
         ]
-        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(given), recorded_at=RECORDED)
     return ws
 
 
@@ -181,7 +182,7 @@ def test_raising_the_share_of_a_judged_sample_says_that_it_is_a_second_look(ws: 
     with ws.writing() as session:
         pair = people.read_assignments(session)[0]
         answer = Judgement(pair.query_id, pair.doc_id, pair.assessor, 1, judged_at=RECORDED)
-        judgements.record_judgements(session, sourced([answer]), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced([answer]), recorded_at=RECORDED)
     raised = plan.make(ws, **AS_BEFORE, sample=0.6).notes
     assert any("if results were seen already, a larger share is a second look" in text for text in raised)
     assert not any("second look" in text for text in plan.make(ws, **AS_BEFORE, sample=0.6).notes)
@@ -234,7 +235,7 @@ def test_hours_have_as_many_disputes_as_the_pairs_of_a_share_and_not_as_those_of
             Judgement(*one.pair, one.assessor, int(one.doc_id < "d10" and one.assessor == "a1"), judged_at=RECORDED)
             for one in plan
         ]
-        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(given), recorded_at=RECORDED)
     rated = ws.replaced("forecast", dispute_seconds=3600.0)
     if share:
         of_pilot = sum(pair[1] < "d10" for pair in {one.pair for one in plan}) / len({one.pair for one in plan})

@@ -73,8 +73,8 @@ def guidelines(
         page, gold = page_with_examples(ws, facet)
         return Output({"facet": facet, "text": page}, page, sentences("commands.own_examples", facet=facet, gold=gold))
     shown = step.shown(ws, facet)
-    text = step.screen(ws) if screen else shown.text
-    return Output({"facet": facet, "definition": shown.definition, "text": text}, text)
+    text = step.screen(ws) if screen else shown
+    return Output({"facet": facet, "definition": step.definition_of(shown), "text": text}, text)
 
 
 DisputeSecondsOption = Annotated[

@@ -30,8 +30,8 @@ from annot.ranking.systems import systems_of
 from annot.ranking.systems.system import EncoderWeights, Features, PooledQuery, SentenceVectors, System
 from annot.ranking.vectors import Vectors
 from annot.store import papers
-from annot.store.models import StoredRun
-from annot.store.opinions import AskedModel, Opinion
+from annot.store.models import AskedModel, StoredRun
+from annot.store.opinions import Opinion
 from annot.store.shown import Display
 from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot, read_snapshot

@@ -29,7 +29,8 @@ from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
 from annot.publishing.report.tables import Chapter, Column, Document, Table, facet_column, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.store import papers, runs
+from annot.store import papers
+from annot.store.models import StoredRun
 from annot.store.pools import read_pools
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
@@ -124,7 +125,7 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     return paths
 
 
-def _named(ws: Workspace, names: Iterable[str], known: Iterable[runs.StoredRun]) -> dict[str, dict[str, Ranking]]:
+def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> dict[str, dict[str, Ranking]]:
     """The runs that are meant, by tag: those in files; else that of a tag, or all of a system."""
     files = tuple(Path(name) for name in names if Path(name).is_file())
     run_names = [name for name in names if not Path(name).is_file()]

@@ -257,7 +257,7 @@ def paces(
 ) -> tuple[Pace, ...]:
     """Time of each assessor per pair.
 
-    rushed: by assessor, the pairs that were answered faster than anyone can read (`annot.study.rushed`). fence: robust
+    rushed: by assessor, the pairs that were answered faster than anyone can read (`annot.study.outcome`). fence: robust
     widths of the log times from their median beyond which a time is idling (`annot.base.stats.inference.fences`). The
     interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
     Nonparametric Statistics, 3.2).
