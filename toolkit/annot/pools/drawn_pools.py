@@ -41,7 +41,8 @@ from annot.pools.frozen_rankings import (
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
 from annot.pools.pooling import MethodShare, Version, draw, extend, pool_in_version, shares, versions_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
-from annot.store import judgements, papers, pools, projects
+from annot.store import papers, pools, projects
+from annot.store.answers import is_judged
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.citations import MANIFEST as CORPUS_MANIFEST
 from annot.store.citations import AddedFile, added_files
@@ -273,7 +274,7 @@ def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, jud
     growing = {query_id: count for query_id, count in sorted(added.items()) if count}
     if not growing or grow:
         return
-    was = "sent" if projects.was_sent(session) else "judged" if judged and judgements.is_judged(session) else None
+    was = "sent" if projects.was_sent(session) else "judged" if judged and is_judged(session) else None
     if was:
         raise InputError(
             f"{counted(sum(growing.values()), 'pair')} would be added to a study that was {was}",
@@ -342,7 +343,7 @@ def grown_pools(recorded: Mapping[str, Pool], grown: Mapping[str, Pool], queries
 
 def is_guarded(session: Session) -> bool:
     """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
-    return projects.was_sent(session) or judgements.is_judged(session)
+    return projects.was_sent(session) or is_judged(session)
 
 
 def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
