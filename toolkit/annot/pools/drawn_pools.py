@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import getpass
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import counted, file_name, known_query, moment_now, sha256_of
+from annot.base.names import counted, file_name, known_query, sha256_of
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.judgements_file import FileJudgement, pool_lines
@@ -31,7 +30,6 @@ from annot.pools.admission import (
 from annot.pools.frozen_rankings import (
     MANIFEST,
     Rankings,
-    lines_of,
     lines_on_disk,
     method_settings,
     needed_topics,
@@ -41,14 +39,13 @@ from annot.pools.frozen_rankings import (
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
 from annot.pools.pooling import MethodShare, Version, draw, extend, pool_in_version, shares, versions_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
-from annot.store import judgements, papers, pools, projects
+from annot.store import judgements, papers, projects
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.citations import MANIFEST as CORPUS_MANIFEST
 from annot.store.citations import AddedFile, added_files
 from annot.store.pools import (
     UNKNOWN_RANKINGS,
     read_pools,
-    read_queries,
     read_rankings_sha256,
     read_topics,
     replace_pools,
@@ -242,27 +239,12 @@ def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
     return {name if name in topics and name not in query_of else known_query(query_of, name).topic_id for name in names}
 
 
-class PoolChange(NamedTuple):
-    """Changes of a new pool against the old one, for one query."""
-
-    query_id: str
-    added: tuple[str, ...]
-    leaving: tuple[str, ...]
-
-
-def pool_changes(
-    current: Mapping[str, Pool], new_pools: Iterable[Pool], queries: Iterable[Query]
-) -> dict[str, PoolChange]:
-    """Documents that a pool gains and loses, by query."""
-    old_documents = {topic_id: [entry.doc_id for entry in pool.entries] for topic_id, pool in current.items()}
-    new_documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in new_pools}
-    changes = {}
-    for query in queries:
-        old, new = old_documents.get(query.topic_id, []), new_documents.get(query.topic_id, [])
-        added = tuple(doc_id for doc_id in new if doc_id not in set(old))
-        leaving = tuple(doc_id for doc_id in old if doc_id not in set(new))
-        changes[query.query_id] = PoolChange(query.query_id, added, leaving)
-    return changes
+def changed_documents(old: Pool | None, new: Pool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Documents that the new pool has and the old one has not, and those that it has no longer."""
+    before = [entry.doc_id for entry in old.entries] if old else []
+    after = [entry.doc_id for entry in new.entries]
+    added = tuple(doc_id for doc_id in after if doc_id not in set(before))
+    return added, tuple(doc_id for doc_id in before if doc_id not in set(after))
 
 
 def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, judged: bool = False) -> None:
@@ -305,70 +287,10 @@ class PoolGrowth:
     """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
     notes: tuple[str, ...]
 
-    @property
-    def pairs(self) -> int:
-        """Pairs of a query and a document that were added."""
-        return sum(len(pool.queries) * len(pool.added) for pool in self.pools)
-
-
-def next_version(current: Mapping[str, Pool]) -> int:
-    """The number of the version that is to come."""
-    return 1 + max((addition.version for pool in current.values() for addition in pool.additions), default=1)
-
-
-def made_now(by: str | None) -> dict[str, str]:
-    """Author and time of an addition; by: None takes the account of this machine."""
-    return {"made_by": by or getpass.getuser(), "made_at": moment_now()}
-
 
 def queries_of(queries: Iterable[Query], topic_id: str) -> tuple[str, ...]:
     """The queries that share the pool of this topic."""
     return tuple(query.query_id for query in queries if query.topic_id == topic_id)
-
-
-def grown_pools(recorded: Mapping[str, Pool], grown: Mapping[str, Pool], queries: tuple[Query, ...]) -> list[GrownPool]:
-    """The pools that have an addition more than before, by topic."""
-    return [
-        GrownPool(
-            topic_id,
-            queries_of(queries, topic_id),
-            tuple(entry.doc_id for entry in pool.entries[len(recorded[topic_id].entries) :]),
-            len(pool.entries),
-        )
-        for topic_id, pool in sorted(grown.items())
-        if len(pool.additions) > len(recorded[topic_id].additions)
-    ]
-
-
-def is_guarded(session: Session) -> bool:
-    """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
-    return projects.was_sent(session) or judgements.is_judged(session)
-
-
-def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
-    """Raise InputError if these pools would make a study grow that was sent or judged; not with `grow`."""
-    refuse_growth(session, {name: len(pool.added) for pool in grown for name in pool.queries}, grow=grow, judged=True)
-
-
-def record_version(ws: Workspace, changed_pools: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
-    """Record the pools, write their files, and leave all others unchanged.
-
-    rankings: of the pools, as far as they are known. Raises InputError as `refuse_unasked` does.
-    """
-    with ws.writing() as session:
-        queries, current = read_queries(session), pools.read_pools(session)
-        grown = grown_pools(current, changed_pools, queries)
-        refuse_unasked(session, grown, grow=grow)
-        hashes = pools.read_rankings_sha256(session)
-        for topic_id, pool in changed_pools.items():
-            methods = [name for name in pool.methods if name not in (CITED, MANUAL)]
-            if all(topic_id in rankings.get(name, ()) for name in methods):
-                hashes[topic_id] = rankings_sha256(
-                    lines_of({name: {topic_id: rankings[name][topic_id]} for name in methods}), topic_id
-                )
-        changed = {**current, **changed_pools}
-        pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
-    write_pools(ws, list(changed.values()))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
