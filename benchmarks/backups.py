@@ -1,12 +1,11 @@
-"""What a backup costs that the program takes by itself: `python benchmarks/backups.py [PAIRS]`.
+"""What a backup costs that the program takes by itself: `python benchmarks/backups.py [--pairs 6244]`.
 
-The study is made of rows alone: as many pairs as named, otherwise 6,244; 104 a query, each judged by two people of six
+The study is made of rows alone: so many pairs, 104 a query, each judged by two people of six
 with a payload as Label Studio exports it, and a tenth adjudicated.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from annot.store.database import open_store
 from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace
+from command import Command
 
 PEOPLE = tuple(f"a{at}" for at in range(1, 7))
 PER_QUERY = 104
@@ -88,8 +88,11 @@ def make(ws: Workspace, pairs: int) -> None:
     write_plan(ws, plan)
 
 
+COMMAND = Command(__doc__, smallest="--pairs 208", seconds=lambda options: 1 + 0.002 * options.pairs, pairs=6244)
+
+
 def main() -> None:
-    pairs = int(sys.argv[1]) if sys.argv[1:] else 6_244
+    pairs = COMMAND.read().pairs
     with tempfile.TemporaryDirectory() as folder:
         init(Path(folder), name="large", dry_run=False)
         ws = Workspace.open(Path(folder))

@@ -6,7 +6,7 @@ import errno
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
 from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches, read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable, SampledAgreement
+from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.agreement.tables import agreement_table
 from annot.measuring.diagnosis import findings, matrices
 from annot.measuring.diagnosis.panel import Panel, panel_of
@@ -180,7 +180,7 @@ def agreement_of(
         refuse_zero(missing)
         counting = tuple(counting)
         weights = {judgement.pair: 1.0 for judgement in counting} | snapshot.sample.weights
-    table = agreement_table(
+    return agreement_table(
         counting,
         outcome.decisions if decisions is None else decisions,
         snapshot.facets,
@@ -193,9 +193,6 @@ def agreement_of(
         unjudgeable=outcome.unjudgeable if judgements is None else (),
         weights=weights,
     )
-    if weights is None:
-        return table
-    return SampledAgreement(**{judgement.name: getattr(table, judgement.name) for judgement in fields(table)})
 
 
 def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:

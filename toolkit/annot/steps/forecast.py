@@ -17,12 +17,11 @@ from annot.measuring.forecast.design import (
     ALL,
     Design,
     DesignForecast,
-    Together,
     TopicSetSize,
     pool_size,
     simulate_design,
 )
-from annot.measuring.forecast.hours import HOUR, Rules, cost_of, hours_for, seconds_of, speed_of, times
+from annot.measuring.forecast.hours import HOUR, cost_of, hours_for, seconds_of, speed_of, times
 from annot.measuring.study_analyses import differences_shown
 from annot.pools import admission, drawn_pools, pool_design
 from annot.pools.frozen_rankings import needed_topics, not_ranked, read_rankings
@@ -192,7 +191,9 @@ def design(
     answered = estimates.ratings_of(outcome.of_answered_pairs, (), snapshot.facets)
     team, share = settings.judging.per_pair, settings.judging.repeats
     rules = progress.rules_of(settings)
-    joint = estimates.joint_grades(answered, per_pair=team, seed=rules.seed)
+    joint = estimates.joint_grades(
+        answered, per_pair=team, seed=rules.seed, grades=settings.scale.grades, missing=settings.judging.missing
+    )
     if joint.most < min(team, 2):
         raise MissingInput(
             "no pilot: no pair was judged by two people",
@@ -218,7 +219,10 @@ def design(
             repeats=share if pairs_of_person >= planning.FEWEST_FOR_REPEATS else 0.0,
         ),
         pilot=answers,
-        together=_together(joint, team, coefficient, ws, rules),
+        joint=joint
+        if len(joint.tables)
+        else Undefined(f"no pair of the pilot was judged by {team} people; the most was {joint.most}"),
+        coefficient=coefficient,
         settled=progress.settled_of(outcome),
         dispute_seconds=settings.forecast.dispute_seconds,
         simulations=settings.forecast.simulations,
@@ -244,24 +248,6 @@ def design(
         pilot=pilot,
         forecast=simulated,
         runs=differences_shown(snapshot, n_queries, difference=difference / 100),
-    )
-
-
-def _together(
-    joint: estimates.JointGrades, team: int, coefficient: str, ws: Workspace, rules: Rules
-) -> Together | Undefined:
-    if not len(joint.tables):
-        return Undefined(f"no pair of the pilot was judged by {team} people; the most was {joint.most}")
-    grades = ws.settings.scale.grades
-    units = estimates.units_of(joint.patterns, grades, missing=ws.settings.judging.missing)
-    return Together(
-        query_ids=joint.query_ids,
-        tables=joint.tables,
-        disputed=joint.disputed,
-        coefficient=lambda tables: estimates.coefficient(tables, units, grades, name=coefficient),
-        interval=lambda tables, topics: estimates.interval(
-            tables, units, grades, name=coefficient, level=rules.level, topics=topics
-        ),
     )
 
 

@@ -17,12 +17,11 @@ from annot.base.stats.values import Estimate, Undefined
 from annot.judging.planning import FEWEST_FOR_REPEATS
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of, share_of
 from annot.judging.progress import rules_of, settled_of
-from annot.measuring.evaluation.measures import family_of
+from annot.measuring.evaluation.measures import family_of, groups_of
 from annot.measuring.forecast import design, sample
 from annot.measuring.forecast import sample as share_forecasts
 from annot.measuring.forecast.hours import NO_TIMES, Effort, Rules, settling_of, speed_of
 from annot.measuring.measured import primary_of, read_run_files
-from annot.measuring.sampled.estimates import groups_of
 from annot.measuring.sampled_study import features_of
 from annot.pools import pooling
 from annot.publishing.report import tables, terminal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -183,26 +184,12 @@ class AgreementTable:
 
     @property
     def best(self) -> str:
-        """Statistic of a group that is shown first."""
-        return "median"
+        """Statistic of a group that is shown first: medians are too low if few pairs of each query were drawn."""
+        return "pooled" if any(isinstance(query.disputed, SampledShare) for query in self.queries) else "median"
 
     @property
     def too_thin(self) -> int:
         """Sampled queries without figures of their own, because too few pairs were drawn; they count when pooled."""
-        return 0
-
-
-@dataclass(frozen=True, slots=True)
-class SampledAgreement(AgreementTable):
-    """Agreement on whole pools of which a sample was judged, by the weights of the drawn pairs."""
-
-    @property
-    def best(self) -> str:
-        """Statistic shown first: medians over queries are too low if few pairs of each were drawn."""
-        return "pooled"
-
-    @property
-    def too_thin(self) -> int:
         return sum(
             any(isinstance(value, Undefined) and value.in_general == TOO_THIN for value in query.before.values())
             for query in self.queries
@@ -218,27 +205,38 @@ class SampledAgreement(AgreementTable):
 
 
 @dataclass(frozen=True, slots=True)
-class PooledTables:
-    """Tables of two from many queries; only two who met in a query have one there.
+class PooledPairs:
+    """Pairs of many queries put together: tables of every two, who have one of each query in which they met.
 
-    clusters: the units of chance of the queries. query: shape (T,), the position of the query of each. two: shape (T,),
-    which two; every number from 0 occurs. tables: shape (T, K, K).
+    clusters: the units of chance of the queries. query: shape (T,), the position of the query of each table. two: shape
+    (T,), which two; every number from 0 occurs. tables: shape (T, K, K).
     """
 
     clusters: Clusters
     query: Integers
     two: Integers
     tables: Array
+    counts: coefficients.Counts | None = None
+    """Counts between all assessors, first axis Q; None if figures are means over every two."""
 
     def value(self, name: str, grades: Sequence[int]) -> Value:
-        """Mean over every two, of all queries together."""
-        return coefficients.mean_of_tables(name, self.summed(), grades)
+        """Coefficient of all pairs together, or why there is none."""
+        if self.counts is None:
+            return coefficients.mean_of_tables(name, self.summed(), grades)
+        return coefficients.value_between(name, self.counts.whole(), self.summed(), grades)
+
+    def estimate(self, name: str, grades: Sequence[int], *, level: float) -> Estimate:
+        """Coefficient of all pairs together, with its interval."""
+        value = self.value(name, grades)
+        return Estimate(value, interval_of(self, value, name, grades, level=level))
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
         """Coefficient without each unit of chance, shape (C,), nan if there is none.
 
         Only two who met in a unit have another table without it.
         """
+        if self.counts is not None and name not in coefficients.OF_TABLES:
+            return coefficients.OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
         tables = self.summed()
         many = len(tables) > 2
         met, position = np.unique(self.clusters.of[self.query] * len(tables) + self.two, return_inverse=True)
@@ -272,41 +270,13 @@ class PooledTables:
         return tables
 
 
-@dataclass(frozen=True, slots=True)
-class PooledCounts:
-    """Counts of many queries between all assessors, first axis Q, and the tables of every two."""
-
-    counts: coefficients.Counts
-    tables: PooledTables
-
-    @property
-    def clusters(self) -> Clusters:
-        """Units of chance of the queries."""
-        return self.tables.clusters
-
-    def value(self, name: str, grades: Sequence[int]) -> Value:
-        """Coefficient of all pairs together, or why there is none."""
-        return coefficients.value_between(name, self.counts.whole(), self.tables.summed(), grades)
-
-    def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """Coefficient without each unit of chance, shape (C,), nan if there is none."""
-        if name in coefficients.OF_TABLES:
-            return self.tables.left_out(name, grades)
-        return coefficients.OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
-
-    def estimate(self, name: str, grades: Sequence[int], *, level: float) -> Estimate:
-        """Coefficient of all pairs together, with its interval."""
-        value = self.value(name, grades)
-        return Estimate(value, interval_of(self, value, name, grades, level=level))
-
-
 def pooled_between(
     counts: Sequence[coefficients.Counts],
     met: Sequence[Integers],
     tables: Sequence[Array],
     *,
     topics: Sequence[str] | None,
-) -> PooledCounts:
+) -> PooledPairs:
     """Join queries, all with the same M assessors.
 
     met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). topics: the topic
@@ -318,11 +288,11 @@ def pooled_between(
     _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
     query = np.repeat(np.arange(len(met)), [len(rows_of_query) for rows_of_query in met])
     clusters = clusters_of(range(len(met)), topics)
-    return PooledCounts(together, PooledTables(clusters, query, two, np.concatenate(tables)))
+    return PooledPairs(clusters, query, two, np.concatenate(tables), together)
 
 
 def interval_of(
-    pooled: PooledCounts | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
+    pooled: PooledPairs, value: Value, name: str, grades: Sequence[int], *, level: float
 ) -> Interval | Undefined:
     """Interval of `value`, the coefficient `name` of all pairs together."""
     if isinstance(value, Undefined):
@@ -407,7 +377,7 @@ def agreement_of_pairs(
 
 def pooled_pairs(
     rows: Sequence[RatedPairs], grades: Sequence[int], topics: Mapping[str, str] | None
-) -> PooledCounts | None:
+) -> PooledPairs | None:
     """Joint counts of these queries, all with the same M assessors; None if there are no queries."""
     if not rows:
         return None
@@ -701,7 +671,7 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JointGrades:
     """Patterns of grades that the `k` assessors of a pair gave together, and their counts."""
 
@@ -714,90 +684,74 @@ class JointGrades:
     """Pairs with more than k answers, of which k were drawn."""
     most: int
     """Answers of the pair that has most, in the whole study."""
+    grades: Sequence[int]
+    missing: str
+    """Policy for missing grades."""
 
     @property
     def disputed(self) -> Mask:
         """Shape (C,): patterns that an adjudicator must settle: grades differ, or one is missing."""
         return np.asarray(~(self.patterns == self.patterns[:, :1]).all(axis=1))
 
+    @cached_property
+    def _counts(self) -> coefficients.Counts:
+        """Counts of one pair of each pattern, first axis C."""
+        return coefficients.Counts.stack([coefficients.count(rating[:, None], self.grades) for rating in self._ratings])
 
-def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -> JointGrades:
-    """Count the pairs that `per_pair` assessors or more have answered; of more answers, as many are drawn for each
-    pair.
-    """
-    patterns_by_query: list[tuple[str, list[tuple[float, ...]]]] = []
-    chosen = most = 0
-    for query in queries:
-        rng = generator(seed, "joint", query.query_id)
-        patterns = []
-        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
-            rows = np.flatnonzero(asked)
-            most = max(most, len(rows))
-            if len(rows) < per_pair:
-                continue
-            if len(rows) > per_pair:
-                chosen += 1
-                rows = np.sort(rng.choice(rows, size=per_pair, replace=False))
-            # -1, as nan is not equal to itself and would be a pattern of its own each time.
-            patterns.append(tuple(-1.0 if np.isnan(grade) else float(grade) for grade in grades_of_pair[rows]))
-        if patterns:
-            patterns_by_query.append((query.query_id, patterns))
-    all_patterns = sorted({pattern for _, patterns in patterns_by_query for pattern in patterns})
-    column_of = {pattern: column for column, pattern in enumerate(all_patterns)}
-    tables = np.zeros((len(patterns_by_query), len(all_patterns)), dtype=np.int64)
-    for row, (_, patterns) in enumerate(patterns_by_query):
-        np.add.at(tables[row], [column_of[pattern] for pattern in patterns], 1)
-    grades = np.array(all_patterns, dtype=np.float64).reshape(len(all_patterns), per_pair)
-    grades[grades < 0] = np.nan
-    return JointGrades(tuple(query_id for query_id, _ in patterns_by_query), grades, tables, chosen, most)
+    @cached_property
+    def _ratings(self) -> Array:
+        """Shape (C, k): grades after the policy."""
+        asked = np.ones(self.patterns.shape, dtype=np.bool_)
+        return POLICIES[self.missing](self.patterns, asked)
 
+    @cached_property
+    def _tables_of_two(self) -> Array:
+        """Shape (C, P, K, K): tables of every two on one pair of each pattern."""
+        at_grade = coefficients.one_hot(self._ratings, self.grades)
+        first, second = np.triu_indices(self.patterns.shape[1], k=1)
+        return np.asarray(at_grade[:, first, :, None] * at_grade[:, second, None, :])
 
-class Units(NamedTuple):
-    """Counts of one pair of each pattern, first axis C, and the tables of every two, shape (C, P, K, K)."""
+    def estimate(
+        self, tables: Array | Integers, *, name: str, level: float, topics: npt.ArrayLike | None = None
+    ) -> Estimate:
+        """Coefficient of all pairs together, with its interval over whole queries. tables: shape (Q, C).
 
-    counts: coefficients.Counts
-    tables: Array
-
-
-def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
-    """Count one pair of each pattern. missing: the policy for missing grades."""
-    asked = np.ones((patterns.shape[1], 1), dtype=np.bool_)
-    ratings = [POLICIES[missing](pattern[:, None], asked) for pattern in patterns]
-    at_grade = np.stack([coefficients.one_hot(rating[:, 0], grades) for rating in ratings])
-    first, second = np.triu_indices(patterns.shape[1], k=1)
-    tables = at_grade[:, first, :, None] * at_grade[:, second, None, :]
-    return Units(coefficients.Counts.stack([coefficients.count(rating, grades) for rating in ratings]), tables)
-
-
-def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> Value:
-    """Coefficient of all pairs together, from tables of shape (Q, C)."""
-    times = tables.sum(axis=0, dtype=np.float64)
-    tables_of_two = np.tensordot(times, units.tables, axes=1)
-    return coefficients.value_between(name, units.counts.weighted(times), tables_of_two, grades)
-
-
-def interval(
-    tables: Integers,
-    units: Units,
-    grades: Sequence[int],
-    *,
-    name: str,
-    level: float,
-    topics: npt.ArrayLike | None = None,
-) -> Interval | Undefined:
-    """Interval of that coefficient over whole queries.
-
-    topics: shape (Q,), the topic of each, the unit if several queries are of one; None takes them as independent.
-    """
-    n_queries, n_twos = len(tables), units.tables.shape[1]
-    times = tables.astype(np.float64)
-    pooled = PooledCounts(
-        units.counts.weighted(times),
-        PooledTables(
+        topics: shape (Q,), the topic of each, the unit if several queries are of one; None takes them as independent.
+        """
+        times, n_queries, n_twos = tables.astype(np.float64), len(tables), self._tables_of_two.shape[1]
+        pooled = PooledPairs(
             clusters_of(np.arange(n_queries), topics),
             np.repeat(np.arange(n_queries), n_twos),
             np.tile(np.arange(n_twos), n_queries),
-            np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),
-        ),
-    )
-    return interval_of(pooled, pooled.value(name, grades), name, grades, level=level)
+            np.asarray(np.tensordot(times, self._tables_of_two, axes=1)).reshape(-1, *self._tables_of_two.shape[2:]),
+            self._counts.weighted(times),
+        )
+        return pooled.estimate(name, self.grades, level=level)
+
+
+def joint_grades(
+    queries: Iterable[QueryRatings], *, per_pair: int, seed: int, grades: Sequence[int], missing: str
+) -> JointGrades:
+    """Count the pairs that `per_pair` assessors or more have answered; of more answers, as many are drawn for each
+    pair. missing: the policy for missing grades.
+    """
+    query_ids: list[str] = []
+    rows: list[Array] = []
+    chosen = most = 0
+    for query in queries:
+        rng = generator(seed, "joint", query.query_id)
+        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
+            answered = np.flatnonzero(asked)
+            most = max(most, len(answered))
+            if len(answered) > per_pair:
+                chosen += 1
+                answered = np.sort(rng.choice(answered, size=per_pair, replace=False))
+            if len(answered) == per_pair:
+                query_ids.append(query.query_id)
+                # -1, as nan is not equal to itself and would be a pattern of its own each time.
+                rows.append(np.nan_to_num(grades_of_pair[answered], nan=-1.0))
+    patterns, pattern = np.unique(np.reshape(rows, (len(rows), per_pair)), axis=0, return_inverse=True)
+    names = tuple(dict.fromkeys(query_ids))
+    tables = np.zeros((len(names), len(patterns)), dtype=np.int64)
+    np.add.at(tables, (np.array([*map(names.index, query_ids)], dtype=np.int64), pattern.reshape(-1)), 1)
+    return JointGrades(names, np.where(patterns < 0, np.nan, patterns), tables, chosen, most, grades, missing)

@@ -144,7 +144,7 @@ class _Group:
         self,
         coefficient: str,
         values: Sequence[Value],
-        pooled: estimates.PooledCounts | estimates.PooledTables,
+        pooled: estimates.PooledPairs,
         blocked: Undefined | None = None,
     ) -> estimates.Summary:
         """Summary of one coefficient."""
@@ -211,7 +211,7 @@ def _pooled(
     queries: Sequence[estimates.QueryAgreement],
     counted_queries: Sequence[estimates.CountedQuery],
     topics: Sequence[str] | None,
-) -> tuple[estimates.PooledCounts, estimates.PooledTables]:
+) -> tuple[estimates.PooledPairs, estimates.PooledPairs]:
     """Counts of all queries, with a row for each of the group's assessors: between them, and with the final grades."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})
     places = {assessor: place for place, assessor in enumerate(assessors)}
@@ -225,7 +225,7 @@ def _pooled(
     between = estimates.pooled_between(
         counts, met, [counted_query.between for counted_query in counted_queries], topics=topics
     )
-    with_final = estimates.PooledTables(
+    with_final = estimates.PooledPairs(
         clusters=between.clusters,
         query=np.repeat(np.arange(len(counted_queries)), [len(place) for place in rows]),
         two=np.concatenate(rows),
