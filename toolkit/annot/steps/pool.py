@@ -239,26 +239,12 @@ def build(
     topics = pool_design.topics_of(ws, chosen, snapshot.texts)
     design_of, not_for_texts = designs.of_topics(topics)
     ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
-    needed = frozen_rankings.needed_topics(
-        design_of, {name: pool for name, pool in current.items() if name in design_of}
-    )
-    if frozen:
-        drawn = _draw(ranker, current, design_of, on_disk=frozen_rankings.read_rankings(ws, needed))
-    else:
-        new, facts = ranker.rank(list(needed), ranking_depth=max(design.ranking_depth for design in design_of.values()))
-        if only:
-            frozen_rankings.refuse_other_corpus(
-                ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
-            )
-        drawn = _draw(ranker, current, design_of, new=new, facts=facts)
+    drawn = _draw_anew(ranker, current, design_of, frozen=frozen, partly=bool(only))
     changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn.pools.items()}
     if not dry_run:
         _write(ws, drawn, whole=not only, grow=grow, backup="before pool redraw" if redraw else None)
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
-    changes_of_queries = {
-        query.query_id: changes[query.topic_id] for query in snapshot.queries if query.topic_id in changes
-    }
     drawn_now = list(drawn.pools.values())
     notes = tables.sentences(
         "commands.pools",
@@ -266,26 +252,56 @@ def build(
         same_title=ranker.same_title(),
         passed_over=admission.passed_over_in(drawn_now, drawn.rankings, drawn.admitted),
         dry=[pool.topic_id for pool in drawn_now if pool.dry],
-        changes={name: change for name, change in changes_of_queries.items() if current and any(change)},
+        changes={
+            query.query_id: changes[query.topic_id]
+            for query in (snapshot.queries if current else ())
+            if any(changes.get(query.topic_id, ()))
+        },
         wants_grow=all((sent, dry_run, not grow)) and any(added for added, _ in changes.values()),
         dry_run=dry_run,
         **designs.words(not_for_texts),
     )
     notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
     figures = [
-        DrawnPool(
-            topic_id=topic_id,
-            queries=len(drawn_pools.queries_of(snapshot.queries, topic_id)),
-            size=len(pool.entries),
-            cited=sum(entry.drawn.method == CITED for entry in pool.entries),
-            cited_outside=pool.cited_outside,
-            dry=pool.dry,
-            added=len(changes[topic_id][0]),
-            leaving=len(changes[topic_id][1]),
-        )
-        for topic_id, pool in drawn.pools.items()
+        _in_figures(pool, drawn_pools.queries_of(snapshot.queries, pool.topic_id), *changes[pool.topic_id])
+        for pool in drawn_now
     ]
     return BuiltPools(tuple(figures), sent, notes)
+
+
+def _in_figures(pool: Pool, query_ids: Sequence[str], added: Sequence[str], leaving: Sequence[str]) -> DrawnPool:
+    return DrawnPool(
+        topic_id=pool.topic_id,
+        queries=len(query_ids),
+        size=len(pool.entries),
+        cited=sum(entry.drawn.method == CITED for entry in pool.entries),
+        cited_outside=pool.cited_outside,
+        dry=pool.dry,
+        added=len(added),
+        leaving=len(leaving),
+    )
+
+
+def _draw_anew(
+    ranker: _Ranker,
+    current: Mapping[str, Pool],
+    designs: Mapping[str, pool_design.PoolDesign],
+    *,
+    frozen: bool,
+    partly: bool,
+) -> _Drawn:
+    """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
+    ws = ranker.ws
+    needed = frozen_rankings.needed_topics(designs, {name: pool for name, pool in current.items() if name in designs})
+    if frozen:
+        return _draw(ranker, current, designs, on_disk=frozen_rankings.read_rankings(ws, needed))
+    depth = max(design.ranking_depth for design in designs.values())
+    new, facts = ranker.rank(list(needed), ranking_depth=depth)
+    if partly:
+        frozen_rankings.refuse_other_corpus(
+            ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
+        )
+    return _draw(ranker, current, designs, new=new, facts=facts)
 
 
 def _draw(
@@ -435,16 +451,9 @@ def add(
         _refuse(ws, pool, new, keep=not dry_run, advance=advance)
         additions[pool.topic_id] = _addition(snapshot, MANUAL, None, new, reason.strip(), by)
     ranker = _Ranker(ws, pool_design.Topics({}, {}), keep=not dry_run, advance=advance)
-    return _grow(
-        ranker,
-        snapshot,
-        additions,
-        listed=[pool],
-        method=MANUAL,
-        known=[(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids],
-        grow=grow,
-        dry_run=dry_run,
-    )
+    drawn = _grow(ranker, snapshot, additions, [pool], grow=grow, dry_run=dry_run)
+    known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
+    return _growth(snapshot, drawn, [pool], known=known, grow=grow, dry_run=dry_run)
 
 
 def top_up(
@@ -495,86 +504,93 @@ def top_up(
             "citations, and no vector of it is in the set",
             hint="name the queries that it can rank for, or import a run of the method with --run",
         )
-    return _grow(
-        _Ranker(ws, topics, keep=not dry_run, advance=advance),
-        snapshot,
-        additions,
-        listed=[current[topic_id] for topic_id in depths],
+    ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
+    listed = [current[topic_id] for topic_id in depths]
+    drawn = _grow(ranker, snapshot, additions, listed, file=file, run=run, grow=grow, dry_run=dry_run)
+    grown, rankings = ({}, {}) if drawn is None else (drawn.pools, drawn.rankings)
+    notes = tables.sentences(
+        "commands.topped_up",
         method=method,
-        depth=depth,
-        file=file,
-        run=run,
         drew=drew,
-        grow=grow,
-        dry_run=dry_run,
+        shares=[_share(current[name], rankings[method][name], depths[name]) for name in grown],
+        dry=[name for name, pool in grown.items() if method in pool.dry],
     )
+    growth = _growth(snapshot, drawn, listed, grow=grow, dry_run=dry_run)
+    return replace(growth, method=method, depth=depth, notes=notes + growth.notes)
 
 
 def _addition(
     snapshot: Snapshot, method: str, depth: int | None, documents: tuple[str, ...], reason: str | None, by: str | None
 ) -> Addition:
     """The addition of the version that is to come. by: None takes the account of this machine."""
-    versions = (addition.version for pool in snapshot.pools.values() for addition in pool.additions)
-    version = 1 + max(versions, default=1)
-    return Addition(version, method, depth, documents, reason, by or getpass.getuser(), moment_now())
+    version, maker = _next_version(snapshot), by or getpass.getuser()
+    return Addition(version, method, depth, documents, reason, maker, moment_now())
+
+
+def _next_version(snapshot: Snapshot) -> int:
+    return 1 + max((addition.version for pool in snapshot.pools.values() for addition in pool.additions), default=1)
 
 
 def _grow(
     ranker: _Ranker,
     snapshot: Snapshot,
     additions: Mapping[str, Addition],
-    *,
     listed: Sequence[Pool],
-    method: str,
-    depth: int | None = None,
+    *,
     file: Path | None = None,
     run: Mapping[str, Ranking] | None = None,
-    drew: Sequence[str] = (),
+    grow: bool,
+    dry_run: bool,
+) -> _Drawn | None:
+    """Draw and write pools on record with these additions; None without any.
+
+    Then only the files of the pools are written, if the `listed` ones were added to: an earlier run may have ended
+    before. file, run: the run of the method to import, and its rankings.
+    """
+    ws, current = ranker.ws, snapshot.pools
+    if not additions:
+        if not dry_run and any(pool.additions for pool in listed):
+            drawn_pools.write_pools(ws, list(current.values()))
+        return None
+    earlier = {topic_id: current[topic_id] for topic_id in additions}
+    (method,) = {addition.method for addition in additions.values()}
+    # The rankings that the pools were drawn from show which methods had the papers.
+    needed = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
+    on_disk = frozen_rankings.read_rankings(ws, needed) if needed else {}
+    new, facts = ({}, None) if method == MANUAL else _rank_by(ranker, method, earlier, on_disk, run)
+    drawn = _draw(ranker, current, additions, on_disk=on_disk, new=new, facts=facts)
+    if not dry_run:
+        with ws.reading() as session:
+            added = _added(current, drawn, snapshot.queries)
+            drawn_pools.refuse_growth(session, added, grow=grow, judged=True)
+        _imported(ws, file, method, dry_run=False)
+        _write(ws, drawn, whole=False, grow=grow)
+    return drawn
+
+
+def _growth(
+    snapshot: Snapshot,
+    drawn: _Drawn | None,
+    listed: Sequence[Pool],
+    *,
     known: Sequence[tuple[str, Draw]] = (),
     grow: bool,
     dry_run: bool,
 ) -> drawn_pools.PoolGrowth:
-    """Draw and write pools on record with these additions.
-
-    Without any addition, only their files are written, because an earlier run may have ended before. listed: the pools
-    to list if nothing is added. file, run: the run of the method to import, and its rankings. drew: topics whose pools
-    the method drew. known: documents to add that the pool had already.
-    """
-    ws, current = ranker.ws, snapshot.pools
-    with ws.reading() as session:
+    """The growth in figures; of the `listed` pools if nothing was added. known: documents to add that the pool had."""
+    with snapshot.ws.reading() as session:
         guarded = projects.was_sent(session) or judgements.is_judged(session)
-    drawn = None
-    if additions:
-        drawn = _extend(ranker, current, additions, run)
-        if not dry_run:
-            with ws.reading() as session:
-                added = _added(current, drawn, snapshot.queries)
-                drawn_pools.refuse_growth(session, added, grow=grow, judged=True)
-            _imported(ws, file, method, dry_run=False)
-            _write(ws, drawn, whole=False, grow=grow)
-    elif not dry_run and any(pool.additions for pool in listed):
-        drawn_pools.write_pools(ws, list(current.values()))
     grown = tuple(
         drawn_pools.GrownPool(
             pool.topic_id,
             drawn_pools.queries_of(snapshot.queries, pool.topic_id),
-            drawn_pools.changed_documents(current[pool.topic_id], pool)[0],
+            drawn_pools.changed_documents(snapshot.pools[pool.topic_id], pool)[0],
             len(pool.entries),
         )
         for pool in (listed if drawn is None else [drawn.pools[name] for name in sorted(drawn.pools)])
     )
-    version = next((addition.version for addition in additions.values()), None)
-    notes: tuple[str, ...] = ()
-    if method != MANUAL:
-        extended, rankings = ({}, {}) if drawn is None else (drawn.pools, drawn.rankings)
-        notes = tables.sentences(
-            "commands.topped_up",
-            method=method,
-            drew=drew,
-            shares=[_share(current[name], rankings[method][name], additions[name].depth or 0) for name in extended],
-            dry=[name for name, pool in extended.items() if method in pool.dry],
-        )
-    notes += tables.sentences(
+    version = None if drawn is None else _next_version(snapshot)
+    notes = tables.sentences(
         "commands.grown",
         known=known,
         added=sum(len(pool.added) for pool in grown),
@@ -584,25 +600,7 @@ def _grow(
         share=snapshot.sample and snapshot.sample.design.share,
         dry_run=dry_run,
     )
-    return drawn_pools.PoolGrowth(version, method, depth, grown, guarded, notes)
-
-
-def _extend(
-    ranker: _Ranker,
-    current: Mapping[str, Pool],
-    additions: Mapping[str, Addition],
-    run: Mapping[str, Ranking] | None,
-) -> _Drawn:
-    """Pools on record with these additions. run: as in `_rank_by`.
-
-    The rankings that the pools were drawn from show which methods had the papers.
-    """
-    earlier = {topic_id: current[topic_id] for topic_id in additions}
-    (method,) = {addition.method for addition in additions.values()}
-    needed = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
-    on_disk = frozen_rankings.read_rankings(ranker.ws, needed) if needed else {}
-    new, facts = ({}, None) if method == MANUAL else _rank_by(ranker, method, earlier, on_disk, run)
-    return _draw(ranker, current, additions, on_disk=on_disk, new=new, facts=facts)
+    return drawn_pools.PoolGrowth(version, MANUAL, None, grown, guarded, notes)
 
 
 def _rank_by(
