@@ -99,11 +99,11 @@ def word2vec(folder: Path, *lines: str) -> Path:
 
 def test_words_that_no_text_has_and_rows_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
     path = word2vec(tmp_path, "5 2", "cell 1 2", "Cell 3 4", "don't 5 6", "bad nan 7", "new_york 8 9")
-    found = read_word_vectors(path)
+    vectors, found = read_word_vectors(path)
     assert (found.form, found.unusable, found.not_finite) == ("word2vec text", 2, 1)
-    assert found.vectors.words == ("cell", "don't")
-    assert found.vectors.matrix.tolist() == [[1, 2], [5, 6]]
-    facts: dict[str, Any] = dict(found.vectors.facts)
+    assert vectors.words == ("cell", "don't")
+    assert vectors.matrix.tolist() == [[1, 2], [5, 6]]
+    facts: dict[str, Any] = dict(vectors.facts)
     assert (facts["dimensions"], facts["words"], facts["file"]) == (2, 2, "v.txt")
     with pytest.raises(InputError, match="none of its 1 words can occur in a text"):
         read_word_vectors(word2vec(tmp_path, "1 2", "Cell 3 4"))
@@ -114,8 +114,8 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
     rows = {"cell": [1, 2], "gene": [3, 4]}
     body = b"".join(word.encode() + b" " + np.array(row, "<f4").tobytes() for word, row in rows.items())
     path.write_bytes(b"2 2\n" + body)
-    found = read_word_vectors(path)
-    assert (found.form, found.vectors.words, found.vectors.matrix.tolist()) == (
+    words, found = read_word_vectors(path)
+    assert (found.form, words.words, words.matrix.tolist()) == (
         "word2vec binary",
         ("cell", "gene"),
         [[1, 2], [3, 4]],

@@ -13,7 +13,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Topic
 from annot.pools.pool_design import unranked_texts
-from annot.ranking.given_vectors import Coverage, Form
+from annot.ranking.given_vectors import Coverage, Form, ImportedWordVectors
 from annot.ranking.systems.papers import VECTOR_SYSTEMS
 from annot.ranking.systems.system import digest_of
 from annot.steps import vectors
@@ -171,9 +171,9 @@ def test_the_known_encoders_are_the_systems_that_have_weights() -> None:
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
-def words(running: float) -> vectors.ImportedWordVectors:
+def words(running: float) -> ImportedWordVectors:
     coverage = Coverage(running, 0.5, (("seldom", 3),))
-    return vectors.ImportedWordVectors("text", 2, 10, 0, 0, "abc", coverage)
+    return ImportedWordVectors("text", 2, 10, 0, 0, "abc", coverage)
 
 
 def test_the_lead_is_warned_if_every_tenth_word_has_no_vector() -> None:

@@ -5,8 +5,8 @@ import inspect
 import os
 import re
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict, defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
-from annot.base.errors import FULL, AnnotError, InputError, MissingInput
+from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import StudyVocabulary, calling
 from annot.base.parallel import limited
 from annot.cli.output import WAITING, Output, emit, say
@@ -347,20 +347,11 @@ BEGINNINGS = ("init", "restore")
 Function = Callable[..., Output | None]
 
 
-class ByFirstWord(Mapping[str, Any]):
+class ByFirstWord(UserDict[str, Any]):
     """The commands by their first words; the module of one is imported when it is asked for."""
 
     def __getitem__(self, first: str) -> Any:
         return _loaded(first)
-
-    def __contains__(self, first: object) -> bool:
-        return first in MODULES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(MODULES)
-
-    def __len__(self) -> int:
-        return len(MODULES)
 
 
 @cache
@@ -374,7 +365,7 @@ class AllCommands(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands: Any = ByFirstWord()
+        self.commands: Any = ByFirstWord(dict.fromkeys(MODULES))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Commands that every study needs, then the words of the others under their headings."""
@@ -584,17 +575,6 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
         say(f"{part.message}; {part.hint}")
 
 
-@contextmanager
-def placed(ws: "Workspace | None") -> Iterator[None]:
-    """Name the study in an error of a full disk for which the system names no file."""
-    try:
-        yield
-    except OSError as error:
-        if ws is not None and error.errno in FULL and error.filename is None:
-            error.filename = str(ws.root)
-        raise
-
-
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
     """Print the next step, after each command that every study needs and each that changes the study."""
     from annot.judging.next_step import OF_THE_WAY
@@ -675,7 +655,7 @@ def _with_shared_options(
         with calling(called_in(arguments.get("ws"))):
             ws = arguments.get("ws")
             held_open = ws.opened() if ws else nullcontext()
-            with placed(ws), missed(ws), limited(processes), alone_in_it, safe, held_open as study:
+            with missed(ws), limited(processes), alone_in_it, safe, held_open as study:
                 answer = function(**(arguments | {"ws": study} if study else arguments))
             if ctx.meta.get(DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")

@@ -240,18 +240,23 @@ HEAD = 1 << 16
 """Bytes that are looked at to find the format; no line of numbers is longer."""
 
 
-class WordVectorFile(NamedTuple):
-    """Vectors of the words that texts can have, and the numbers of words left out of the file."""
+@dataclass(frozen=True, slots=True)
+class ImportedWordVectors:
+    """A file of word vectors in figures."""
 
-    vectors: word_vectors.WordVectors
     form: WordsForm
+    dimensions: int
+    kept: int
     unusable: int
-    """Words that no text has once it is lower-cased and cut: capitals, phrases, signs."""
+    """Words that no text has once it is lower-cased and cut into words: capitals, phrases, signs."""
     not_finite: int
+    sha256: str
+    coverage: Coverage | None = None
+    """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path) -> WordVectorFile:
-    """The vectors of the words of a file, in its order, read by gensim.
+def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+    """The vectors of the words of a file, in its order, read by gensim, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:
 
@@ -282,7 +287,11 @@ def read_word_vectors(path: Path) -> WordVectorFile:
         "words": len(rows), "tokens": "words",
     }  # fmt: skip
     vectors = word_vectors.hashed([words[row] for row in rows], matrix[rows], facts)
-    return WordVectorFile(vectors, form, int((~usable).sum()), int((usable & ~finite).sum()))
+    unusable, not_finite = int((~usable).sum()), int((usable & ~finite).sum())
+    figures = ImportedWordVectors(
+        form, int(matrix.shape[1]), len(rows), unusable, not_finite, str(vectors.facts["sha256"])
+    )
+    return vectors, figures
 
 
 def _load(path: Path, form: WordsForm) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
@@ -138,42 +138,24 @@ def add_files(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedWordVectors:
-    """A file of word vectors in figures."""
-
-    form: given_vectors.WordsForm
-    dimensions: int
-    kept: int
-    unusable: int
-    """Words that no text has once it is lower-cased and cut into words."""
-    not_finite: int
-    sha256: str
-    coverage: given_vectors.Coverage | None
-    """Coverage of the corpus's text; None if there is no corpus yet."""
-
-
-def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> ImportedWordVectors:
+def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> given_vectors.ImportedWordVectors:
     """Keep the word vectors of a file, in place of those that were imported before; none are trained from then on.
 
     To tell how much of the corpus they cover, its index is made where it is missing.
     """
     check_files([file])
-    read = given_vectors.read_word_vectors(file)
-    coverage = None
+    read, imported = given_vectors.read_word_vectors(file)
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, _ = index.open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = given_vectors.coverage_of(inputs.corpus, read.vectors, most=LACKING)
+            coverage = given_vectors.coverage_of(inputs.corpus, read, most=LACKING)
+            imported = replace(imported, coverage=coverage)
     if not dry_run:
-        word_vectors.save(read.vectors, ws.word_vectors)
-    rows, dimensions = read.vectors.matrix.shape
-    return ImportedWordVectors(
-        read.form, dimensions, rows, read.unusable, read.not_finite, str(read.vectors.facts["sha256"]), coverage
-    )
+        word_vectors.save(read, ws.word_vectors)
+    return imported
 
 
-def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
+def word_notes(imported: given_vectors.ImportedWordVectors) -> tuple[str, ...]:
     """Note on frequent words without a vector, with a remedy if these are many."""
     return sentences("commands.word_vectors", coverage=imported.coverage, enough=ENOUGH)
 
