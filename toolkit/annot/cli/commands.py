@@ -365,7 +365,7 @@ class AllCommands(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands: Any = ByFirstWord(dict.fromkeys(MODULES))
+        self.commands: Any = ByFirstWord(MODULES)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Commands that every study needs, then the words of the others under their headings."""
