@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
-from annot.base.errors import AnnotError, InputError, MissingInput
+from annot.base.errors import FULL, AnnotError, InputError, MissingInput
 from annot.base.names import StudyVocabulary, calling
 from annot.base.parallel import limited
 from annot.cli.output import WAITING, Output, emit, say
@@ -575,6 +575,17 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
         say(f"{part.message}; {part.hint}")
 
 
+@contextmanager
+def placed(ws: "Workspace | None") -> Iterator[None]:
+    """Name the study in an error of a full disk for which the system names no file."""
+    try:
+        yield
+    except OSError as error:
+        if ws is not None and error.errno in FULL and error.filename is None:
+            error.filename = str(ws.root)
+        raise
+
+
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
     """Print the next step, after each command that every study needs and each that changes the study."""
     from annot.judging.next_step import OF_THE_WAY
@@ -655,7 +666,7 @@ def _with_shared_options(
         with calling(called_in(arguments.get("ws"))):
             ws = arguments.get("ws")
             held_open = ws.opened() if ws else nullcontext()
-            with missed(ws), limited(processes), alone_in_it, safe, held_open as study:
+            with placed(ws), missed(ws), limited(processes), alone_in_it, safe, held_open as study:
                 answer = function(**(arguments | {"ws": study} if study else arguments))
             if ctx.meta.get(DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")
