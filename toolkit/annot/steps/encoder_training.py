@@ -147,15 +147,17 @@ def write_examples(
             faults=[f"{count:,} left out: {reason}" for reason, count in sampler.left_out.most_common() if count],
             hint=f"add papers{' or contexts' if contexts else ''}, or change --dev-share",
         )
-    keep = _counted if dry_run else _written
-    held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, itertools.chain(first, train))
+    held_out = _written(out / DEV, dev, dry_run=dry_run)
+    train_on = _written(out / TRAIN, itertools.chain(first, train), dry_run=dry_run)
     left_out = {reason: count for reason, count in sampler.left_out.most_common() if count}
     return WrittenExamples(recipe.system, out, train_on, held_out, left_out)
 
 
-def _written(path: Path, examples: Iterable[Example]) -> int:
+def _written(path: Path, examples: Iterable[Example], *, dry_run: bool) -> int:
     """Write examples as they come, to a file that is there whole or, where there are none, not at all; returns how
     many."""
+    if dry_run:
+        return sum(1 for _ in examples)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     count = 0
@@ -169,10 +171,6 @@ def _written(path: Path, examples: Iterable[Example]) -> int:
         temporary.unlink()
         path.unlink(missing_ok=True)
     return count
-
-
-def _counted(path: Path, examples: Iterable[Example]) -> int:
-    return sum(1 for _ in examples)
 
 
 @dataclass(frozen=True)

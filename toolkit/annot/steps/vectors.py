@@ -43,32 +43,6 @@ ENOUGH = 0.9
 """The share of running words with a vector below which the lead is warned: then every tenth word counts for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedVectors:
-    """A set of vectors, with counts of the rows of its files."""
-
-    name: str
-    space: str
-    metric: search.Metric
-    precision: vectors.Precision
-    dimensions: int
-    kept: int
-    zero: int
-    """Number of vectors of zeros, which never rank."""
-    missing: int
-    """Papers of the corpus without a vector."""
-    foreign: int
-    """Rows of papers that are not in the corpus."""
-    duplicate: int
-    """Repeated rows of a paper; the first is kept."""
-    differing: int
-    """Number of vectors with other numbers."""
-    not_finite: int
-    broken: int
-    """Lines that hold no vector."""
-    notes: tuple[str, ...]
-
-
 def add_files(
     ws: Workspace,
     name: str,
@@ -81,7 +55,7 @@ def add_files(
     half: bool,
     dry_run: bool,
     advance: Advance,
-) -> ImportedVectors:
+) -> given_vectors.ImportedVectors:
     """Keep the vectors of the corpus's papers under this name, in place of those of the same space that it had.
 
     A topic that is a text may have a row of its id, or, where a paper has that id, of the word `topic`, a space and it.
@@ -102,9 +76,9 @@ def add_files(
     names = papers | name_of.keys()
     tally = RowCounts()
     own_space = None if given_vectors.SEMANTIC_SCHOLAR in map(form.of, files) else given_vectors.only_space(ws, name)
-    precision: vectors.Precision = "float16" if half else "float32"
-    kept = given_vectors.KeptRows(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
-    writer = vectors.VectorsWriter(ws.vectors / name, most=len(names), precision=kept.precision)
+    counts = given_vectors.ImportedVectors(name, metric=compared, precision="float16" if half else "float32")
+    kept = given_vectors.KeptRows(ws, counts, tally, asked_space=space, own_space=own_space)
+    writer = vectors.VectorsWriter(ws.vectors / name, most=len(names), precision=counts.precision)
     with nullcontext() if dry_run else writer:
         for block in given_vectors.blocks_of(files, form, names, tally, advance):
             ids, rows = kept.take(block)
@@ -113,29 +87,16 @@ def add_files(
         if not kept.ids:
             raise InputError(
                 f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus "
-                f"({tally.foreign} for other papers, {kept.not_finite} not finite in {kept.precision})",
+                f"({tally.foreign} for other papers, {counts.not_finite} not finite in {counts.precision})",
                 faults=tally.examples,
                 hint="check that the ids are those of the corpus; in half precision, 65,504 is the largest number",
             )
         if not dry_run:
             sources = {path.name: sha256_of(path) for path in files}
-            writer.about = {"model": model or kept.space, "space": kept.space, "metric": metric, "sources": sources}
-    return ImportedVectors(
-        name,
-        kept.space,
-        compared,
-        kept.precision,
-        kept.dimensions,
-        kept=len(kept.ids),
-        zero=kept.zero,
-        missing=len(papers - kept.ids.keys()),
-        foreign=tally.foreign,
-        duplicate=kept.duplicate,
-        differing=kept.differing,
-        not_finite=kept.not_finite,
-        broken=tally.broken,
-        notes=tuple(tally.examples),
-    )
+            writer.about = {"model": model or counts.space, "space": counts.space, "metric": metric, "sources": sources}
+    counts.kept, counts.missing = len(kept.ids), len(papers - kept.ids.keys())
+    counts.foreign, counts.broken, counts.notes = tally.foreign, tally.broken, tuple(tally.examples)
+    return counts
 
 
 def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> given_vectors.ImportedWordVectors:
