@@ -21,7 +21,7 @@ from annot.formats.vector_files import RowCounts
 from annot.pools.pool_design import design_of_settings, encoded_texts
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import given_vectors, index, search, vectors, word_vectors
-from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
+from annot.ranking.encoding import CorpusEncoding, weights_folder
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.systems import papers, system
 from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
@@ -187,7 +187,8 @@ def encode(
     else:
         papers, encoded = encoding.run(
             partial(open_paper_encoder, place, found.reading, **opened),
-            topics=EncodedTopics(texts, partial(open_topic_encoder, place, found.reading, **opened)) if texts else None,
+            topics=texts,
+            open_topic_encoder=partial(open_topic_encoder, place, found.reading, **opened),
             engine=Engine.of(ws.machine),
             about={"model": found.name, "space": found.space, "metric": compared},
             advance=advance,
