@@ -23,7 +23,7 @@ from annot.formats.trec import rankings_sha256, run_lines
 from annot.pools.drawn_pools import changed_documents, queries_of, refuse_growth, topics_named
 from annot.steps import pool as step
 from annot.store import pools
-from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.people import put_assessors
 from annot.store.pools import put_queries
 from annot.store.projects import open_project, record_tasks
@@ -79,7 +79,7 @@ def sent(ws: Workspace) -> None:
 def judged(ws: Workspace) -> None:
     with ws.writing() as session:
         said = SourcedJudgement(Judgement("p1-method", "a", "a1", 1), "file", "", {})
-        record_judgements(session, [said], recorded_at="2031")
+        JUDGEMENTS.record(session, [said], recorded_at="2031")
 
 
 def test_a_study_that_was_sent_or_judged_grows_only_if_asked(study: Workspace) -> None:

@@ -17,8 +17,7 @@ from annot.ranking.encoding import CorpusEncoding, EncodePart, encoded_abstracts
 from annot.ranking.systems import encoders
 from annot.ranking.systems.system import EncoderWeights
 from annot.ranking.vectors import topic_name
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import groups_for, groups_of
+from annot.store.papers import PaperWriter, groups_for, groups_of
 from annot.study.workspace import Workspace
 
 PAPERS = [Paper("p", "A", ("One.", "Two.")), Paper("q", "B", ()), Paper("r", "C", ("Three.",))]

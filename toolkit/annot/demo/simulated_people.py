@@ -27,8 +27,8 @@ from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES,
 from annot.labelstudio.studio_records import reasons as reasons_in
 from annot.labelstudio.tasks import TaskKeys, split_key
 from annot.store import people, projects
+from annot.store.models import Project, StoredRound
 from annot.store.pools import read_queries
-from annot.store.projects import Project, StoredRound
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file
 

@@ -22,7 +22,8 @@ from annot.pools import admission, frozen_rankings
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
 from annot.pools.pooling import MethodShare, Version, draw, extend, pool_in_version, shares, versions_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
-from annot.store import judgements, papers, projects
+from annot.store import papers, projects
+from annot.store.answers import is_judged
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.citations import MANIFEST as CORPUS_MANIFEST
 from annot.store.citations import AddedFile, added_files
@@ -222,10 +223,10 @@ def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
 
 def changed_documents(old: Pool | None, new: Pool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Documents that the new pool has and the old one has not, and those that it has no longer."""
-    before = [entry.doc_id for entry in old.entries] if old else []
-    after = [entry.doc_id for entry in new.entries]
-    added = tuple(doc_id for doc_id in after if doc_id not in set(before))
-    return added, tuple(doc_id for doc_id in before if doc_id not in set(after))
+    before = dict.fromkeys(entry.doc_id for entry in old.entries) if old else {}
+    after = dict.fromkeys(entry.doc_id for entry in new.entries)
+    added = tuple(doc_id for doc_id in after if doc_id not in before)
+    return added, tuple(doc_id for doc_id in before if doc_id not in after)
 
 
 def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, judged: bool = False) -> None:
@@ -236,7 +237,7 @@ def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, jud
     growing = {query_id: count for query_id, count in sorted(added.items()) if count}
     if not growing or grow:
         return
-    was = "sent" if projects.was_sent(session) else "judged" if judged and judgements.is_judged(session) else None
+    was = "sent" if projects.was_sent(session) else "judged" if judged and is_judged(session) else None
     if was:
         raise InputError(
             f"{counted(sum(growing.values()), 'pair')} would be added to a study that was {was}",

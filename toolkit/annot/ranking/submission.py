@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted, sha256_of
 from annot.base.records import Query, Ranking, ScoredDoc, grouped, in_order, ranked, single_precision
+from annot.formats.input_files import content_of
 from annot.formats.trec import SubmittedRun, higher_is_better, read_metadata, read_run, read_submitted, write_run
-from annot.study.workspace import Workspace, given_bytes, given_text, read_manifest, text_of, write_file, write_manifest
+from annot.study.workspace import Workspace, given_text, read_manifest, text_of, write_file, write_manifest
 
 EXAMPLES = 3
 
@@ -144,7 +145,7 @@ def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
 
     Raises InputError if it is none.
     """
-    data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
+    data = content_of(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
     return run, hashlib.sha256(data).hexdigest()
 

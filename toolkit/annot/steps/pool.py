@@ -19,7 +19,8 @@ from annot.measuring.engine_runs import import_engine_run
 from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
 from annot.publishing.report import tables
 from annot.ranking import given_vectors, methods, submission, word_vectors
-from annot.store import judgements, papers, pools, projects
+from annot.store import papers, pools, projects
+from annot.store.answers import is_judged
 from annot.store.pools import read_queries, read_topics
 from annot.study import backups, provenance
 from annot.study.snapshot import Snapshot, read_snapshot
@@ -579,7 +580,7 @@ def _growth(
 ) -> drawn_pools.PoolGrowth:
     """The growth in figures; of the `listed` pools if nothing was added. known: documents to add that the pool had."""
     with snapshot.ws.reading() as session:
-        guarded = projects.was_sent(session) or judgements.is_judged(session)
+        guarded = projects.was_sent(session) or is_judged(session)
     grown = tuple(
         drawn_pools.GrownPool(
             pool.topic_id,
