@@ -212,8 +212,7 @@ def status(
     """Show the progress of the study and the next step, from the answers pulled so far."""
     from annot.steps import status as step
 
-    if page + adjudication + returned > 1:
-        raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
+    one_of(page=page, adjudication=adjudication, returned=returned)
     if adjudication:
         return listing(
             step.ADJUDICATION, step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`"

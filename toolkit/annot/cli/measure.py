@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import (
     ConventionOption,
     DistancesOption,
@@ -17,6 +15,7 @@ from annot.cli.commands import (
     command,
     flag,
     group,
+    one_of,
     option,
 )
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say
@@ -80,8 +79,7 @@ def evaluate(
     from annot.steps import evaluate as step
 
     if against is not None:
-        if out is not None:
-            raise typer.BadParameter("found --against and --out, expected only one of them")
+        one_of(against=against, out=out)
         compared = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(compared.differing if compared.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
