@@ -224,9 +224,7 @@ class OpinionStatus:
 def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
     """The figures of one opinion. calls: every request under its name."""
     settings = ws.settings.opinions.get(record.name)
-    plan = people.read_plan(session)
-    planned = {assignment.pair for assignment in people.read_assignments(session)}.union(plan.vacant if plan else ())
-    planned -= {*record.examples}
+    planned = _planned_pairs(session) - {*record.examples}
     current, others = (list(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
     current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
     answered = [call for call in calls if call.state in ANSWERED]
@@ -254,6 +252,12 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         planned_answered=len(planned & (settled | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
+
+
+def _planned_pairs(session: Session) -> set[Pair]:
+    """Pairs of the plan, those that lack an assessor included."""
+    plan = people.read_plan(session)
+    return {assignment.pair for assignment in people.read_assignments(session)}.union(plan.vacant if plan else ())
 
 
 class OpinionOnRecord:
