@@ -65,7 +65,7 @@ def test_figures_other_than_the_papers_end_the_comparison_if_it_is_the_same_coll
 ) -> None:
     found = SimpleNamespace(differing=differing, same_collection=same)
     monkeypatch.setattr(evaluate, "against", lambda *_, **__: found)
-    monkeypatch.setattr(evaluate, "beside_paper", lambda _: "table")
+    monkeypatch.setattr(evaluate, "beside_paper", lambda *_: "table")
     monkeypatch.setattr(evaluate, "describe_against", lambda *_: "text")
     ended = measure.evaluate(STUDY, against=Path("paper.csv")).finding
     assert (None if ended is None else ended.message) == finding

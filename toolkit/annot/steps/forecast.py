@@ -8,7 +8,7 @@ from datetime import datetime
 from statistics import mean
 
 from annot.base.errors import MissingInput
-from annot.base.names import check_name
+from annot.base.names import StudyVocabulary, check_name
 from annot.base.records import CITED, Advance, Pool, Query, Ranking, grouped
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging import planning, progress
@@ -265,13 +265,14 @@ def _together(
     )
 
 
-def describe_design(found: SimulatedStudy) -> str:
+def describe_design(found: SimulatedStudy, words: StudyVocabulary) -> str:
     """The forecast in words."""
     forecast = found.forecast
     fixed = {"policy": estimates.IN_WORDS[found.missing], "fewest": planning.FEWEST_FOR_REPEATS}
     head = sentences("commands.simulated", found=found, **fixed)
     return rendered(
         "simulated",
+        words=words,
         found=found,
         head=head,
         n_cited=round(found.pilot.cited),

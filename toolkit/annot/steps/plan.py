@@ -20,7 +20,7 @@ from annot.pools import drawn_pools, pooling
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import judgements, models, people, pools, projects
 from annot.study.backups import keep_backup
-from annot.study.snapshot import Snapshot, snapshot_of
+from annot.study.snapshot import Snapshot, snapshot_of, vocabulary_of
 from annot.study.workspace import Workspace, read_manifest
 
 
@@ -239,6 +239,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
     shared, by_facet = planning.papers_shared(assignments, queries), planning.papers_by_facet(assignments, queries)
     return sentences(
         "commands.plan_power",
+        words=vocabulary_of(ws),
         per_pair=ws.settings.judging.per_pair,
         needed=needed,
         shared=sorted(set(shared.values())),

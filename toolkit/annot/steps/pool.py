@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called, near
+from annot.base.names import StudyVocabulary, near
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
@@ -46,15 +46,15 @@ class DrawnPool:
     """Documents that it had before and has no longer."""
 
 
-def columns(built: Sequence[DrawnPool]) -> tables.Columns[DrawnPool]:
+def columns(built: Sequence[DrawnPool], words: StudyVocabulary) -> tables.Columns[DrawnPool]:
     """Columns of the list of pools; those about citations if a topic has any."""
     of_citations = [
         tables.Column[DrawnPool]("cited", lambda pool: pool.cited),
         tables.Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
     ]
-    of_papers = called().topic != "topic" or any(pool.cited_outside is not None for pool in built)
+    of_papers = words.topic != "topic" or any(pool.cited_outside is not None for pool in built)
     return tables.Columns(
-        [tables.Column(called().topic, lambda pool: pool.topic_id)],
+        [tables.Column(words.topic, lambda pool: pool.topic_id)],
         [
             tables.Column("queries", lambda pool: pool.queries),
             tables.Column("pool", lambda pool: pool.size),
@@ -250,6 +250,7 @@ def build(
             provenance.note(ws, "pool", provenance.states_of(ws))
     notes = tables.sentences(
         "commands.pools",
+        words=snapshot.words,
         sizes=[len(pool.entries) for pool in new],
         same_title=ranker.same_title(),
         passed_over=admission.passed_over_in(new, drawn.rankings, drawn.admitted),
@@ -259,7 +260,7 @@ def build(
         dry_run=dry_run,
         **designs.words(not_for_texts),
     )
-    notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
+    notes += tables.sentences("commands.few_abstracts", words=snapshot.words, few=_few_abstracts(ws, drawn))
     return BuiltPools(tuple(_in_figures(pool, snapshot.queries, changes) for pool in new), sent, notes)
 
 
@@ -466,7 +467,9 @@ def top_up(
     }
     if not missing:
         _complete_files(snapshot, dry_run=dry_run)
-        notes = tables.sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
+        notes = tables.sentences(
+            "commands.topped_up", words=snapshot.words, method=method, drew=drew, shares=[], dry=[]
+        )
         unchanged = _unchanged(snapshot, [current[topic_id] for topic_id in depths])
         growth = drawn_pools.PoolGrowth(None, method, depth, tuple(unchanged), False, notes)
         return _with_notes(snapshot, growth, grow=grow, dry_run=dry_run)
@@ -486,6 +489,7 @@ def top_up(
         _write_additions(ws, drawn, grow=grow)
     notes = tables.sentences(
         "commands.topped_up",
+        words=snapshot.words,
         method=method,
         drew=drew,
         shares=[_share(current[name], drawn.rankings[method][name], down_to) for name, down_to in missing.items()],

@@ -220,14 +220,15 @@ def shares(
         rows=tuple(rows),
         notes=(),
     )
-    words = tables.sentences(
+    told = tables.sentences(
         "commands.sample_shares",
+        words=study.snapshot.words,
         found=forecast,
         label=settings.sample.cheap_label,
         looked=study.looked,
         **_counted(effort),
     )
-    return replace(forecast, notes=words)
+    return replace(forecast, notes=told)
 
 
 def table_of(found: share_forecasts.SharesForecast) -> tables.Table:
