@@ -1,12 +1,11 @@
-"""What a backup costs that the program takes by itself: `python benchmarks/backups.py [PAIRS]`.
+"""What a backup costs that the program takes by itself: `python benchmarks/backups.py [--pairs 6244]`.
 
-The study is made of rows alone: as many pairs as named, otherwise 6,244; 104 a query, each judged by two people of six
+The study is made of rows alone: so many pairs, 104 a query, each judged by two people of six
 with a payload as Label Studio exports it, and a tenth adjudicated.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,11 +15,11 @@ from annot.judging.plan_on_record import record_plan, write_plan
 from annot.labelstudio.studio_records import write_result
 from annot.steps.setup import init
 from annot.store import people, pools, projects
-from annot.store.adjudications import SourcedAdjudication, record_adjudications
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace
+from command import Command
 
 PEOPLE = tuple(f"a{at}" for at in range(1, 7))
 PER_QUERY = 104
@@ -77,19 +76,22 @@ def make(ws: Workspace, pairs: int) -> None:
             )
             for at, one in enumerate(plan, 1)
         ]
-        record_judgements(session, judged, recorded_at=NOW)
+        JUDGEMENTS.record(session, judged, recorded_at=NOW)
         settled = [
             SourcedAdjudication(
                 Adjudication(*one.pair, "j1", 1, "shown", ("a1", "a2"), judged_at=NOW), "label-studio", str(at), {}
             )
             for at, one in enumerate(plan[::20])
         ]
-        record_adjudications(session, settled, recorded_at=NOW)
+        ADJUDICATIONS.record(session, settled, recorded_at=NOW)
     write_plan(ws, plan)
 
 
+COMMAND = Command(__doc__, smallest="--pairs 208", seconds=lambda options: 1 + 0.002 * options.pairs, pairs=6244)
+
+
 def main() -> None:
-    pairs = int(sys.argv[1]) if sys.argv[1:] else 6_244
+    pairs = COMMAND.read().pairs
     with tempfile.TemporaryDirectory() as folder:
         init(Path(folder), name="large", dry_run=False)
         ws = Workspace.open(Path(folder))

@@ -6,63 +6,10 @@
 Query papers are the units. Errors: no run is better than another (in `one leads`, all but one; only differences between
 the others count). `max t` is the test that decides, `Holm` and `Tukey` are those of the CSV. Power: of true
 differences, how many are found; `raw mean` is the step-down maximum of the mean instead of t.
-
-Measured with 2,000 studies a cell of errors of max t, 600 of errors of others, 200 of power:
-
-    errors of max t, %                     6       9      12      20      50
-    alike                     2 runs     3.7     4.4     5.3     4.7     4.9
-    alike                     6 runs     2.9     4.2     5.1     4.6     4.8
-    alike                    12 runs     2.5     5.0     4.3     4.0     5.3
-    facets of a paper         2 runs     3.1     4.9     5.0     4.7     4.9
-    facets of a paper         6 runs     3.7     5.0     5.3     4.9     5.5
-    facets of a paper        12 runs     3.7     4.2     4.2     5.0     5.6
-    families of near copies   2 runs     3.0     4.2     4.0     5.5     5.9
-    families of near copies   6 runs     3.0     4.1     4.8     5.0     4.6
-    families of near copies  12 runs     3.2     3.9     4.9     4.8     4.5
-    one leads                 6 runs     2.4     3.5     4.8     4.8     4.9
-    one leads                12 runs     2.5     4.5     4.2     3.9     5.1
-    unequal spread            2 runs     4.2     3.9     5.8     5.1     4.5
-    unequal spread            6 runs     2.9     4.5     5.3     5.1     5.1
-    unequal spread           12 runs     2.9     4.6     4.7     4.2     5.3
-    unequal and skewed        2 runs     4.7     6.0     6.2     5.8     5.3
-    unequal and skewed        6 runs     5.3     7.4     6.2     6.7     4.8
-    unequal and skewed       12 runs     3.6     7.3     7.5     6.9     5.3
-    unequal and very skewed   2 runs     6.6     9.1     8.2     8.2     5.9
-    unequal and very skewed   6 runs     9.2    13.3    14.0    13.7     8.9
-    unequal and very skewed  12 runs     9.8    16.9    19.4    16.2     8.7
-
-    errors of 6 runs, %                    9      20
-    alike                   max t        4.7     4.7
-    alike                   Holm         0.0     4.5
-    alike                   Tukey        4.8     5.0
-    unequal spread          max t        5.8     5.3
-    unequal spread          Holm         0.0     4.3
-    unequal spread          Tukey        7.2     9.5
-    unequal and skewed      max t        6.7     6.2
-    unequal and skewed      Holm         0.0     4.2
-    unequal and skewed      Tukey        8.8     7.3
-    unequal and very skewed max t       12.5    12.5
-    unequal and very skewed Holm         0.0     7.8
-    unequal and very skewed Tukey        8.8    10.5
-
-    of true differences found, %          max t    Holm   Tukey  raw mean
-    6 runs, 6 papers, a lead of 0.1            1       0       2       2
-    6 runs, 6 papers, a lead of 0.2            7       0      11      10
-    6 runs, 9 papers, a lead of 0.1            3       0       5       5
-    6 runs, 9 papers, a lead of 0.2           21       0      24      34
-    6 runs, 20 papers, a lead of 0.1           17      14      17      22
-    6 runs, 20 papers, a lead of 0.2           86      84      78      92
-    near copies, 12 papers                     20      14       0       0
-    near copies, 50 papers                     99      98       0       0
-    leads of the difference called detectable that are found, %, by papers as above
-                              2 runs      60      70      70      73      78
-                              6 runs      64      72      82      74      85
-                             12 runs      50      76      80      81      76
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Callable
 
@@ -70,6 +17,7 @@ import numpy as np
 from annot.base.stats.inference import holm, max_t_tests, randomisation_tests, tukey_tests
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import ALPHA
+from command import Command
 
 PERMUTATIONS = 2_048
 """All flips up to 12 papers, drawn ones above: the error rate is the same with few, as the observed one counts."""
@@ -80,28 +28,22 @@ Test = Callable[[Runs], np.ndarray]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=2000)
-    parser.add_argument("--papers", type=int, nargs="+", default=[6, 9, 12, 20, 50])
-    parser.add_argument("--runs", type=int, nargs="+", default=[2, 6, 12])
-    parser.add_argument("--null", nargs="+", choices=NULLS, default=list(NULLS))
-    parser.add_argument("--part", choices=["errors", "others", "power"])
-    options = parser.parse_args()
+    options = COMMAND.read()
     nulls = {title: NULLS[title] for title in options.null}
     if options.part in (None, "errors"):
         print(f"{'errors of max t, %':<32}" + "".join(f"{papers:>8}" for papers in options.papers))
         for title, draw in nulls.items():
             for runs in options.runs:
                 cells = [errors(max_t, draw, runs, papers, options.studies) for papers in options.papers]
-                print(f"{title:<24}{runs:>3} runs" + "".join(f"{100 * one:>8.1f}" for one in cells), flush=True)
+                print(f"{title:<24}{runs:>3} runs" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
     if options.part in (None, "others"):
         print(f"{'errors of 6 runs, %':<32}" + "".join(f"{papers:>8}" for papers in (9, 20)))
         for title, draw in nulls.items():
             for name, test in TESTS.items():
                 cells = [errors(test, draw, 6, papers, options.studies) for papers in (9, 20)]
-                print(f"{title:<24}{name:<8}" + "".join(f"{100 * one:>8.1f}" for one in cells), flush=True)
+                print(f"{title:<24}{name:<8}" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
     if options.part in (None, "power"):
-        power(options.studies // 10)
+        power(max(1, options.studies // 10))
 
 
 def max_t(values: Runs) -> np.ndarray:
@@ -199,6 +141,19 @@ NULLS = {
 }
 
 
+COMMAND = Command(
+    __doc__,
+    smallest="--studies 2 --papers 6 9 --runs 2 6",
+    seconds=lambda options: 0.005 * options.studies * len(options.null) * len(options.papers) * len(options.runs),
+    choices={"null": [*NULLS], "part": ["errors", "others", "power"]},
+    studies=2000,
+    papers=[6, 9, 12, 20, 50],
+    runs=[2, 6, 12],
+    null=[*NULLS],
+    part=None,
+)
+
+
 def power(studies: int) -> None:
     print("of true differences found, %          max t    Holm   Tukey  raw mean")
     tests = {**TESTS, "raw mean": by_raw_mean}
@@ -240,7 +195,8 @@ def power(studies: int) -> None:
                     values = alike(runs, papers, rng)
                     values[0] += detectable
                     held.append(max_t(values)[0] <= ALPHA)
-            print(f"{runs:>3} runs {papers:>3} papers {100 * np.mean(held):>6.0f} ({len(held)} studies)", flush=True)
+            share = f"{100 * np.mean(held):>6.0f}" if held else f"{'-':>6}"
+            print(f"{runs:>3} runs {papers:>3} papers {share} ({len(held)} studies)", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,58 +7,50 @@ Each pilot is drawn from the 33 queries of two facets, and a design of 123 pairs
 come). `rest`: a design of as many queries as are left, against these. Grades and disputes are CSFCube's; it has no
 times, so they are planted: two people at 30 and 60 seconds, queries that differ by 0.3 (logarithm), pairs by 0.5.
 Prints a line a size and target: intervals of 100 that held, and their mean length.
-
-Measured with 40 pilots (all / rest; with 40, 95 of 100 may well show as 88 to 100):
-
-    queries  alpha    width    disputes  hours
-          4  85 / 82  98 / 90   92 / 92  92 / 92
-          5  95 / 85  98 / 98   90 / 85  98 / 95
-          8  98 / 92  98 / 98   98 / 95  98 / 98
-         12 100 / 98  92 / 92  100 / 98  98 / 92
-
-With pilots taken at their word, of 5 queries: alpha 55 / 55, width 52 / 50, disputes 55 / 57.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from annot.base.records import Judgement
-from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.estimates import (
-    JointGrades,
-    Units,
-    coefficient,
-    interval,
-    joint_grades,
-    ratings_of,
-    units_of,
-)
-from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
+from annot.base.stats.values import Interval
+from annot.measuring.agreement.estimates import ratings_of
+from annot.measuring.forecast.design import Design, DesignForecast, JointGrades, joint_grades, simulate_design
 from annot.measuring.forecast.hours import Rules
 from annot.steps import imports, setup
 from annot.store.database import open_store
 from annot.store.pools import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from command import Command
 
 GRADES = (0, 1, 2, 3)
 PAIRS = 123
 FIGURES = ("alpha", "width", "disputes", "hours")
 
 
+COMMAND = Command(
+    __doc__,
+    "folder",
+    smallest="CSFCUBE --pilots 1 --sizes 4 --simulations 39",
+    seconds=lambda options: 4 + 0.06 * len(options.sizes) * options.pilots * options.simulations,
+    pilots=40,
+    sizes=[4, 5, 8, 12],
+    simulations=60,
+)
+FEWEST_SIMULATIONS = 39
+"""Fewer have no interval at 95%."""
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--pilots", type=int, default=40)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[4, 5, 8, 12])
-    parser.add_argument("--simulations", type=int, default=60)
-    options = parser.parse_args()
+    options = COMMAND.read()
+    if options.simulations < FEWEST_SIMULATIONS:
+        COMMAND.parser.error(f"--simulations {options.simulations}: at least {FEWEST_SIMULATIONS} are needed")
     whole = csfcube(options.folder)
-    units = units_of(whole.patterns, GRADES, missing="drop")
     print(f"{'queries':>7} {'target':<6} " + " ".join(f"{name:>8} {'length':>7}" for name in FIGURES))
     for size in options.sizes:
         for target in ("all", "rest"):
@@ -68,8 +60,8 @@ def main() -> None:
                 order = rng.permutation(len(whole.tables))
                 pilot, study = order[:size], order if target == "all" else order[size:]
                 seconds = planted(rng, len(order))
-                found = forecast(whole, units, pilot, len(study), seconds, options.simulations, seed)
-                comes = truth(whole, units, study, seconds)
+                found = forecast(whole, pilot, len(study), seconds, options.simulations, seed)
+                comes = truth(whole, study, seconds)
                 estimates = (found.coefficient, found.width, found.disputed, found.hours_judging)
                 for at, (one, value) in enumerate(zip(estimates, comes, strict=True)):
                     assert isinstance(one.interval, Interval), one.interval
@@ -88,7 +80,8 @@ def csfcube(folder: Path) -> JointGrades:
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             outcome = outcome_of(session, ws.settings)
             facets = {query.query_id: query.facet for query in read_queries(session)}
-    return joint_grades(ratings_of(outcome.of_answered_pairs, (), facets), per_pair=2, seed=1)
+    ratings = ratings_of(outcome.of_answered_pairs, (), facets)
+    return joint_grades(ratings, per_pair=2, seed=1, grades=GRADES, missing="drop")
 
 
 def planted(rng: np.random.Generator, queries: int) -> np.ndarray:
@@ -98,7 +91,7 @@ def planted(rng: np.random.Generator, queries: int) -> np.ndarray:
 
 
 def forecast(
-    whole: JointGrades, units: Units, pilot: np.ndarray, queries: int, seconds: np.ndarray, simulations: int, seed: int
+    whole: JointGrades, pilot: np.ndarray, queries: int, seconds: np.ndarray, simulations: int, seed: int
 ) -> DesignForecast:
     judged = [
         Judgement(whole.query_ids[query], f"d{at}", f"a{person}", 0, lead_time=float(time))
@@ -110,13 +103,8 @@ def forecast(
     return simulate_design(
         Design(queries=queries, pool_size=PAIRS, per_pair=2, assessors=2, repeats=0.0),
         pilot=judged,
-        together=Together(
-            query_ids=tuple(whole.query_ids[at] for at in order),
-            tables=whole.tables[order],
-            disputed=whole.disputed,
-            coefficient=lambda tables: coefficient(tables, units, GRADES, name="alpha_ordinal"),
-            interval=lambda tables, papers: ends(tables, units),
-        ),
+        joint=replace(whole, query_ids=tuple(whole.query_ids[at] for at in order), tables=whole.tables[order]),
+        coefficient="alpha_ordinal",
         settled=(),
         dispute_seconds=60.0,
         simulations=simulations,
@@ -124,21 +112,17 @@ def forecast(
     )
 
 
-def truth(whole: JointGrades, units: Units, study: np.ndarray, seconds: np.ndarray) -> tuple[float, ...]:
+def truth(whole: JointGrades, study: np.ndarray, seconds: np.ndarray) -> tuple[float, ...]:
     tables = whole.tables[study]
-    value, found = coefficient(tables, units, GRADES, name="alpha_ordinal"), ends(tables, units)
-    assert isinstance(value, float)
-    assert isinstance(found, Interval)
+    alpha = whole.estimate(tables, name="alpha_ordinal", level=0.95)
+    assert isinstance(alpha.value, float)
+    assert isinstance(alpha.interval, Interval)
     return (
-        value,
-        found.high - found.low,
+        alpha.value,
+        alpha.interval.high - alpha.interval.low,
         float(tables[:, whole.disputed].sum() / tables.sum()),
         float(seconds[study].sum()) / 3600,
     )
-
-
-def ends(tables: np.ndarray, units: Units) -> Interval | Undefined:
-    return interval(tables, units, GRADES, name="alpha_ordinal", level=0.95)
 
 
 if __name__ == "__main__":

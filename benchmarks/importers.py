@@ -1,6 +1,6 @@
 """Time `annot corpus add` on made-up records in each format that libraries and databases export.
 
-    python benchmarks/importers.py [FORMAT ...] [--records 10000] [--processes 1]
+    python benchmarks/importers.py [--formats ris csv] [--records 10000] [--processes 1]
 
 A record has a title of 12 words, an abstract of about 200 with years, brackets and abbreviations, ten authors, a DOI
 and a number; one abstract in three has letters or signs beyond ASCII, one in ten an entity and a tag, one in twenty is
@@ -10,7 +10,6 @@ of memory in MB: the proportional set of the command and of all it has started.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import random
@@ -20,6 +19,8 @@ from html import escape
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
+
+from command import Command
 
 from pools import ANNOT, measured
 
@@ -184,15 +185,22 @@ WRITERS: dict[str, Callable[[Path, Iterable[Record]], None]] = {
 }
 
 
+COMMAND = Command(
+    __doc__,
+    smallest="--formats pubmed --records 50",
+    seconds=lambda options: len(options.formats) * (3 + 0.001 * options.records),
+    choices={"formats": [*WRITERS]},
+    formats=[*WRITERS],
+    records=10_000,
+    processes=1,
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=f"One of {', '.join(WRITERS)}; all without any.")
-    parser.add_argument("--records", type=int, default=10_000)
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
+    options = COMMAND.read()
     print(f"{options.records} records, {options.processes} process{'es' * (options.processes > 1)}")
     print(f"{'':10} {'file MB':>8} {'wall s':>8} {'cpu s':>8} {'papers/s':>9} {'of cpu':>8} {'MB':>7}")
-    for name in options.formats or WRITERS:
+    for name in options.formats:
         with tempfile.TemporaryDirectory() as folder:
             file, study = Path(folder, f"records.{name}"), Path(folder, "study")
             WRITERS[name](file, made_records(options.records))

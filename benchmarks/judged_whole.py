@@ -10,17 +10,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from annot.base.records import CITED, Judgement, ScoredDoc, ranked
 from annot.base.settings import Settings
 from annot.formats.csfcube import is_release_file, read_release
-from cranfield_study import read_cranfield
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
+GRADES = {1: 3, 2: 3, 3: 2, 4: 1}
+"""The grade of each of Cleverdon's codes (Cleverdon, Mills and Keen 1966); 5 is not listed, -1 is not explained."""
 DEPTH = 100
 FAMILIES = {
     "tfidf": ("tfidf", "tfidf_log", "tfidf_pairs", "tfidf_letters", "tfidf_title"),
@@ -51,6 +53,24 @@ class JudgedWhole:
     """Convention and name; the first is the one by which systems are compared."""
     judgements: tuple[Judgement, ...] = ()
     """Of the two assessors of each pair, where they are known."""
+
+
+class Cranfield(NamedTuple):
+    """The collection as it was published."""
+
+    documents: Path
+    questions: dict[str, str]
+    """By id; a `q` is before the number, as documents have numbers too."""
+    grades: dict[tuple[str, str], int]
+    """By question and document; whatever is not there has grade 0."""
+
+
+def read_cranfield(folder: Path) -> Cranfield:
+    """The collection in this folder."""
+    asked = map(json.loads, (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines())
+    codes = (map(int, line.split()) for line in (folder / "codes.txt").read_text(encoding="utf-8").splitlines())
+    grades = {(str(question), str(document)): GRADES[code] for question, document, code in codes if code in GRADES}
+    return Cranfield(folder / "documents.jsonl", {str(one["question_id"]): str(one["text"]) for one in asked}, grades)
 
 
 def of_cranfield(folder: Path) -> JudgedWhole:

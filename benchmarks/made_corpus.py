@@ -1,6 +1,4 @@
-"""Write made-up abstracts with the lengths and the vocabulary of abstracts in computer science, as JSON lines.
-
-    python benchmarks/made_corpus.py PAPERS FILE.jsonl [--seed 13]
+"""Made-up abstracts with the lengths and the vocabulary of abstracts in computer science, as JSON lines.
 
 Words follow a Zipf-Mandelbrot law over 200,000 of them; each paper has one of 300 topics, from whose 400 words 18% of
 its running words come; 3 to 20 sentences (mean 7.2) of 5 to 60 words (mean 21), so about 154 words each. The same
@@ -9,7 +7,6 @@ number of papers and the same seed give the same bytes.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,15 +17,6 @@ from numpy.typing import NDArray
 WORDS, TOPICS, WORDS_OF_TOPIC, ON_TOPIC = 200_000, 300, 400, 0.18
 TITLE, AT_ONCE = 10, 10_000
 WORD = np.array([f"w{number:05x}" for number in range(WORDS)], dtype=object)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("papers", type=int)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--seed", type=int, default=13)
-    options = parser.parse_args()
-    write(options.file, papers=options.papers, seed=options.seed)
 
 
 def write(path: Path, *, papers: int, seed: int) -> None:
@@ -78,7 +66,3 @@ def shares(words: int) -> NDArray[np.float64]:
     """The share of running words that are the first, one of the first two, and so on: shape (words,)."""
     weights = 1.0 / (np.arange(1, words + 1) + 2.7) ** 1.07
     return np.cumsum(weights / weights.sum())
-
-
-if __name__ == "__main__":
-    main()

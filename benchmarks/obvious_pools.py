@@ -7,13 +7,12 @@ Prints one JSON line for each stage: its name, wall and processor seconds, and t
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import time
-from pathlib import Path
 
 import numpy as np
+from command import Command
 from gensim.models import KeyedVectors, Word2Vec
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -35,12 +34,19 @@ class Stages:
         self._wall, self._used = time.perf_counter(), time.process_time()
 
 
+COMMAND = Command(
+    __doc__,
+    "corpus",
+    smallest="CORPUS --queries 2",
+    seconds=lambda options: 2 + 150 * options.corpus.stat().st_size / 1e8,
+    queries=34,
+    word_vectors=None,
+)
+"""`--word-vectors` names a file in word2vec's binary format; none are trained then."""
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--queries", type=int, default=34)
-    parser.add_argument("--word-vectors", type=Path, help="word2vec's binary format; none are trained then")
-    options = parser.parse_args()
+    options = COMMAND.read()
     stages = Stages()
     fields: dict[str, list[str]] = {"title": [], "abstract": []}
     with options.corpus.open(encoding="utf-8") as file:

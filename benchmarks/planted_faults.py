@@ -14,13 +14,13 @@ at the end, those that were not found.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+from command import Command
 from drawn_faults import PACKAGE, drawn
 from recorded_lines import Record, record
 from tests_of_faults import Chosen, distances, load_libraries, run_tests
@@ -28,17 +28,24 @@ from tests_of_faults import Chosen, distances, load_libraries, run_tests
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
+COMMAND = Command(
+    __doc__,
+    smallest="--list --faults 3",
+    seconds=lambda options: 15 if options.list else 900 if options.record else 30 + 7 * options.faults,
+    seed=23,
+    faults=60,
+    limit=10.0,
+    list=False,
+    record=None,
+    by=None,
+)
+"""`--limit` is the seconds in which a fault has to be found; `--list` prints the faults and plants none."""
+COMMAND.parser.add_argument("--only", nargs="*", default=(), metavar="ROOM", help="some rooms")
+COMMAND.parser.add_argument("--at", nargs="*", default=(), metavar="MODULE:LINE", help="all faults of these lines")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=23)
-    parser.add_argument("--faults", type=int, default=60)
-    parser.add_argument("--only", nargs="*", default=(), metavar="ROOM", help="some rooms")
-    parser.add_argument("--at", nargs="*", default=(), metavar="MODULE:LINE", help="all faults of these lines instead")
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds in which a fault has to be found")
-    parser.add_argument("--list", action="store_true", help="print the faults and plant none")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="write which test runs which line, and plant none")
-    parser.add_argument("--by", type=Path, metavar="FILE", help="what --record wrote")
-    given = parser.parse_args()
+    options = COMMAND.read()
     scratch = Path(tempfile.mkdtemp(prefix="planted-"))
     try:
         for name in ("toolkit", "tests", "templates", "guidelines", "docs", "pools", "exports", "benchmarks"):
@@ -54,19 +61,19 @@ def main() -> None:
         sys.path.insert(0, str(scratch / "tests"))
         load_libraries(scratch)
         reach = distances(scratch)
-        if given.record:
-            record(scratch, list(reach), given.record)
+        if options.record:
+            record(scratch, list(reach), options.record)
             return
         # The tests were compiled above, when they were listed; of a module with a fault nothing is kept.
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         sys.dont_write_bytecode = True
-        recorded = Record(scratch, given.by) if given.by else None
+        recorded = Record(scratch, options.by) if options.by else None
         living: list[str] = []
-        faults = drawn(scratch, seed=given.seed, number=given.faults, only=given.only, at=given.at)
+        faults = drawn(scratch, seed=options.seed, number=options.faults, only=options.only, at=options.at)
         for fault in faults:
             place = f"{fault.path.relative_to(scratch / PACKAGE)}:{fault.line}"
             said = f"{place}: {' '.join(fault.was.split())!r} -> {' '.join(fault.put.split())!r} ({fault.kind})"
-            if given.list:
+            if options.list:
                 print(said)
                 continue
             tests: list[Chosen] = recorded.tests_for(fault, reach) if recorded else []
@@ -77,14 +84,14 @@ def main() -> None:
             text = fault.path.read_text(encoding="utf-8")
             fault.path.write_text(text[: fault.start] + fault.put + text[fault.end :], encoding="utf-8")
             verdict, seconds, worked = (
-                run_tests(scratch, tests, given.limit) if tests else ("lived: no test reaches it", 0.0, 0.0)
+                run_tests(scratch, tests, options.limit) if tests else ("lived: no test reaches it", 0.0, 0.0)
             )
             fault.path.write_text(text, encoding="utf-8")
             print(f"{verdict:<27} {seconds:5.1f} s ({worked:4.1f} of work)  {said}", flush=True)
             if verdict != "found":
                 living.append(said)
-        if not given.list:
-            print(f"{len(faults) - len(living)} of {len(faults)} found within {given.limit:g} s; the others:")
+        if not options.list:
+            print(f"{len(faults) - len(living)} of {len(faults)} found within {options.limit:g} s; the others:")
             print("\n".join(living))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

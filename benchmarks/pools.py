@@ -11,7 +11,6 @@ brackets without the files that are mapped into it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -27,6 +26,7 @@ from typing import NamedTuple
 
 import made_corpus
 import numpy as np
+from command import Command
 
 HERE = Path(__file__).parent
 ANNOT = Path(sys.executable).with_name("annot")
@@ -51,14 +51,25 @@ class Cost(NamedTuple):
     own_mb: float
 
 
+COMMAND = Command(
+    __doc__,
+    "folder",
+    smallest="FOLDER --papers 400 --queries 2 --untrained",
+    seconds=lambda options: (
+        30
+        + options.papers * (0.0008 if options.untrained else 0.003)
+        + (0 if options.without_obvious else 0.001 * options.papers)
+    ),
+    papers=100_000,
+    queries=34,
+    without_obvious=False,
+    untrained=False,
+)
+"""`--without-obvious` leaves the obvious script out; with `--untrained` both sides take random word vectors."""
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--papers", type=int, default=100_000)
-    parser.add_argument("--queries", type=int, default=34)
-    parser.add_argument("--without-obvious", action="store_true", help="Leave the obvious script out.")
-    parser.add_argument("--untrained", action="store_true", help="Take random word vectors on both sides.")
-    options = parser.parse_args()
+    options = COMMAND.read()
     options.folder.mkdir(parents=True, exist_ok=True)
     corpus = options.folder / f"{options.papers}.jsonl"
     if not corpus.is_file():

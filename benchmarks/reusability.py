@@ -15,27 +15,11 @@ the others see nothing in it. The collections:
   over query papers with a standard deviation as large as the mean.
 
 Prints, of 100 studies, how many are called care, fair, and not known; where one method finds alone, how often it is
-named; and the mean loss of that method, or of all. Measured with 200 studies:
-
-                 papers   care   fair   open  named   loss
-    fair              6    0.0   89.0   11.0         0.011
-    fair             12    0.0  100.0    0.0         0.011
-    fair             25    0.0  100.0    0.0         0.011
-    copies            6    0.0   98.0    2.0         0.010
-    copies           12    0.0  100.0    0.0         0.010
-    copies           25    0.0  100.0    0.0         0.010
-    few papers        6    0.0    0.5   99.5         0.031
-    few papers       12    0.0    0.0  100.0         0.032
-    at the edge      12    1.5    1.0   97.5    1.5  0.058
-    one in ten       12   90.0    0.0   10.0   90.0  0.137
-    clumped           6    6.0    0.0   94.0    6.0  0.114
-    clumped          12   26.5    0.0   73.5   26.5  0.117
-    clumped          25   83.0    0.0   17.0   83.0  0.115
+named; and the mean loss of that method, or of all.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -44,6 +28,7 @@ import numpy as np
 from annot.base.records import Pool, Qrel, Ranking, ScoredDoc, ranked
 from annot.measuring.reusability import Run, finds_of, losses, verdict_of
 from annot.pools.pooling import draw
+from command import Command
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -84,12 +69,19 @@ KINDS = {
 }
 
 
+COMMAND = Command(
+    __doc__,
+    smallest="--studies 2 --papers 6",
+    seconds=lambda options: 0.004 * len(options.kinds) * options.studies * sum(options.papers),
+    choices={"kinds": [*KINDS]},
+    studies=200,
+    papers=[6, 12, 25, 50],
+    kinds=[*KINDS],
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=200)
-    parser.add_argument("--papers", type=int, nargs="+", default=[6, 12, 25, 50])
-    parser.add_argument("--kinds", nargs="+", default=list(KINDS))
-    options = parser.parse_args()
+    options = COMMAND.read()
     print(f"{'':12} {'papers':>6} {'care':>6} {'fair':>6} {'open':>6} {'named':>6} {'loss':>6}")
     for name in options.kinds:
         for papers in options.papers:

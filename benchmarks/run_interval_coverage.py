@@ -12,96 +12,13 @@ and asks the library: means, then differences. `printed` draws a twentieth of th
 average precision as `annot evaluate` does: how many of 100 were changed because they spoke against the test, how many
 still do, how many of the significant ones have an interval of d that contains 0, and how many hold, unchanged and
 changed.
-
-Measured with 2,000 studies and seed 1. Intervals of means are .79 to 1.01 as wide as the jackknife's at 10 topics and
-.90 to 1.00 at 25; those of differences at most 1.10 and 1.04 times as wide as Student's t, and of near copies 1.09 and
-1.02 (averages of the measures).
-
-    means                                                     6               10               25               50
-    1-4 relevant                jackknife        85.6-99.1 (70)   89.3-98.1 (75)   92.8-97.3 (83)   94.4-96.6 (90)
-    1-4 relevant                pseudo-topics    97.8-99.1 (96)   96.3-97.7 (94)   94.9-96.4 (94)   95.2-95.8 (94)
-    1-4 relevant, weaker runs   jackknife        79.8-99.0 (63)   85.3-98.4 (68)   90.7-97.6 (78)   93.2-96.7 (85)
-    1-4 relevant, weaker runs   pseudo-topics    97.9-99.6 (96)   96.7-98.2 (94)   94.1-96.4 (93)   94.3-95.8 (93)
-    1-4 relevant, strong runs   jackknife        94.5-98.8 (86)   94.7-98.4 (88)   95.3-96.8 (92)   95.0-96.1 (94)
-    1-4 relevant, strong runs   pseudo-topics    96.8-98.7 (95)   96.3-97.7 (94)   95.5-96.2 (94)   95.0-95.6 (94)
-    1-4 relevant, pools of 400  jackknife        87.9-99.0 (74)   90.6-98.6 (79)   93.3-97.0 (88)   94.2-96.6 (91)
-    1-4 relevant, pools of 400  pseudo-topics    97.6-98.8 (96)   96.9-97.9 (94)   95.0-96.1 (94)   94.8-95.8 (93)
-    bursts of near-duplicates   jackknife        85.3-98.4 (73)   88.1-97.7 (74)   91.6-97.0 (85)   93.4-96.2 (86)
-    bursts of near-duplicates   pseudo-topics    98.0-99.0 (95)   95.7-97.5 (93)   94.4-95.9 (92)   93.8-95.3 (91)
-    a run from outside the pool jackknife        90.1-99.4 (81)   92.2-98.4 (86)   94.3-97.4 (91)   94.7-96.3 (94)
-    a run from outside the pool pseudo-topics    97.8-99.0 (97)   96.3-98.0 (95)   95.1-96.3 (93)   95.0-95.7 (94)
-    5-15 relevant               jackknife        94.6-96.9 (93)   95.2-96.4 (94)   94.7-95.3 (94)   94.9-95.7 (94)
-    5-15 relevant               pseudo-topics    96.2-97.4 (95)   95.6-96.8 (95)   94.9-95.3 (94)   95.2-95.6 (94)
-    10-60 relevant              jackknife        93.8-95.9 (92)   94.1-96.5 (93)   94.2-95.4 (93)   94.2-95.4 (94)
-    10-60 relevant              pseudo-topics    94.1-97.3 (92)   94.6-95.9 (94)   94.1-95.0 (93)   94.2-95.4 (94)
-    Cranfield                   jackknife        94.9-97.5 (93)   95.5-97.1 (94)   95.1-95.9 (94)   94.9-95.4 (94)
-    Cranfield                   pseudo-topics    97.3-98.4 (96)   96.7-96.9 (96)   95.2-96.3 (94)   94.9-95.6 (94)
-    CSFCube                     jackknife        93.8-95.6 (90)   94.9-95.3 (93)   94.6-95.6 (94)   95.1-95.8 (94)
-    CSFCube                     pseudo-topics    96.2-97.0 (93)   95.5-96.1 (93)   94.9-95.7 (94)   95.1-95.9 (94)
-
-    differences                                               6               10               25               50
-    1-4 relevant                Student's t      89.1-98.1 (79)   91.9-95.1 (82)   93.9-95.2 (91)   94.7-95.3 (93)
-    1-4 relevant                pseudo-topics    93.7-99.7 (87)   94.0-97.7 (89)   94.7-95.9 (93)   95.1-95.6 (93)
-    1-4 relevant, weaker runs   Student's t      83.7-99.3 (71)   88.5-95.9 (76)   92.4-94.8 (88)   94.1-95.2 (91)
-    1-4 relevant, weaker runs   pseudo-topics    90.5-99.9 (81)   92.0-98.9 (86)   93.5-95.9 (89)   94.5-95.6 (92)
-    1-4 relevant, strong runs   Student's t      94.2-95.6 (91)   94.7-94.9 (91)   94.8-95.4 (93)   95.1-95.2 (93)
-    1-4 relevant, strong runs   pseudo-topics    95.6-97.1 (92)   95.1-95.9 (92)   95.1-95.7 (93)   95.2-95.4 (94)
-    1-4 relevant, pools of 400  Student's t      90.3-95.7 (79)   92.6-94.9 (85)   94.3-95.2 (91)   94.8-95.3 (94)
-    1-4 relevant, pools of 400  pseudo-topics    94.4-98.3 (87)   94.5-96.7 (90)   95.1-95.7 (93)   95.0-95.6 (94)
-    bursts of near-duplicates   Student's t      85.4-92.2 (71)   86.2-93.1 (74)   91.7-95.1 (84)   93.5-95.0 (91)
-    bursts of near-duplicates   pseudo-topics    92.8-97.6 (86)   93.4-95.1 (88)   94.0-95.3 (90)   94.3-95.1 (92)
-    a run from outside the pool Student's t      92.7-97.1 (86)   93.8-95.5 (89)   95.1-95.5 (93)   95.2-95.5 (94)
-    a run from outside the pool pseudo-topics    96.0-98.7 (92)   95.6-97.1 (93)   95.4-96.1 (94)   95.3-95.8 (94)
-    5-15 relevant               Student's t      94.7-95.6 (93)   94.8-95.2 (93)   94.7-95.2 (94)   94.7-95.2 (94)
-    5-15 relevant               pseudo-topics    95.3-96.8 (93)   95.2-95.8 (94)   94.8-95.3 (94)   94.8-95.3 (94)
-    10-60 relevant              Student's t      93.1-95.2 (88)   93.7-94.9 (91)   94.3-94.8 (92)   94.5-95.2 (94)
-    10-60 relevant              pseudo-topics    93.4-95.9 (88)   93.8-95.2 (91)   94.4-94.9 (93)   94.5-95.2 (94)
-    Cranfield                   Student's t      95.5-96.1 (90)   94.9-95.3 (87)   94.6-95.2 (89)   94.7-95.0 (92)
-    Cranfield                   pseudo-topics    96.3-97.9 (92)   95.2-96.5 (89)   94.9-95.4 (89)   94.7-95.1 (92)
-    CSFCube                     Student's t      93.5-95.5 (76)   93.7-94.7 (81)   93.5-94.5 (64)   94.1-94.7 (78)
-    CSFCube                     pseudo-topics    94.2-97.5 (79)   94.1-96.0 (81)   93.5-94.8 (64)   94.1-94.9 (78)
-
-    effects                                                   6               10               25               50
-    1-4 relevant                of all pairs     97.7-99.3 (96)   97.3-98.3 (95)   96.9-97.5 (95)   96.6-97.6 (95)
-    1-4 relevant, weaker runs   of all pairs     97.9-99.6 (95)   97.7-98.8 (95)   97.3-97.9 (95)   97.1-97.9 (95)
-    1-4 relevant, strong runs   of all pairs     96.9-98.1 (93)   96.7-97.8 (93)   96.3-97.9 (93)   96.1-98.0 (93)
-    1-4 relevant, pools of 400  of all pairs     97.2-98.5 (96)   97.2-98.0 (93)   96.9-98.0 (95)   96.6-97.7 (95)
-    bursts of near-duplicates   of all pairs     98.1-99.2 (96)   97.6-98.6 (96)   97.3-98.0 (95)   97.1-97.7 (94)
-    a run from outside the pool of all pairs     97.2-98.4 (95)   96.8-97.9 (94)   96.1-97.3 (95)   95.6-97.0 (94)
-    5-15 relevant               of all pairs     95.5-97.2 (89)   95.1-97.7 (91)   95.1-97.6 (89)   95.0-97.5 (88)
-    10-60 relevant              of all pairs     95.9-98.6 (92)   95.6-98.7 (92)   95.3-98.9 (91)   95.2-98.6 (91)
-    Cranfield                   of all pairs     95.9-98.0 (94)   95.6-97.1 (94)   95.5-96.2 (92)   95.2-96.1 (90)
-    CSFCube                     of all pairs     94.6-96.6 (90)   94.9-96.0 (89)   94.7-95.7 (89)   95.0-95.9 (87)
-
-    papers with one to three queries (500 studies)
-    means, differences                         6                     10                     25                     50
-    1-4 relevant   AP        99.0 (99) 98.4 (97)    98.3 (96) 97.6 (96)    96.8 (95) 95.7 (94)    95.8 (95) 95.2 (93)
-    1-4 relevant   P@20      97.4 (96) 98.3 (96)    97.8 (97) 97.8 (96)    96.0 (94) 96.4 (95)    96.3 (95) 95.8 (94)
-    1-4 relevant   nDCG      98.9 (98) 95.2 (91)    97.8 (95) 95.3 (92)    96.2 (95) 95.1 (92)    96.0 (95) 95.0 (93)
-    5-15 relevant  AP        95.5 (93) 96.4 (94)    94.9 (94) 95.2 (93)    93.9 (93) 95.4 (93)    96.2 (94) 95.1 (94)
-    5-15 relevant  P@20      95.5 (95) 96.1 (94)    96.8 (96) 95.9 (93)    94.9 (94) 95.7 (94)    95.8 (95) 95.2 (92)
-    5-15 relevant  nDCG      97.5 (95) 94.7 (92)    96.0 (93) 94.8 (93)    95.1 (93) 95.0 (92)    96.1 (95) 94.8 (93)
-    10-60 relevant AP        94.9 (93) 94.2 (90)    94.9 (94) 94.6 (93)    92.3 (91) 94.1 (92)    96.7 (96) 95.3 (93)
-    10-60 relevant P@20      95.1 (94) 94.6 (91)    96.1 (96) 94.6 (91)    94.9 (93) 94.7 (92)    95.6 (95) 94.9 (94)
-    10-60 relevant nDCG      97.1 (93) 93.8 (91)    97.2 (95) 94.4 (92)    93.9 (93) 93.9 (92)    95.6 (94) 94.7 (93)
-
-    printed, AP (100 studies)                                 6                       10                       25
-    1-4 relevant                   20.7 0.0 0.0 97.1 97.0   20.3 0.0 0.0 96.4 96.2    4.6 0.0 0.0 94.4 94.2
-    1-4 relevant, weaker runs      21.8 0.0 0.0 96.2 96.1   28.1 0.0 0.0 94.7 94.5    8.2 0.0 0.0 91.9 91.8
-    1-4 relevant, strong runs      16.2 0.0 0.0 96.4 96.4    3.9 0.0 0.0 96.2 96.1    0.5 0.0 0.0 96.2 96.2
-    1-4 relevant, pools of 400     27.3 0.0 0.0 96.1 96.1   17.0 0.0 0.0 95.9 95.8    2.6 0.0 0.0 94.7 94.6
-    bursts of near-duplicates      20.5 0.0 0.0 94.9 94.8   22.2 0.0 0.0 93.3 93.2    4.1 0.0 0.0 94.4 94.3
-    a run from outside the pool    15.5 0.0 0.0 98.2 97.8   13.1 0.0 0.0 96.9 96.6    3.4 0.0 0.0 95.2 95.2
-    5-15 relevant                   8.9 0.0 0.0 95.2 95.2    1.1 0.0 0.0 95.8 95.8    0.1 0.0 0.0 93.9 93.9
-    10-60 relevant                  6.8 0.0 0.0 93.2 93.1    1.3 0.0 0.0 95.0 95.0    0.2 0.0 0.0 95.2 95.2
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -117,10 +34,12 @@ from annot.base.stats.inference import (
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation.comparisons import ComparedTopics, compare_runs
 from annot.publishing.report.cells import WIDEST
+from command import Command
 from made_collections import DESIGNS, Collection, beta_like, judged, made
 from scipy.special import nctdtrinc, stdtrit
 
 LEVEL = 0.95
+PARTS = ("means", "differences", "effects", "papers", "printed")
 FEWEST_STUDIES = 50
 """In which a pair is significant, if its intervals are to be counted."""
 FACETS = 3
@@ -148,15 +67,26 @@ class Cell(NamedTuple):
     """The width of near copies."""
 
 
+COMMAND = Command(
+    __doc__,
+    smallest="--studies 60 --topics 10 --population 60 --part differences",
+    seconds=lambda options: (
+        (1 if options.part else 4) * len(options.topics) * (0.02 * options.studies * max(options.topics) / 10)
+        + 0.02 * options.population
+    ),
+    choices={"part": PARTS},
+    studies=2000,
+    population=20_000,
+    seed=1,
+    topics=[4, 6, 10, 25, 50],
+    part=None,
+    cranfield=None,
+    csfcube=None,
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in (("studies", 2000), ("population", 20_000), ("seed", 1)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--topics", type=int, nargs="+", default=[4, 6, 10, 25, 50])
-    parser.add_argument("--part", choices=["means", "differences", "effects", "papers", "printed"])
-    for name in ("cranfield", "csfcube"):
-        parser.add_argument(f"--{name}", type=Path)
-    options = parser.parse_args()
+    options = COMMAND.read()
     for part, cells_of in (("means", of_means), ("differences", of_differences), ("effects", of_effects)):
         if options.part in (None, part):
             print(f"{part:<44}" + "".join(f"{topics:>26}" for topics in options.topics))
@@ -179,7 +109,7 @@ def main() -> None:
             print(f"{collection.name:<44}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
 
 
-def collections(options: argparse.Namespace) -> Iterator[Collection]:
+def collections(options: Namespace) -> Iterator[Collection]:
     """All collections."""
     for design in DESIGNS:
         yield made(design, topics=options.population, seed=options.seed)
@@ -363,15 +293,6 @@ def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def tenth(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
-    """Student's t with a tenth of a topic at each end of what can be reached."""
-    n, whole = values.shape[-1], values.shape[-1] + 0.2
-    mean = (values.sum(axis=-1) + 0.1 * limits.highest) / whole
-    squares = ((values - mean[..., None]) ** 2).sum(axis=-1) + 0.1 * (mean**2 + (limits.highest - mean) ** 2)
-    half = stdtrit(n - 1, 0.5 + LEVEL / 2) * np.sqrt(squares / (whole - 1) / whole)
-    return np.maximum(0, mean - half), np.minimum(1, mean + half)
-
-
 def of_evaluate(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
     """Those that `annot evaluate` prints."""
     return ends_of_mean(values, *limits, level=LEVEL)
@@ -386,7 +307,6 @@ def on_pages(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
 
 MEANS: dict[str, Callable[[Drawn, Limits], tuple[np.ndarray, np.ndarray]]] = {
     "jackknife": jackknife,
-    "t and a tenth": tenth,
     "pseudo-topics": of_evaluate,
     "on pages": on_pages,
 }
@@ -397,12 +317,6 @@ def students_t(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
     return half_of_difference(a - b, np.zeros(len(a)), *limits, level=LEVEL)
 
 
-def fiftieth(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
-    """Half the widths, with a fiftieth of a topic at -1 and at 1."""
-    whole = np.ones(len(a))
-    return half_of_difference(a - b, whole, whole, whole / 50, level=LEVEL)
-
-
 def by_share(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
     """Half the widths of those that `annot evaluate` prints, before they are held against the test."""
     return half_of_difference(a - b, differing_share(a, b), *limits, level=LEVEL)
@@ -410,7 +324,6 @@ def by_share(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
 
 DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], np.ndarray]] = {
     "Student's t": students_t,
-    "a fiftieth": fiftieth,
     "pseudo-topics": by_share,
 }
 

@@ -4,22 +4,12 @@
 
 CSFCUBE: the folder of the release. The word vectors read that many abstracts, drawn anew in each of `--draws`; pools,
 idf and queries stay. Prints, for each of the four systems, NDCG%20 in percent over all queries less that of a random
-order, the mean over the draws, and in brackets its interval at 95% over query papers. Measured with 3 draws (33
-queries; a random order has 24.2); `annot.ranking.word_vectors` warns below the first size at which both `fabs`
-systems are better than chance:
-
-    abstracts              fabs_cbow200         fabs_tfidfcbow200             whole_cbow200        whole_tfidfcbow200
-          125         +1.5 [-0.8, +3.9]         +1.6 [-0.5, +3.6]         +4.3 [+1.7, +6.9]         +2.4 [-0.9, +5.6]
-          250         -0.6 [-3.7, +2.6]         -1.3 [-4.8, +2.2]         +1.1 [-2.5, +4.6]         +2.0 [-1.7, +5.7]
-          500         +2.5 [-1.7, +6.7]         +4.2 [-0.2, +8.5]         +1.7 [-2.7, +6.1]         +3.2 [-1.7, +8.2]
-         1000        +5.0 [-0.0, +10.0]        +7.5 [+1.9, +13.0]         +1.1 [-3.1, +5.4]         +4.0 [-1.4, +9.3]
-         2000        +7.9 [+2.0, +13.8]       +11.5 [+5.8, +17.2]         +3.5 [-2.0, +8.9]        +8.4 [+2.5, +14.2]
-          all        +9.9 [+3.8, +16.0]       +13.2 [+7.0, +19.3]        +5.5 [-0.4, +11.4]        +9.7 [+4.4, +15.0]
+order, the mean over the draws, and in brackets its interval at 95% over query papers. `annot.ranking.word_vectors`
+warns below the first size at which both `fabs` systems are better than chance, and has the figures.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 
@@ -34,17 +24,24 @@ from annot.steps import imports, run
 from annot.steps.setup import init
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
+from command import Command
 
 SYSTEMS = ("fabs_cbow200", "fabs_tfidfcbow200", "whole_cbow200", "whole_tfidfcbow200")
 CONVENTION, MEASURE = primary_of(Settings())
 
 
+COMMAND = Command(
+    __doc__,
+    "release",
+    smallest="CSFCUBE --sizes 125 --draws 1",
+    seconds=lambda options: 10 + 15 * options.draws * len(options.sizes),
+    sizes=[125, 250, 500, 1000, 2000, 0],
+    draws=3,
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("release", type=Path)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[125, 250, 500, 1000, 2000, 0], help="0: all of them")
-    parser.add_argument("--draws", type=int, default=3)
-    options = parser.parse_args()
+    options = COMMAND.read()
     with tempfile.TemporaryDirectory() as folder:
         init(Path(folder) / "study", name=None, dry_run=False)
         imports.csfcube(Workspace.open(Path(folder) / "study"), options.release, dry_run=False)

@@ -15,7 +15,6 @@ seconds of this process and of the server, and the number of requests.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import logging
@@ -42,6 +41,7 @@ from annot.store.database import open_store
 from annot.store.pools import replace_pools
 from annot.store.projects import read_projects
 from annot.study.workspace import Workspace
+from command import Command
 
 PEOPLE = tuple(f"a{number}" for number in range(1, 9))
 LABELS = ("background", "objective", "method", "method", "result", "result", "other")
@@ -61,12 +61,18 @@ class Cost(NamedTuple):
     requests: int
 
 
+COMMAND = Command(
+    __doc__,
+    "folder",
+    smallest="FOLDER --queries 2 --documents 10",
+    seconds=lambda options: 40 + 0.12 * options.queries * options.documents,
+    queries=50,
+    documents=125,
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--queries", type=int, default=50)
-    parser.add_argument("--documents", type=int, default=125)
-    options = parser.parse_args()
+    options = COMMAND.read()
     ws = planned(options.folder, options.queries, options.documents)
     database, before = options.folder / "annot.db", options.folder / "before-pull.db"
     parcels = judging.outgoing_of(ws)

@@ -5,38 +5,37 @@
 Tau compares the orders of 4 and of 10 runs under two assessors; its truth is its mean over studies of this size. Prints
 a line for each number of runs and method: intervals of 100 at 95% that held the truth, and in brackets how many of 100
 there were, if not all. `bca` and `percentile` are bootstraps of whole papers.
-
-Measured with 1,000 studies:
-
-                                          4          5          6          8         10         20         50
-    tau of 4        jackknife     98.5 (45)  99.5 (38) 100.0 (38)  99.1 (34) 100.0 (32) 100.0 (27) 100.0 (20)
-    tau of 4        bca           71.3 (97)  67.9 (98)  67.8 (98)  67.0 (98)       68.6  67.8 (98)  88.7 (87)
-    tau of 4        percentile         98.6       99.3       99.7       99.8       99.9      100.0       99.9
-    tau of 10       jackknife          96.2       97.4       99.1  99.5 (99)  99.8 (98) 100.0 (92)  99.7 (74)
-    tau of 10       bca                67.5       67.6       73.4       72.2       70.8       75.0       71.8
-    tau of 10       percentile         93.2       97.8       97.2       99.2       98.2       98.8       99.0
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from annot.base.stats.inference import jackknife_interval, tau_b_of_rows
 from annot.base.stats.values import Interval, Undefined
+from command import Command
 from scipy import stats
 
 LEVEL = 0.95
 RESAMPLES = 500
 Ends = tuple[float, float] | None
+Draw = Callable[[int, np.random.Generator], tuple[float, dict[str, Ends]]]
+"""True value of a study of so many papers, and the interval of each method."""
+
+
+COMMAND = Command(
+    __doc__,
+    smallest="--studies 2 --papers 4",
+    seconds=lambda options: sum(8 + 0.02 * options.studies for papers in options.papers),
+    studies=1000,
+    papers=[4, 5, 6, 8, 10, 20, 50],
+)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=1000)
-    parser.add_argument("--papers", type=int, nargs="+", default=[4, 5, 6, 8, 10, 20, 50])
-    options = parser.parse_args()
+    options = COMMAND.read()
     warnings.simplefilter("ignore", stats.DegenerateDataWarning)
     warnings.simplefilter("ignore", RuntimeWarning)  # SciPy divides by 0 where all papers are alike.
     print(f"{'':28}" + "".join(f"{papers:>11}" for papers in options.papers))
@@ -46,7 +45,7 @@ def main() -> None:
             print(f"{title:<16}{method:<12}" + "".join(f"{column[method]:>11}" for column in columns), flush=True)
 
 
-def held(draw, papers: int, studies: int) -> dict[str, str]:
+def held(draw: Draw, papers: int, studies: int) -> dict[str, str]:
     """Of each method, how many of 100 intervals held the truth."""
     rng = np.random.default_rng(papers)
     found: dict[str, list[bool]] = {}
@@ -62,7 +61,7 @@ def held(draw, papers: int, studies: int) -> dict[str, str]:
     }
 
 
-def tau(n_runs: int):
+def tau(n_runs: int) -> Draw:
     """Of so many runs, whose means lie 0.02 apart."""
     levels = 0.4 + 0.02 * np.arange(n_runs)[:, None]
     truths: dict[int, float] = {}
@@ -83,10 +82,11 @@ def tau(n_runs: int):
         others = np.array([np.delete(np.arange(papers), left) for left in range(papers)])
         without = between(first, second, others)
         drawn = between(first, second, rng.integers(0, papers, (RESAMPLES, papers)))
+        low, high = np.quantile(drawn, [0.025, 0.975])
         return truths[papers], {
             "jackknife": ends_of(jackknife_interval(whole, without, level=LEVEL)),
             "bca": _bca(whole, drawn, without),
-            "percentile": tuple(np.quantile(drawn, [0.025, 0.975])),
+            "percentile": (float(low), float(high)),
         }
 
     return draw
@@ -101,7 +101,8 @@ def _bca(whole: float, drawn: np.ndarray, without: np.ndarray) -> Ends:
     acceleration = (gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5)
     shifted = stats.norm.ppf(below) + stats.norm.ppf([0.025, 0.975])
     tails = stats.norm.cdf(stats.norm.ppf(below) + shifted / (1 - acceleration * shifted))
-    return tuple(np.quantile(drawn, tails))
+    low, high = np.quantile(drawn, tails)
+    return float(low), float(high)
 
 
 def ends_of(found: Interval | Undefined) -> Ends:

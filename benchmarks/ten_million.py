@@ -11,7 +11,6 @@ word vectors and corpus. Sentences are labelled while only the first file is in 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -24,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+from command import Command
 from made_corpus import shares
 
 from pools import ANNOT, ARMS, Cost, measured, row
@@ -37,14 +37,20 @@ min_sentences = 1
 """
 
 
+COMMAND = Command(
+    __doc__,
+    "folder",
+    smallest="FOLDER --papers 400 --shards 2 --queries 2 --processes 1",
+    seconds=lambda options: 60 + 0.0003 * options.papers,
+    papers=10_000_000,
+    shards=200,
+    queries=34,
+    processes=os.cpu_count() or 1,
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--papers", type=int, default=10_000_000)
-    parser.add_argument("--shards", type=int, default=200)
-    parser.add_argument("--queries", type=int, default=34)
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    options = parser.parse_args()
+    options = COMMAND.read()
     folder = options.folder.resolve()
     files = made_papers(folder / "papers", options.papers, options.shards)
     words = trained_words(folder, files)

@@ -12,25 +12,36 @@ makes of the log. Prints a table; exit code 1 where anything differs.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
+
+from command import Command
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "story"))
 
 from simulated_setup import Size
 from simulated_study import Found, WholeStudy
 
+COMMAND = Command(
+    __doc__,
+    "folder",
+    smallest="FOLDER --query-facets 4 --candidates 25 --assessors 4 --gold 4 --kills 1",
+    seconds=lambda options: 60 + 0.2 * options.query_facets * options.candidates,
+    query_facets=50,
+    candidates=125,
+    assessors=8,
+    gold=10,
+    kills=10,
+    restarts=1,
+    seed=1,
+)
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    for name, default in (("query-facets", 50), ("candidates", 125), ("assessors", 8), ("gold", 10)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    for name, default in (("kills", 10), ("restarts", 1), ("seed", 1)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    options = vars(parser.parse_args())
+    options = vars(COMMAND.read())
     folder = options.pop("folder")
     if (folder / "annot.toml").exists():
-        parser.error(f"{folder} holds a study already")
+        COMMAND.parser.error(f"{folder} holds a study already")
     folder.mkdir(parents=True, exist_ok=True)
     study = WholeStudy(folder, Size(**options), lambda text: print(text, flush=True))
     try:

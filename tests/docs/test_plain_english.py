@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 
 import pytest
+import user_texts
 from documented import CHECKOUT, references
-
-sys.path.insert(0, str(CHECKOUT / "benchmarks"))
-import user_texts  # it is beside the measurements
 
 TEXTS = [text.split(": ", 1) for text in user_texts.texts(CHECKOUT)]
 HEADINGS = [

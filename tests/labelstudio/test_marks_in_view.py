@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
+import marks_in_view
 import pytest
 from browsing import JUDGE, LINES, judging, open_screen
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, QUERY, long_text, task
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import marks_in_view  # the whole measurement, of which this is a sample
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 

@@ -117,7 +117,7 @@ def test_no_other_word_is_taken_for_it(grade: str) -> None:
     text = f'{{"grade": {grade}, "reason": "x"}}'
     assert read_answer(text, range(4)) is None
     found = unreadable_answer(Completion(text, None, None, None, None, "stop"), range(4))
-    assert found.why == f"its grade is {grade}, expected a whole number from 0 to 3"
+    assert f"; its grade is {grade}, expected a whole number from 0 to 3; " in found
 
 
 def test_the_form_has_cannot_judge_if_the_guidelines_have_it(ws: Workspace) -> None:

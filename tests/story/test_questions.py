@@ -1,6 +1,6 @@
 """Cranfield's questions from corpus to release: topics that are texts, judged whole, whose ids are read back by others.
 
-The server is one in memory; `benchmarks/cranfield_questions.py` does the same with forty questions on a real one.
+The server is one in memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from study_stages import quietly
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from cranfield_study import PEOPLE, SYSTEMS, CranfieldStudy, account_of, read_cranfield
+from cranfield_study import PEOPLE, SYSTEMS, CranfieldStudy, account_of
+from judged_whole import read_cranfield
 
 QUESTIONS, PER_METHOD = 8, 4
 PAIRS = QUESTIONS * 4 * PER_METHOD

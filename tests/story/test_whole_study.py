@@ -5,15 +5,12 @@ The server is one in memory; `benchmarks/whole_study.py` runs the same on a real
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from memory_studio import studio_at_a_socket
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
 from simulated_log import Plan, differences, final_grades, qrels_differences
-from whole_study import Found, Size, WholeStudy
+from simulated_setup import Size
+from simulated_study import Found, WholeStudy
 
 
 def test_the_store_has_what_people_said(tmp_path: Path) -> None:

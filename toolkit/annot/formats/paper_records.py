@@ -282,10 +282,6 @@ def document_of_record(
     refuse a record without a title. Raises InputError with every fault; its message is what the first one has in common
     with others.
     """
-    if (parts := _plain_parts(record)) is not None:
-        paper_id, title, abstract, year, labels = parts
-        options: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
-        return paper_of(paper_id, title, abstract, year=year, labels=labels, **options)
     if noted is not None:
         record = _usable(record, noted)
     try:
@@ -332,39 +328,6 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     return fields
 
 
-def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str | list[str], int | None, list[str] | None] | None:
-    """Id, title, abstract, year and labels of paragraphs of a record with an id, and no other field that means
-    something.
-
-    Most records are so, and need no model, which takes as long as all else that is done to them; None of any other.
-    """
-    if not _SELDOM.isdisjoint(record):
-        return None
-    paper_id, title, abstract, labels = map(record.get, ("paper_id", "title", "abstract", "paragraph_labels"))
-    if title is None and "title" in record:
-        title = ""
-    if abstract is None and "abstract" in record:
-        abstract = ""
-    if not (isinstance(paper_id, str) and isinstance(title, str) and isinstance(abstract, str) and _is_id(paper_id)):
-        return None
-    year = _digits(record.get("year"))
-    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
-        return None
-    if labels is not None and not _labels_paragraphs(labels, abstract):
-        return None
-    return paper_id, title, abstract or [], year, labels
-
-
-def _labels_paragraphs(labels: object, abstract: str) -> bool:
-    """Test for a list with one label for each paragraph of the abstract."""
-    return (
-        isinstance(labels, list)
-        and all(isinstance(label, str) for label in labels)
-        and bool(abstract)
-        and len(labels) == len(PARAGRAPH.split(abstract))
-    )
-
-
 def _in_general(error: ValidationError) -> str:
     fault = error.errors(include_url=False)[0]
     if not fault["loc"]:
@@ -394,8 +357,6 @@ def number_as_text(value: object) -> object:
 _PaperId = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_white_space)]
 _YEARS = 10_000
 _Year = Annotated[int, Field(gt=-_YEARS, lt=_YEARS)]
-_SELDOM = {"metadata", "labels", "pred_labels", "citations", "outbound_citations", "part_of"}
-"""Fields that mean something, and that few records have."""
 
 
 class _DocumentLine(Strict):

@@ -15,7 +15,7 @@ from annot.base.names import counted, verb
 from annot.base.records import CITED, Qrel, Ranking, grouped
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
-from annot.measuring.evaluation.measures import MeasureSelection, OpinionEffect, Run, SampleCost, family_of
+from annot.measuring.evaluation.measures import MeasureSelection, OpinionEffect, Run, SampleCost, family_of, groups_of
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
 from annot.measuring.sampled.estimates import (
@@ -23,7 +23,6 @@ from annot.measuring.sampled.estimates import (
     SampledGradings,
     SampledPools,
     estimates,
-    groups_of,
     notes_of,
     pools_of,
     scatter,

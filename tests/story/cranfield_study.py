@@ -31,12 +31,12 @@ from annot.steps import publish as browse
 from annot.steps import publish as release
 from annot.steps import publish as report
 from annot.steps.setup import init
-from annot.store.runs import ImportedSource, put_import
+from annot.store.models import ImportedSource
+from annot.store.runs import put_import
 from annot.study.workspace import Workspace, write_file
+from judged_whole import Cranfield
 
 Pair = tuple[str, str]
-GRADES = {1: 3, 2: 3, 3: 2, 4: 1}
-"""The grade of each of Cleverdon's codes (Cleverdon, Mills and Keen 1966); 5 is not listed, -1 is not explained."""
 SYSTEMS = ("whole_bm25", "whole_tfidf", "whole_cbow200", "whole_tfidfcbow200")
 MEASURES = [ir_measures.AP, ir_measures.nDCG @ 10]
 SETTINGS = """
@@ -82,24 +82,6 @@ print(json.dumps({
 }))
 """
 """Read in a process of its own, as a user of the release does: its folder is on the path."""
-
-
-class Cranfield(NamedTuple):
-    """The collection as it was published."""
-
-    documents: Path
-    questions: dict[str, str]
-    """By id; a `q` is before the number, as documents have numbers too."""
-    grades: dict[Pair, int]
-    """By question and document; whatever is not there has grade 0."""
-
-
-def read_cranfield(folder: Path) -> Cranfield:
-    """The collection in this folder."""
-    asked = map(json.loads, (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines())
-    codes = (map(int, line.split()) for line in (folder / "codes.txt").read_text(encoding="utf-8").splitlines())
-    grades = {(str(question), str(document)): GRADES[code] for question, document, code in codes if code in GRADES}
-    return Cranfield(folder / "documents.jsonl", {str(one["question_id"]): str(one["text"]) for one in asked}, grades)
 
 
 class Bias(NamedTuple):

@@ -1,19 +1,10 @@
-"""In how many of CSFCube's pairs a marked sentence is out of view when the pair opens.
+"""Marked sentences of CSFCube's pairs that are out of view when a pair opens: every pair of the release, in Chromium.
 
-    python benchmarks/marks_in_view.py path/to/CSFCube
-
-Starts a Label Studio of its own in a new folder, opens one task in Chromium, and puts the text of every pooled pair of
-the release, asked for each facet, in the place of that task's, as Label Studio does when it opens the next one. Counted
-are pairs in which some sentence of the facet, in either column, does not lie wholly inside its column. `before` is what
-the columns show when nothing scrolls them. Needs playwright and Chromium.
+A pair is out of view if some sentence of the facet, in either column, is not wholly inside its column.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
-import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,15 +13,8 @@ from typing import Any, NamedTuple
 from annot.base.records import PairKey, Query
 from annot.base.settings import Settings
 from annot.formats.csfcube import is_release_file, read_release
-from annot.labelstudio import server
-from annot.labelstudio.accounts import make_accounts
-from annot.labelstudio.gateway import Gateway, deliver
-from annot.labelstudio.screens import screen_of
-from annot.labelstudio.studio_records import ProjectSpec
 from annot.labelstudio.tasks import Layout, judge_task
 
-SIZES = ((1280, 720), (1440, 757), (1920, 1080))
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 HELP = "What is asked of each pair stands here, in a line of about the length that a definition of a facet has in use."
 
 OUT_OF_VIEW = """pairs => {
@@ -115,65 +99,3 @@ def opened(page: Any, tasks: Sequence[dict[str, Any]]) -> dict[str, Opened]:
         name: Opened(len(each), sum(out for out, _ in each), sum(before for _, before in each))
         for name, each in by_facet.items()
     }
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("release", type=Path)
-    tasks = release_tasks(parser.parse_args().release)
-    folder = Path(tempfile.mkdtemp(prefix="annot-marks-"))
-    try:
-        running = server.up(folder, environ=os.environ, port=None, say=print)
-        with Gateway(running.url, server.credentials(folder).token) as gateway:
-            address = "looking@example.org"
-            passwords = folder / "passwords.tsv"
-            make_accounts(running.url, [address], invitation=gateway.invitation, passwords=passwords)
-            settings = Settings()
-            screen = screen_of(
-                "judge", scale_names=settings.scale.names, labels=settings.labels.names, language="en", overrides=None
-            )
-            spec = ProjectSpec(
-                marker="marks",
-                title="Marks in view",
-                description="",
-                label_config=screen,
-                instructions="",
-                color="#617ADA",
-            )
-            project = gateway.create_project(spec)
-            deliver(gateway, project, tasks[:1])
-            print_measured(gateway.labelling_url(project), running.url, address, passwords, tasks)
-    finally:
-        server.down(folder)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def print_measured(url: str, server_url: str, address: str, passwords: Path, tasks: Sequence[dict[str, Any]]) -> None:
-    """Open the stream in Chromium at each size and print a table."""
-    from playwright.sync_api import sync_playwright
-
-    password = dict(line.split("\t") for line in passwords.read_text(encoding="utf-8").splitlines())[address]
-    with sync_playwright() as playwright:
-        program = next(filter(None, map(shutil.which, CHROMIUM)))
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
-        page.goto(f"{server_url}/user/login/")
-        page.fill("input[name=email]", address)
-        page.fill("input[name=password]", password)
-        page.click("button[type=submit]")
-        page.wait_for_url(lambda at: "/user/login" not in at)
-        page.goto(url)
-        page.wait_for_selector(".a-cand .htx-highlight")
-        print(f"{'window':<12} {'facet':<12} {'pairs':>6} {'out of view':>12} {'before':>8}")
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            for facet, count in sorted(opened(page, tasks).items()):
-                print(
-                    f"{f'{width} x {height}':<12} {facet:<12} {count.pairs:>6} "
-                    f"{count.out_of_view / count.pairs:>12.1%} {count.unscrolled / count.pairs:>8.1%}"
-                )
-        browser.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Every text that a user reads, with its place: `python benchmarks/user_texts.py [CHECKOUT] [--draw 60 --seed 23]`.
+"""Every text that a user reads, with its place: `python tests/docs/user_texts.py [CHECKOUT] [--draw 60 --seed 23]`.
 
 Docs, README, guidelines and templates by paragraph or line; of the program every string of three words or more that is
 not a docstring, and the docstrings of commands, which are their help. A line is `path:line: text`.
@@ -97,7 +97,7 @@ def texts(checkout: Path) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).resolve().parents[2])
     parser.add_argument("--draw", type=int, default=0, help="so many of them, drawn by the seed")
     parser.add_argument("--seed", type=int, default=23)
     given = parser.parse_args()
