@@ -288,7 +288,6 @@ def describe_design(found: SimulatedStudy, words: StudyVocabulary) -> str:
         head=head,
         n_cited=round(found.pilot.cited),
         disputed=labour.times(forecast.disputed, 100),
-        title=found.title,
         whole=ALL,
     )
 
