@@ -228,7 +228,6 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
     current, others = (list(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
     current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
     answered = [call for call in calls if call.state in ANSWERED]
-    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
     return OpinionStatus(
         name=record.name,
         model=record.model,
@@ -239,8 +238,8 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         cannot_judge=sum(opinion.cannot_judge for opinion in current),
         requests=len(calls),
         failed=len(calls) - len(answered),
-        tokens_in=sum(call.tokens_in or 0 for call in answered),
-        tokens_out=sum(call.tokens_out or 0 for call in answered),
+        tokens_in=sum(filter(None, (call.tokens_in for call in answered))),
+        tokens_out=sum(filter(None, (call.tokens_out for call in answered))),
         estimated=sum(call.estimated for call in answered),
         cost=sum(call.cost for call in calls),
         served=tuple(" ".join(filter(None, key)) for key in served_models(calls)),
@@ -249,9 +248,14 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         early=tuple(f"{use}: {why}" for _, use, why in record.early),
         set_aside=len(other_pairs - current_pairs),
         planned=len(planned),
-        planned_answered=len(planned & (settled | current_pairs | other_pairs)),
+        planned_answered=len(planned & (_settled_pairs(calls) | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
+
+
+def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
+    """Pairs with an answer that could be read, or that the server refuses."""
+    return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
 
 
 def _planned_pairs(session: Session) -> set[Pair]:
