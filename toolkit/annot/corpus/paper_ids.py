@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -173,11 +172,11 @@ def _complete_rows(
 
 def _unknown_ids_error(message: str, lines: UnknownIds, corpus: Path | None) -> InputError:
     """The error with a fault for each unknown id."""
-    cause_of = LikelyCause(corpus)
+    causes = _likely_causes((name for _, name, _ in lines), corpus)
     return InputError(
         message,
         faults=[
-            f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
+            f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{causes[name]}"
             for (noun, name, file), numbers in lines.items()
         ],
         hint="correct the ids, or add the missing texts first; --foreign drop leaves these rows out, and "
@@ -202,32 +201,22 @@ def _notes_without_corpus(rows: RowsByFile) -> Iterator[str]:
         yield f"{counted(len(odd), 'id')} may have been changed by a spreadsheet: {some}"
 
 
-class LikelyCause:
-    """Says why an id may be unknown, by the ids of the corpus that are like it."""
-
-    def __init__(self, corpus: Path | None) -> None:
-        self._corpus = corpus
-
-    @cached_property
-    def _papers(self) -> PapersById | None:
-        return PapersById(self._corpus) if self._corpus else None
-
-    @cached_property
-    def _spellings(self) -> dict[str, str]:
-        """The ids of the corpus by `folded_id`, and without leading zeros."""
-        ids: list[str] = self._papers.own.to_pylist() if self._papers else []
-        short = {stripped: name for name in ids if name.startswith("0") and (stripped := name.lstrip("0")).isdecimal()}
-        return short | {folded_id(name): name for name in ids}
-
-    def __call__(self, name: str) -> str:
-        """The likely cause, to be put behind the id; empty if there is none."""
-        if (alike := self._spellings.get(folded_id(name))) is not None:
-            zeros = name.isdecimal() and alike.isdecimal()
-            return f"; the corpus has {alike!r}{' (a spreadsheet removes leading zeros)' if zeros else ''}"
-        if self._papers and self._papers.has_other_ids and (paper := self._papers.paper_of(name)):
-            return f"; it is another id of {paper!r}, which is in the corpus"
+def _likely_causes(names: Iterable[str], corpus: Path | None) -> dict[str, str]:
+    """The likely cause why each id is unknown, to be put behind it; empty if there is none."""
+    known = PapersById(corpus) if corpus else None
+    ids: list[str] = known.own.to_pylist() if known else []
+    spellings = {short: name for name in ids if name.startswith("0") and (short := name.lstrip("0")).isdecimal()}
+    spellings |= {folded_id(name): name for name in ids}
+    causes = {}
+    for name in names:
         looks = _looks_like(name)
-        return f"; it looks like {looks} written by a spreadsheet" if looks else ""
+        causes[name] = f"; it looks like {looks} written by a spreadsheet" if looks else ""
+        if (alike := spellings.get(folded_id(name))) is not None:
+            zeros = name.isdecimal() and alike.isdecimal()
+            causes[name] = f"; the corpus has {alike!r}{' (a spreadsheet removes leading zeros)' if zeros else ''}"
+        elif known and known.has_other_ids and (paper := known.paper_of(name)):
+            causes[name] = f"; it is another id of {paper!r}, which is in the corpus"
+    return causes
 
 
 def _looks_like(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import io
 import json
@@ -108,9 +107,7 @@ def read_judgements(
         headings = {plain(heading) for heading in [*columns.values(), *named]}
         rows = [*read_table(text, faults, known_headings=headings).rows]
     if not rows:
-        if not faults.found:
-            faults.add(_nothing_in(data, text))
-        faults.raise_if_any()
+        faults.raise_if_any(found=rows, nothing="found no judgement, expected a header and one row each")
     faults_before = len(faults.found)
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
     if len(faults.found) > faults_before:
@@ -124,16 +121,6 @@ def read_judgements(
             faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=read.line)
     faults.raise_if_any()
     return tuple(judgements)
-
-
-def _nothing_in(data: bytes, text: str) -> str:
-    """Message on a file without a judgement, with the line that shows a wrong file or a wrong encoding."""
-    first = next((line.strip() for line in text.splitlines() if line.strip()), None)
-    if first is None:
-        return "found an empty file, expected judgements"
-    utf8 = text.encode("utf-8", "surrogatepass") in (data, data.removeprefix(codecs.BOM_UTF8))
-    read_as = "" if utf8 else "; the file is not UTF-8 and was read as Windows-1252 or UTF-16"
-    return f"found no judgement below the line {first[:80]!r}, expected one row each{read_as}"
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
