@@ -439,10 +439,13 @@ def _unlabelled(ws: Workspace) -> frozenset[str]:
 
 def _nothing_drawn(periods: Iterable[tuple[int, int]], years: Mapping[int, int]) -> InputError:
     named = "name query papers with `annot query add`"
-    span = f"are from {min(years)} to {max(years)}" if years else "have no year"
+    if not years:
+        return InputError(
+            "no paper in the corpus has a year, but the sample is drawn from periods of years", hint=named
+        )
     return InputError(
         f"queries.periods in annot.toml: found no paper of {', '.join(f'{start}-{end}' for start, end in periods)}; "
-        f"the papers in the corpus {span}",
+        f"the papers in the corpus are from {min(years)} to {max(years)}",
         hint=f"set periods = [] to derive them from the corpus, or name periods within these years; or {named}",
     )
 
