@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel, Query, ScoredDoc, Source
 from annot.measuring import measured
-from annot.measuring.diagnosis.matrices import JudgementCount, Repeat
-from annot.study.outcome import Outcome
-from annot.study.rushed import NONE_RUSHED
+from annot.measuring.diagnosis.findings import JudgementCount
+from annot.measuring.diagnosis.panel import Repeat
+from annot.study.outcome import NONE_RUSHED, Outcome
 
 
 def outcome(**changes: Any) -> Any:

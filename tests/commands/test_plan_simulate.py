@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from annot.base.records import Assessor
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.estimates import JointGrades, QueryRatings, joint_grades
-from annot.store import judgements, people, pools
+from annot.measuring.agreement.estimates import QueryRatings
+from annot.measuring.forecast.design import JointGrades, joint_grades
+from annot.store import people, pools
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
+from annot.store.models import Plan
 from annot.study.workspace import Workspace
 from sklearn.metrics import cohen_kappa_score
 from small_study import build
@@ -218,11 +221,11 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
         plan = people.read_assignments(session)
         third = [replace(one, assessor="a3") for one in plan if one.assessor == "a1"]
         people.put_assessors(session, [Assessor("a3", "cyd@example.org", False)])
-        people.replace_plan(session, [*plan, *third], plan=people.Plan("three", 13, "2031-03-14T18:00:00+00:00"))
-        given = [replace(one, assessor="a3") for one in judgements.read_judgements(session) if one.assessor == "a1"]
-        judgements.record_judgements(
+        people.replace_plan(session, [*plan, *third], plan=Plan("three", 13, "2031-03-14T18:00:00+00:00"))
+        given = [replace(one, assessor="a3") for one in JUDGEMENTS.records(session) if one.assessor == "a1"]
+        JUDGEMENTS.record(
             session,
-            [judgements.SourcedJudgement(one, "label-studio", f"3{at}", {}) for at, one in enumerate(given)],
+            [SourcedJudgement(one, "label-studio", f"3{at}", {}) for at, one in enumerate(given)],
             recorded_at="2031-03-14T18:00:00+00:00",
         )
     arguments = ("forecast", "--design", "--per-method", 4, "--hourly-rate", 20, "--assessors", 3)

@@ -21,13 +21,13 @@ from annot.formats import input_files
 from annot.formats.citation_edges import edge_format, edges_of
 from annot.formats.corpora import FORMATS, BrokenRecord, Piece, encoding_in, format_named, format_of
 from annot.formats.corpora.xml_papers import xml_records
-from annot.formats.input_files import read_error_sheet, read_full_texts, read_gold, read_returned_lines
+from annot.formats.input_files import content_of, read_error_sheet, read_full_texts, read_gold, read_returned_lines
 from annot.formats.judgements_file import read_export, read_judgements, read_relish
 from annot.formats.topics import read_topics
 from annot.formats.trec import read_qrels, read_run, read_submitted
 from annot.pools.selection import read_sheet
 from annot.ranking.given_vectors import read_word_vectors
-from annot.study.workspace import given_bytes, given_text
+from annot.study.workspace import given_text
 
 CHINESE, TRADITIONAL, JAPANESE, KOREAN, RUSSIAN, POLISH, THAI = (
     *("蜜蜂的舞", "蜜蜂的舞蹈", "蜂のダンス", "벌의춤", "танцыпчёл", "żółw", "ผึ้ง"),
@@ -88,7 +88,7 @@ def edges(path: Path) -> object:
 
 
 def of_bytes(read: Callable[..., object], **given: Any) -> Callable[[Path], object]:
-    return lambda path: read(given_bytes(path, expected="a table"), name="f", **given)
+    return lambda path: read(content_of(path, expected="a table"), name="f", **given)
 
 
 def of_lines(read: Callable[..., object]) -> Callable[[Path], object]:

@@ -18,8 +18,8 @@ from annot.judging.rounds.labels import LabelsRound, PulledLabels
 from annot.labelstudio.studio_records import BY_ANOTHER, SKIPPED, ReadAnnotation
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
 from annot.store import projects
+from annot.store.models import Project
 from annot.store.pools import read_queries
-from annot.store.projects import Project
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied

@@ -26,8 +26,9 @@ from annot.judging.rounds.judging import JudgingRound
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask, ReadAnnotation, StudioProject, StudioTask, write_result
 from annot.labelstudio.tasks import pair_key
-from annot.store import judgements, projects, trials
-from annot.store.projects import Project, StoredRound
+from annot.store import projects, trials
+from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
+from annot.store.models import Project, StoredRound
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small
 from study_stages import copied
@@ -123,15 +124,15 @@ def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) 
     with ws.writing() as session:
         trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
         for name, asked in (("a1", D0), ("a1", D1), ("a2", D0)):
-            judgements.add_returned(session, PairReturn(*asked.pair, name, 3, "Look again.", RECORDED))
-        taken_back = next(one for one in judgements.read_returned(session) if one.pair == D1.pair)
-        judgements.withdraw_returned(session, taken_back, withdrawn_at=RECORDED)
+            add_returned(session, PairReturn(*asked.pair, name, 3, "Look again.", RECORDED))
+        taken_back = next(one for one in read_returned(session) if one.pair == D1.pair)
+        withdraw_returned(session, taken_back, withdrawn_at=RECORDED)
     of = project(ws, "judge", D0)
     done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), RoundOptions())
     assert counts(done.row) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
     with ws.reading() as session:
         assert [one.record.asked for one in trials.read_answers(session, "hidden-gold")] == [gold]
-        assert [one.asked for one in judgements.read_judgements(session)] == [D0]
+        assert [one.asked for one in JUDGEMENTS.records(session)] == [D0]
 
 
 class Server:

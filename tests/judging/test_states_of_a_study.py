@@ -23,7 +23,7 @@ from annot.judging.exchange.servers import PARTS
 from annot.judging.states import STATES, THINGS, Examination, StudyState, remembered_findings, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
-from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.papers import find_papers, paper_ids
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query, read_queries
@@ -455,7 +455,7 @@ def test_an_added_paper_that_is_judged_stays(ws: Workspace) -> None:
         (first, *_) = read_queries(session)
     with ws.writing() as session:
         judged = Judgement(first.query_id, "new3", "a1", 1)
-        record_judgements(session, [SourcedJudgement(judged, "label-studio", "new", None)], recorded_at=PULLED_AT)
+        JUDGEMENTS.record(session, [SourcedJudgement(judged, "label-studio", "new", None)], recorded_at=PULLED_AT)
     assert Examination(ws).added == tuple(name for name in NEW if name != "new3")
 
 

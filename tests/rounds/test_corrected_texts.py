@@ -22,7 +22,7 @@ from annot.steps import people as assessors
 from annot.steps.changes import leave
 from annot.steps.publish import release
 from annot.steps.trace import trace
-from annot.store.judgements import read_current
+from annot.store.answers import JUDGEMENTS
 from annot.store.shown import content, display_parts
 from corrections import WHY, correct, decide, fill_again, label, listed, sentences
 from studio_in_memory import Killed
@@ -53,7 +53,7 @@ def sends(made: World) -> int:
 def judged_on(made: World) -> dict[tuple[str, str, int], str]:
     """By assessor, document and occasion, the document's first sentence as it was on the task that was answered."""
     with made.ws.reading() as session:
-        current = [one for one in read_current(session) if one.record.counts]
+        current = [one for one in JUDGEMENTS.current(session) if one.record.counts]
         displays = display_parts(session, (one.shown_sha256 for one in current))
         bodies = content(session, {str(shown["document"]) for shown in displays.values()})
     return {

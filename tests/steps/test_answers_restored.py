@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.steps import changes, evaluate
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
@@ -22,8 +22,8 @@ def ws(tmp_path: Path) -> Workspace:
     """a1 and a2 judged the ten pairs of the first query; of each the answers to d00 and d01 were withdrawn."""
     ws = copied(Small(answers=FirstPairs(10)), "settled", tmp_path / "study")
     with ws.writing() as session:
-        gone = [one for one in judgements.read_sourced(session) if one.record.doc_id in ("d00", "d01")]
-        judgements.JUDGEMENTS.withdraw(session, [(one, "its task was deleted") for one in gone], recorded_at=LATER)
+        gone = [one for one in JUDGEMENTS.read(session) if one.record.doc_id in ("d00", "d01")]
+        JUDGEMENTS.withdraw(session, [(one, "its task was deleted") for one in gone], recorded_at=LATER)
     return ws
 
 

@@ -15,8 +15,7 @@ from annot.base.settings import Settings
 from annot.corpus.labelling import shipped_model
 from annot.steps import facets
 from annot.store import facet_labels, papers
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import groups_of
+from annot.store.papers import PaperWriter, groups_of
 from annot.store.runs import read_imports
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, LABELS, Small

@@ -15,7 +15,7 @@ from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.ranking.systems.training_loop import Length, Point
 from annot.steps import changes, encoder_training, evaluate, imports, run, setup, vectors
-from annot.store.runs import StoredRun
+from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
@@ -197,11 +197,6 @@ def test_weights_of_another_training_are_not_written_over(tmp_path: Path) -> Non
 
 
 # -- servers -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("cores", "servers"), [(None, 1), (1, 1), (2, 1), (3, 1), (4, 2), (9, 4)])
-def test_half_of_the_cores_start_servers_and_one_at_least(cores: int | None, servers: int) -> None:
-    assert setup.at_once(cores) == servers
 
 
 @pytest.mark.parametrize(("free", "fits"), [(None, True), (2 * 10**9, True), (2 * 10**9 - 1, False)])

@@ -16,8 +16,10 @@ from annot.formats.corpora.datasets import SEMANTIC_SCHOLAR
 from annot.formats.corpora.pieces import Piece
 from annot.steps import corpus, imports
 from annot.steps.setup import FOLDERS, init
-from annot.store import adjudications, facet_labels, judgements, people
-from annot.store.runs import ImportedSource, put_import, read_imports, read_runs
+from annot.store import facet_labels, people
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
+from annot.store.models import ImportedSource
+from annot.store.runs import put_import, read_imports, read_runs
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
 from small_study import Small, pool_of
 from study_stages import copied, quietly
@@ -274,7 +276,7 @@ def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: P
         assert origins == {"p1": Source.CORRECTED, "d00": Source.CARRIED}
         roles = {one.assessor: (one.adjudicator, one.account) for one in people.read_assessors(session)}
         assert roles == {"x": (False, None), "y": (False, None), imports.ADJUDICATOR: (True, None)}
-        settled = adjudications.read_adjudications(session)
+        settled = ADJUDICATIONS.records(session)
         assert [(one.doc_id, one.grade) for one in settled] == [("d00", 2)]
         assert [(one.tag, one.facts) for one in read_runs(session)] == [("run", {"imported": True})]
-        assert len(people.read_assignments(session)) == len(judgements.read_judgements(session)) == 4
+        assert len(people.read_assignments(session)) == len(JUDGEMENTS.records(session)) == 4

@@ -7,6 +7,7 @@ from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, PairKey
 from annot.store import people, projects, runs
 from annot.store.database import Store
+from annot.store.models import ImportedSource, Project, StoredRound, StoredRun
 from sqlmodel import Session
 from stored import PLAN, judge
 
@@ -17,10 +18,10 @@ def opened(
     session: Session,
     assessor: str = "a1",
     *,
-    round: projects.StoredRound = "judge",
+    round: StoredRound = "judge",
     url: str = "http://one",
     account: int = 5,
-) -> projects.Project:
+) -> Project:
     return projects.open_project(
         session, round=round, assessor=assessor, server="one", url=url, version="1.23.2", account_id=account
     )
@@ -196,12 +197,12 @@ def test_splits_come_back_by_name_and_fold(study: Store) -> None:
 
 
 def test_runs_and_imports_come_back(store: Store) -> None:
-    first, second = runs.StoredRun("b", "bm25", {"k1": 1.5}, "h1"), runs.StoredRun("a", "tfidf", {}, "h2")
+    first, second = StoredRun("b", "bm25", {"k1": 1.5}, "h1"), StoredRun("a", "tfidf", {}, "h2")
     with store.begin() as session:
         runs.put_runs(session, [first, second])
         runs.put_runs(session, [first, second._replace(sha256="h3")])
         assert runs.read_runs(session) == (second._replace(sha256="h3"), first)
-        source = runs.ImportedSource("csfcube", "h", {"papers": 3})
+        source = ImportedSource("csfcube", "h", {"papers": 3})
         for facts in ({"papers": 3}, {"papers": 4}):
             runs.put_import(session, source._replace(facts=facts))
         assert runs.read_imports(session) == (source._replace(facts={"papers": 4}),)

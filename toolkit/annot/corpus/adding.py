@@ -32,7 +32,7 @@ from annot.formats.corpora.tables import IDS
 from annot.formats.input_files import AS_JSON, json_lines, written_sheet
 from annot.formats.paper_records import document_of_record
 from annot.store import papers
-from annot.store.paper_writing import PaperWriter, keep_rows
+from annot.store.papers import PaperWriter, keep_rows
 from annot.study.workspace import check_files, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------

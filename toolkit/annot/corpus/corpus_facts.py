@@ -21,9 +21,10 @@ from annot.base.records import Paper, Query, Source
 from annot.store import facet_labels, papers
 from annot.store.citations import cited_by
 from annot.store.facet_labels import read_labels, remove_labels
-from annot.store.paper_writing import replace_papers
+from annot.store.models import ImportedSource
+from annot.store.papers import replace_papers
 from annot.store.pools import move_sentences, read_queries
-from annot.store.runs import ImportedSource, put_import, read_imports
+from annot.store.runs import put_import, read_imports
 from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
 from annot.study.shown_versions import text_content, with_text
 from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest

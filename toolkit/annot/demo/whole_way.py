@@ -28,8 +28,9 @@ from annot.steps import agreement, corpus, evaluate, exchange, facets, plan, poo
 from annot.steps import people as assessor
 from annot.steps.setup import init, settings_text
 from annot.store import people
+from annot.store.models import ImportedSource
 from annot.store.pools import read_sample
-from annot.store.runs import ImportedSource, put_import
+from annot.store.runs import put_import
 from annot.study.snapshot import vocabulary_of
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, write_file
 

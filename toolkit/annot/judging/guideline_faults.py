@@ -41,7 +41,7 @@ def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
         of_texts = (WHOLE,) if read_topics(session) else ()
     for name in dict.fromkeys((GENERAL, *ws.settings.facets, *of_texts)):
         try:
-            pages[name] = guidelines.page(ws, GENERAL) if name == GENERAL else guidelines.read(ws, name).text
+            pages[name] = guidelines.page(ws, GENERAL) if name == GENERAL else guidelines.read(ws, name)
         except AnnotError as error:
             faults.append(error.message)
     return pages, faults

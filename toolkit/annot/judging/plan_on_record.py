@@ -20,9 +20,10 @@ from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_li
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
-from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs
+from annot.store import facet_labels, people, pools, projects, runs
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, SourcedAnswer
+from annot.store.models import ImportedSource, Plan
 from annot.store.papers import find_papers
-from annot.store.revisions import RecordedCount, SourcedAnswer
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
 from annot.study.snapshot import export_judgements
@@ -64,7 +65,7 @@ def record_plan(
         per_pair = earlier.per_pair
     vacant = {*(earlier.vacant if earlier else ()), *(assignment.pair for assignment in handed_on)}
     vacant -= {*dropped, *(assignment.pair for assignment in assignments)}
-    plan = people.Plan(digest, ws.settings.seed, created, per_pair, tuple(sorted(vacant)))
+    plan = Plan(digest, ws.settings.seed, created, per_pair, tuple(sorted(vacant)))
     people.replace_plan(session, assignments, plan=plan, handed_on=handed_on)
     return digest
 
@@ -124,9 +125,7 @@ def write_plan(ws: Workspace, assignments: Iterable[Assignment], *, frozen: Froz
 
 def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
     """Adjudicators who settled a pair or have it as a task, by pair: a plan keeps them apart from its assessors."""
-    settled = [
-        (ruling.pair, ruling.adjudicator) for ruling in adjudications.read_adjudications(session) if not ruling.flags
-    ]
+    settled = [(ruling.pair, ruling.adjudicator) for ruling in ADJUDICATIONS.records(session) if not ruling.flags]
     sent = [(question.pair, name) for name, question in projects.read_asked(session, round="adjudicate")]
     return {pair: set(names) for pair, names in grouped([*settled, *sent]).items()}
 
@@ -305,7 +304,7 @@ def import_judgements(
             recorded = _record(session, named_rows, plan, ws)
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows), "queries": len(queries)}
-            runs.put_import(session, runs.ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
+            runs.put_import(session, ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         export_judgements(ws, outcome)
@@ -318,7 +317,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
 
     Imported judgements stay, and further files add to them.
     """
-    sourced = judgements.read_sourced(session)
+    sourced = JUDGEMENTS.read(session)
     imported = {(answer.record.asked, answer.record.assessor) for answer in sourced}
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - imported or any(judgement.source != Source.FILE for judgement in sourced):
@@ -330,12 +329,12 @@ def _record(
 ) -> RecordedCount:
     recorded_at = moment_now()
     keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
+    people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
     judged = [_sourced(named) for named in named_rows if not named.adjudicates]
     settled = [_sourced(named) for named in named_rows if named.adjudicates]
     both = (
-        judgements.record_judgements(session, judged, recorded_at=recorded_at),
-        adjudications.record_adjudications(session, settled, recorded_at=recorded_at),
+        JUDGEMENTS.record(session, judged, recorded_at=recorded_at),
+        ADJUDICATIONS.record(session, settled, recorded_at=recorded_at),
     )
     return RecordedCount(*map(sum, zip(*both, strict=True)))
 

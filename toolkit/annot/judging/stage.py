@@ -15,10 +15,10 @@ from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
-from annot.store.adjudications import last_opinions, read_current
-from annot.store.judgements import count_corrected_texts, has_texts_on_record
+from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
+from annot.store.models import StoredRound
 from annot.store.pools import read_queries, read_sample, read_topics, to_judge
-from annot.store.projects import StoredRound, read_hidden
+from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.outcome import Pair, outcome_of, texts_of
 from annot.study.provenance import has_letter, is_current, read_made, states_of
@@ -329,7 +329,7 @@ class Stage:
             if question.pair not in disputed
         }
         if ended:
-            ended -= {(ruling.record.adjudicator, ruling.record.pair) for ruling in read_current(self.session)}
+            ended -= {(ruling.record.adjudicator, ruling.record.pair) for ruling in ADJUDICATIONS.current(self.session)}
         return len(ended)
 
     def _may_settle(self, pair: Pair) -> set[str]:

@@ -26,8 +26,7 @@ from annot.publishing.release.leaks import Secret, leaks
 from annot.store import people, projects, trials
 from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
-from annot.study.outcome import Outcome, outcome_of, texts_of
-from annot.study.rushed import BESIDE, answers_of
+from annot.study.outcome import BESIDE, Outcome, answers_of, outcome_of, texts_of
 from annot.study.workspace import Workspace, write_file
 
 FOLDER = "people"

@@ -24,7 +24,7 @@ from annot.labelstudio import http_client, server
 from annot.pools.chain import LINKS
 from annot.publishing.release import parts, released_files
 from annot.publishing.report import tables, terminal
-from annot.store import dump, shown
+from annot.store import database, shown
 from annot.study import backups, snapshot
 from annot.study.workspace import Workspace, is_named_inside
 
@@ -201,7 +201,7 @@ DESCRIBED: dict[str, Callable[[Examination, tuple[str, ...]], CheckedPart]] = {
 def _files(ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], release: Path | None) -> CheckedPart:
     """release: a folder that is compared, too."""
     with ws.reading() as session:
-        counts = dump.row_counts(session.connection())
+        counts = database.row_counts(session.connection())
     findings = (*words, *(() if release is None else _release_faults(ws, release)))
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     verified = VerifiedHashes(manifests, counts["judgement"] + counts["adjudication"], findings, lasting)

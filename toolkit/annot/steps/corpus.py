@@ -31,9 +31,11 @@ from annot.formats.corpora.pieces import Piece, PieceRead, UnreadError, cut_line
 from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
 from annot.judging.exchange.displayed_content import decide
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, paper_writing, papers, pools
+from annot.store import papers, pools
+from annot.store.answers import Ruling, read_rulings
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
-from annot.store.runs import ImportedSource, put_import, read_imports
+from annot.store.models import ImportedSource
+from annot.store.runs import put_import, read_imports
 from annot.study.judged_texts import JudgedTexts, Pair, corrected_versions, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_judgements
@@ -237,7 +239,7 @@ def _added(
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)
             correction.write()
-            paper_writing.append_parts(ws.corpus, parts)
+            papers.append_parts(ws.corpus, parts)
             digest = facts_of_corpus.write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
@@ -612,7 +614,7 @@ PAIRS = Columns[CorrectedPair](
 class TextDecisionResult:
     """Result of a decision."""
 
-    ruling: judgements.Ruling
+    ruling: Ruling
     pairs: tuple[Pair, ...]
     """Pairs that had waited for it."""
     returned: int
@@ -625,7 +627,7 @@ def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
         texts = corrected_versions(session)
         topics = paper_topics(session)
         pairs = judged_texts(session).values()
-        reasons = {(ruling.query_id, ruling.doc_id): ruling.why for ruling in judgements.read_rulings(session)}
+        reasons = {(ruling.query_id, ruling.doc_id): ruling.why for ruling in read_rulings(session)}
 
     def described(pair: JudgedTexts) -> CorrectedPair:
         ids = [text_id for text_id in (topics.get(pair.query_id, ""), pair.doc_id) if text_id in texts]
@@ -647,7 +649,7 @@ def rule(
     *,
     of_text: str | None,
     every: bool,
-    ruling: judgements.Ruling,
+    ruling: Ruling,
     why: str,
     dry_run: bool,
 ) -> TextDecisionResult:

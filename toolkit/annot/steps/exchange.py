@@ -18,7 +18,7 @@ from annot.publishing.so_far import write_pages
 from annot.store import projects, shown
 from annot.study import outcome, provenance, shown_versions
 from annot.study.guidelines import left_out
-from annot.study.rushed import rushed_pairs
+from annot.study.outcome import rushed_pairs
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -19,9 +19,11 @@ from annot.base.parallel import Engine, map_shards
 from annot.base.records import Advance, Source
 from annot.base.settings import Settings
 from annot.corpus import corpus_facts, labelling, query_sentences
-from annot.store import facet_labels, paper_writing, papers, pools, runs
+from annot.formats.input_files import content_of
+from annot.store import facet_labels, papers, pools, runs
+from annot.store.models import ImportedSource
 from annot.study.provenance import note, states_of
-from annot.study.workspace import Workspace, given_bytes, given_text, write_file
+from annot.study.workspace import Workspace, given_text, write_file
 
 LABELLED = pa.schema(
     [("paper_id", pa.string()), ("labels", pa.string()), ("carried", pa.bool_()), ("agreeing", pa.int64())]
@@ -208,12 +210,12 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> tuple[tuple[str, ...], int]:
         hint = "label them: `annot facets train FILE --out model.xz`, then `annot facets --model model.xz`"
         raise InputError("these papers without sentence labels cannot be removed", faults=faults, hint=hint)
     if out and not dry_run:
-        paper_writing.remove_papers(ws.corpus, out)
+        papers.remove_papers(ws.corpus, out)
         corpus_facts.write_corpus_manifest(ws)
         digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
         facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
         with ws.writing() as session:
-            runs.put_import(session, runs.ImportedSource(Source.CORPUS, digest, facts))
+            runs.put_import(session, ImportedSource(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
     return tuple(out), len(labelled)
 
@@ -249,7 +251,7 @@ def _model(model: Path | None) -> tuple[bytes, str]:
     """The model file's bytes, and its name in messages."""
     if model is None:
         return labelling.shipped_model(), labelling.SHIPPED_MODEL
-    return given_bytes(model, expected="a model made by `annot facets train`"), str(model)
+    return content_of(model, expected="a model made by `annot facets train`"), str(model)
 
 
 def _misfit(labeller: labelling.Labeller, model: Path | None, labels: Sequence[str]) -> InputError | None:

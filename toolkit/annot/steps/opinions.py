@@ -34,7 +34,8 @@ from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import models, opinions, pools, runs, trials
-from annot.store.opinions import READ, AskedModel, ModelCall
+from annot.store.models import AskedModel, ModelCall
+from annot.store.opinions import READ
 from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair

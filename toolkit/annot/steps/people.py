@@ -24,7 +24,9 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import adjudications, judgements, people, pools, projects, trials
+from annot.store import people, pools, projects, trials
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
+from annot.store.models import Kind, Notice, Project
 from annot.study import outcome, provenance
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, write_file
@@ -134,9 +136,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
-    return ChangedPerson(
-        f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account")
-    )
+    return ChangedPerson(f"{pseudonym}: account changed", (*notes, "`annot push` checks that it exists"))
 
 
 def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
@@ -201,7 +201,7 @@ def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
     faults = []
     if not PSEUDONYM.fullmatch(person.assessor):
         faults.append(
-            f"name: found {person.assessor!r}, expected a pseudonym such as a1 (a letter, then letters, digits, - or _)"
+            f"name: found {person.assessor!r}, expected one such as a1 (a letter, then letters, digits, - or _)"
         )
     if person.account is None or not ADDRESS.fullmatch(person.account):
         # The text may be an identity: it is not repeated.
@@ -210,10 +210,7 @@ def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
         raise InputError("the person cannot be added", faults=faults)
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
-            raise InputError(
-                f"the account of {person.assessor} already belongs to {other.assessor}",
-                hint="each person needs their own account",
-            )
+            raise InputError(f"the account already belongs to {other.assessor}", hint="each person needs one")
 
 
 def _same_account(one: str | None, other: str | None) -> bool:
@@ -221,8 +218,8 @@ def _same_account(one: str | None, other: str | None) -> bool:
 
 
 def _has_answered(session: Session, pseudonym: str) -> bool:
-    judged = (judgement.assessor for judgement in judgements.read_judgements(session))
-    settled = (adjudication.adjudicator for adjudication in adjudications.read_adjudications(session))
+    judged = (judgement.assessor for judgement in JUDGEMENTS.records(session))
+    settled = (adjudication.adjudicator for adjudication in ADJUDICATIONS.records(session))
     return pseudonym in {*judged, *settled}
 
 
@@ -365,14 +362,14 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     return chosen
 
 
-def _notice(ws: Workspace, letter: Letter) -> people.Notice:
+def _notice(ws: Workspace, letter: Letter) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
     says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
-    return people.Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+    return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 
 
-def _words(ws: Workspace, role: Role) -> tuple[people.Kind, str | None]:
+def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
     """Kind of text that a person in this role writes, and the decision on its publication."""
     release = ws.settings.release
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
@@ -393,7 +390,7 @@ def _values(
     has_account = known is None or account.lower() in known.accounts
     address = known.url if known is not None else addressee.project.url if addressee.project is not None else ""
 
-    def link_to(project: projects.Project | None) -> str | None:
+    def link_to(project: Project | None) -> str | None:
         return None if project is None or project.remote_id is None else labelling_url(address, project.remote_id)
 
     return {
@@ -468,11 +465,11 @@ class Addressee(NamedTuple):
     role: Role
     work: Workload | None
     """Work of the person; None before the plan is drawn, and of an adjudicator before disputes are sent."""
-    project: projects.Project | None
+    project: Project | None
     """Theirs on the server, once something was sent."""
     training: int
     """Gold pairs that come first, while they are not passed."""
-    training_project: projects.Project | None
+    training_project: Project | None
     training_sent: int = 0
     """Number of pairs on the server: they are sent batch by batch."""
 
@@ -522,7 +519,7 @@ def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None
     return Workload(len(pair_keys), len(pair_keys & answered), seconds=seconds, timed=isinstance(speed, Speed))
 
 
-def _settling(session: Session, snapshot: Snapshot, project: projects.Project) -> Workload:
+def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workload:
     """The disputes that were sent to this person."""
     outcome, forecast = snapshot.outcome, snapshot.ws.settings.forecast
     rate = settling_of(

@@ -18,7 +18,9 @@ from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
 from annot.measuring.forecast.sample import SharesForecast
 from annot.pools import drawn_pools, pooling
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, models, people, pools, projects
+from annot.store import models, people, pools, projects
+from annot.store.answers import JUDGEMENTS
+from annot.store.models import Plan
 from annot.study.backups import keep_backup
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, read_manifest
@@ -213,7 +215,7 @@ def _hours(ws: Workspace, everyone: Iterable[Assessor], shares: Mapping[str, flo
 
 
 def _new_pairs(
-    new: Iterable[Assignment], current: Iterable[Assignment], before: people.Plan | None, per_pair: int
+    new: Iterable[Assignment], current: Iterable[Assignment], before: Plan | None, per_pair: int
 ) -> tuple[Counter[str], int]:
     """Number of pairs that the plan grows by, for each query, and of planned pairs that get an assessor they lacked.
 
@@ -255,7 +257,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
 
 
 def _unheeded(
-    ws: Workspace, before: people.Plan | None, shares: Mapping[str, float], recorded: Mapping[str, float]
+    ws: Workspace, before: Plan | None, shares: Mapping[str, float], recorded: Mapping[str, float]
 ) -> Iterator[str]:
     """Options that differ from those of the plan on record, which they cannot change any more."""
     if before is None:
@@ -347,7 +349,7 @@ def _bound_pairs(session: Session, queries: set[str], *, sent: bool) -> set[tupl
 
     Raises InputError with `sent` if one of the queries is judged.
     """
-    judged = {judgement.pair for judgement in judgements.read_judgements(session)}
+    judged = {judgement.pair for judgement in JUDGEMENTS.records(session)}
     if not sent:
         return judged | {pair_key.pair for tasks in projects.read_sent(session).values() for pair_key in tasks}
     if with_answers := sorted(queries & {query_id for query_id, _ in judged}):

@@ -34,6 +34,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
 from annot.store import facet_labels, papers, people, projects, shown, trials
+from annot.store.models import Notice, StoredRound
 from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note
@@ -202,7 +203,7 @@ def _matches(
     return matches_by_pair
 
 
-TRIALS: tuple[projects.StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
 def _judged_labels(judged: Mapping[str, side_by_side.JudgedVersion]) -> dict[str, tuple[str, ...]]:
@@ -246,7 +247,7 @@ def _who(assignment: Assignment) -> tuple[str, str, str]:
     return assignment.assessor, assignment.query_id, assignment.doc_id
 
 
-def _answers(session: Session, round: projects.StoredRound) -> tuple[Judgement, ...]:
+def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
     return tuple(answer.record for answer in trials.read_answers(session, round))
 
 
@@ -420,9 +421,7 @@ def release(
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
 
-def _agreed(
-    snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]
-) -> tuple[people.Notice, ...]:
+def _agreed(snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[Notice, ...]:
     """Notices that people agreed to the release of their words, which are not on record yet."""
     if consented is None and not consenting:
         return ()

@@ -18,7 +18,7 @@ from annot.publishing.report.cells import COEFFICIENT, ESTIMATED, MEASURE, POINT
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, Table, columns_for, sentence, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.store.adjudications import accept
+from annot.store.answers import accept
 from annot.study.outcome import Pair, outcome_of
 from annot.study.snapshot import export_qrels, read_snapshot, refuse_unfinished, too_few
 from annot.study.workspace import Workspace, given_text

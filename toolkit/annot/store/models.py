@@ -163,10 +163,7 @@ QUERY_TABLE = define_table(
 )
 POOL_TABLE = define_table(
     "pool",
-    [
-        *columns_of(records.Pool, key=["topic_id"], without=("entries", "additions")),
-        column("rankings_sha256", str),
-    ],
+    [*columns_of(records.Pool, key=["topic_id"], without=("entries", "additions")), column("rankings_sha256", str)],
     check("per_method", "per_method IS NULL OR per_method >= 1"),
     check("ranking_depth", "ranking_depth IS NULL OR ranking_depth >= 1"),
     check("cited_outside", "cited_outside IS NULL OR cited_outside >= 0"),
@@ -204,9 +201,7 @@ POOL_ADDITION_TABLE = define_table(
     check("reason", "method <> 'manual' OR COALESCE(reason, '') <> ''"),
 )
 SPLIT_TABLE = define_table(
-    "split",
-    [column(name, str, key=True) for name in ("name", "query_id", "fold")],
-    to(query_id="query.query_id"),
+    "split", [column(name, str, key=True) for name in ("name", "query_id", "fold")], to(query_id="query.query_id")
 )
 """A query in a fold of a named split; folds may share queries, as development and test folds do."""
 RUN_TABLE = define_table("run", columns_of(StoredRun, key=["tag"]))
@@ -308,12 +303,7 @@ def check_distinct(keys: Iterable[Any], *, what: str) -> None:
 
 
 def refuse_in_use(
-    session: Session,
-    tables: Mapping[sa.Table, str],
-    leaving: Collection[tuple[Any, ...]],
-    *,
-    what: str,
-    hint: str,
+    session: Session, tables: Mapping[sa.Table, str], leaving: Collection[tuple[Any, ...]], *, what: str, hint: str
 ) -> None:
     """Raise InputError when rows of these tables depend on queries, pairs or assignments that would leave.
 
@@ -580,8 +570,8 @@ class ModelCall(NamedTuple):
 def answers_table(name: str, record: type, person: str) -> sa.Table:
     """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
 
-    Besides the record it has the origin of the answer (`annot.store.revisions.SourcedAnswer`), the hash of its content,
-    and `chain_sha256`, the row's link of `annot.store.revisions`.
+    Besides the record it has the origin of the answer (`annot.store.answers.SourcedAnswer`), the hash of its content,
+    and `chain_sha256`, the row's link of `annot.store.answers`.
     """
     counted = [column_name for column_name in ("occasion", "revision") if column_name in (*LINE[name], "revision")]
     columns: list[sa.Column[Any]] = [numbered(), *columns_of(record)]

@@ -14,10 +14,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, grouped
 from annot.store import models
-from annot.store.models import How as How
-from annot.store.models import Kind as Kind
-from annot.store.models import Notice as Notice
-from annot.store.models import Plan as Plan
+from annot.store.models import Notice, Plan
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
@@ -92,9 +89,7 @@ def replace_plan(
     """
     new = list(assignments)
     models.check_distinct(map(_key, new), what="plan")
-    models.check_distinct(
-        ((assignment.assessor, assignment.position) for assignment in new), what="plan (assessor and position)"
-    )
+    models.check_distinct(((assignment.assessor, assignment.position) for assignment in new), what="plan (position)")
     models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what="plan")
     models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what="plan")
     planned, old_plan = read_assignments(session), read_plan(session)

@@ -12,8 +12,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import PairKey, grouped
 from annot.store import models
-from annot.store.models import Project as Project
-from annot.store.models import StoredRound as StoredRound
+from annot.store.models import Project, StoredRound
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:

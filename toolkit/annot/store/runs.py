@@ -10,8 +10,7 @@ from sqlmodel import Session
 
 from annot.base.records import Source
 from annot.store import models
-from annot.store.models import ImportedSource as ImportedSource
-from annot.store.models import StoredRun as StoredRun
+from annot.store.models import ImportedSource, StoredRun
 
 
 def put_runs(session: Session, runs: Iterable[StoredRun]) -> None:

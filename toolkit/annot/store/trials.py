@@ -16,18 +16,12 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Assignment, Judgement
 from annot.store import models
-from annot.store.models import Gold as Gold
-from annot.store.projects import StoredRound, read_asked
-from annot.store.revisions import AnnotationHistory, Revisions, SourcedAnswer
+from annot.store.answers import TRIALS, AnnotationHistory, SourcedAnswer
+from annot.store.models import Gold, StoredRound
+from annot.store.projects import read_asked
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 """Rounds that show the pairs of another round again."""
-
-
-TRIALS = Revisions(models.TRIAL_JUDGEMENT_TABLE, Judgement)
-"""Revisions of the answers."""
-record_answers = TRIALS.record
-"""Each answer's `source` is its round."""
 
 
 def read_lines(session: Session, source: str, assessor: str) -> tuple[AnnotationHistory[Judgement], ...]:

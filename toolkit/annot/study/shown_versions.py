@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from annot.base.errors import FindingError
 from annot.base.records import WHOLE, Paper, Query, Topic
-from annot.store.judgements import is_judged
+from annot.store.answers import is_judged
 from annot.store.shown import IMPORTED, OF_SETTINGS, Display, Part, ShownVersion, as_json, moved_names, read_versions
 from annot.study import guidelines
 from annot.study.workspace import Workspace
@@ -134,20 +134,9 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
             continue
         contents = guidelines.distinct(rows)
         for number, row in enumerate(contents, start=1):
-            version = NumberedVersion(
-                part=part,
-                subject=subject,
-                name=_name(part, subject),
-                number=number,
-                count=len(contents),
-                since=row.since[:10],
-                why=row.why,
-                program=row.program,
-                sha256=row.sha256,
-                body=row.body,
-                in_force=row.sha256 == rows[-1].sha256,
-            )
-            versions_found.append(version)
+            facts: dict[str, Any] = row._replace(since=row.since[:10])._asdict()
+            facts |= {"name": _name(part, subject), "number": number, "count": len(contents)}
+            versions_found.append(NumberedVersion(**facts, in_force=row.sha256 == rows[-1].sha256))
     return tuple(versions_found)
 
 
@@ -286,7 +275,7 @@ def guideline_changes(ws: Workspace, facets: Iterable[str], versions: ShownChang
         if not (sent and facet in {**ws.settings.facets, WHOLE: ()}):
             continue
         # Both ways, as no corpus is read here.
-        if sent[-1].body not in (guidelines.shown(ws, facet, examples=with_them).text for with_them in (True, False)):
+        if sent[-1].body not in (guidelines.shown(ws, facet, examples=with_them) for with_them in (True, False)):
             yield ShownChange("guidelines", facet, f"the guidelines{'' if facet == WHOLE else f' of {facet}'}", "")
 
 

@@ -35,8 +35,8 @@ from annot.labelstudio.studio_records import (
 )
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects, trials
-from annot.store.projects import Project
-from annot.store.revisions import GONE, AnnotationHistory, R, SourcedAnswer
+from annot.store.answers import GONE, TRIALS, AnnotationHistory, R, SourcedAnswer
+from annot.store.models import Project
 from annot.store.shown import NOTHING_SHOWN, ShownTasks, ShownVersion, keep_contents, read_shown, read_sources
 from annot.study.workspace import Workspace
 
@@ -488,7 +488,7 @@ def record_uncounted(
         answers = [
             sourced_judgement(reading, collected.project, source=source(reading)) for reading in collected.readings
         ]
-        recorded = trials.record_answers(session, answers, recorded_at=moment_now())
+        recorded = TRIALS.record(session, answers, recorded_at=moment_now())
         assigned = len(trials.read_assignments(session, part.stored, person))
         current = current_answers(session, part.stored)
     answered = sum(judgement.counts and judgement.assessor == person for judgement in current)

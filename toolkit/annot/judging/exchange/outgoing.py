@@ -129,7 +129,7 @@ def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
     contents: dict[tuple[Part, str], str] = {("scale", ""): shown_versions.scale_content(ws)}
     for facet in material.guidelines:
         contents["facet", facet] = shown_versions.facet_content(ws, facet)
-        contents["guidelines", facet] = guidelines.shown(ws, facet).text
+        contents["guidelines", facet] = guidelines.shown(ws, facet)
     for query_id in material.asked:
         topic = material.topic_of(query_id)
         if isinstance(topic, Topic):
@@ -228,7 +228,7 @@ def _content_now(ws: Workspace, change: shown_versions.ShownChange) -> str:
     if change.part == "scale":
         return shown_versions.scale_content(ws)
     if change.part == "guidelines":
-        return guidelines.shown(ws, change.subject).text
+        return guidelines.shown(ws, change.subject)
     if change.part == "facet":
         return (
             shown_versions.facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
@@ -568,7 +568,7 @@ def tasks_of(
             query=query,
             topic=topic,
             document=document,
-            facet_help=material.guidelines[query.facet].definition,
+            facet_help=guidelines.definition_of(material.guidelines[query.facet]),
             facet_labels=facet_labels[query.facet],
             progress=f"{place} · {place_in_query} of {sizes[query.query_id]}",
             # The narrative is open the first time.
@@ -584,7 +584,7 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
     """
     names = [FIRST[part.screen]] if part.screen in FIRST else []
     pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]
-    pages += [] if material is None else [page.text for page in material.guidelines.values()]
+    pages += [] if material is None else material.guidelines.values()
     unlabelled = material is not None and not all(
         shown_versions.labels_asked(ws, facet) for facet in material.guidelines
     )

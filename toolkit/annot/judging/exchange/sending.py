@@ -18,9 +18,9 @@ from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
 from annot.labelstudio.studio_records import PUBLISHED, Delivery, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
-from annot.store.adjudications import note_opinions
-from annot.store.people import Kind, Notice, record_notices
-from annot.store.projects import StoredRound
+from annot.store.answers import note_opinions
+from annot.store.models import Kind, Notice, StoredRound
+from annot.store.people import record_notices
 from annot.store.shown import ShownVersion, keep_contents, note_shown, record_versions
 from annot.study.workspace import Workspace
 

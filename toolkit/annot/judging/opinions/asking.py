@@ -20,7 +20,8 @@ from annot.base.settings import OpinionSettings
 from annot.judging.opinions.prompts import completion_of, read_answer, unreadable_answer
 from annot.labelstudio.http_client import TOO_MANY, asked_to_wait, is_loopback
 from annot.store import opinions
-from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER, ModelCall
+from annot.store.models import ModelCall
+from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER
 from annot.store.shown import hash_of_text
 from annot.study.outcome import Pair
 from annot.study.workspace import Workspace

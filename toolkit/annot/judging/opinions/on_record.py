@@ -14,8 +14,10 @@ from annot.base.errors import Faults, InputError, MissingInput, numbered
 from annot.base.names import counted, known_query, moment_now
 from annot.judging.opinions.asking import served_models
 from annot.labelstudio.http_client import is_loopback
-from annot.store import judgements, opinions, people, pools, projects
-from annot.store.opinions import ANSWERED, READ, REFUSED, AskedModel, ModelCall, Opinion
+from annot.store import opinions, people, pools, projects
+from annot.store.answers import JUDGEMENTS
+from annot.store.models import AskedModel, ModelCall
+from annot.store.opinions import ANSWERED, READ, REFUSED, Opinion
 from annot.store.pools import read_queries
 from annot.store.shown import Display, display_parts, hash_of_text
 from annot.study import workspace
@@ -42,7 +44,7 @@ def is_early(ws: Workspace, session: Session, what: What) -> bool:
     A model may be asked once pairs were sent, or judged elsewhere; its opinion may be shown once every planned pair is
     settled.
     """
-    judged = bool(judgements.read_current(session))
+    judged = bool(JUDGEMENTS.current(session))
     if what == "asked":
         return not judged and not projects.read_asked(session, round="judge")
     outcome = outcome_of(session, ws.settings)

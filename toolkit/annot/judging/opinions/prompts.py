@@ -14,8 +14,8 @@ from annot.base.templating import render
 from annot.judging.exchange import outgoing
 from annot.labelstudio.studio_records import CANNOT_JUDGE, CANNOT_JUDGE_LABEL
 from annot.labelstudio.tasks import cleaned
+from annot.store.models import Gold
 from annot.store.shown import Display, as_json
-from annot.store.trials import Gold
 from annot.study import guidelines
 from annot.study.outcome import Pair
 from annot.study.workspace import Workspace
@@ -95,7 +95,7 @@ def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: outgoing.Hashes) -
     around = {**outgoing.shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
     if not all(name in frame for name in ws.settings.scale.names):
         del around["scale"]
-    if guidelines.shown(ws, facet).text.strip() not in frame:
+    if guidelines.shown(ws, facet).strip() not in frame:
         del around["guidelines"]
     return around
 
@@ -106,11 +106,11 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
     numbered = list(enumerate(examples, start=1))
     values: dict[str, Any] = {
         "facet": facet,
-        "definition": shown.definition,
-        "guidelines": shown.text.strip(),
+        "definition": guidelines.definition_of(shown),
+        "guidelines": shown.strip(),
         "grades": [{"grade": grade, "name": name} for grade, name in enumerate(names)],
         "highest": len(names) - 1,
-        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE_LABEL.lower() in shown.text.lower() else "",
+        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE_LABEL.lower() in shown.lower() else "",
         "marks": bool(ws.settings.facets.get(facet)),
         "quote": QUOTE.strip(),
         "marked": MARKED.strip(),

@@ -43,9 +43,10 @@ from annot.judging.trial_draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import REASON_NEEDED, ReadAnnotation, StudioTask
 from annot.labelstudio.tasks import adjudicate_task, pair_key, reasoned_task, returned_task
-from annot.store import adjudications, people, pools, projects, trials
-from annot.store.judgements import read_returned
-from annot.store.projects import Project, read_hidden
+from annot.store import people, pools, projects, trials
+from annot.store.answers import TRIALS, SourcedAdjudication, read_returned
+from annot.store.models import Project
+from annot.store.projects import read_hidden
 from annot.store.shown import read_versions
 from annot.study import outcome as outcomes
 from annot.study.judged_texts import Pair, set_aside_of, tasks_on_other_texts
@@ -213,7 +214,7 @@ def _without_hidden_gold(session: Session, collected: CollectedProject) -> Colle
     hidden = set(read_hidden(session).get(collected.project.assessor, ()))
     answers = [reading for reading in collected.readings if reading.asked.pair in hidden]
     sourced = [sourced_judgement(reading, collected.project, source="hidden-gold") for reading in answers]
-    trials.record_answers(session, sourced, recorded_at=moment_now())
+    TRIALS.record(session, sourced, recorded_at=moment_now())
     return collected._replace(
         readings=tuple(reading for reading in collected.readings if reading.asked.pair not in hidden)
     )
@@ -539,7 +540,7 @@ def _unexplained(outcome: outcomes.Outcome) -> Iterator[str]:
 
 def _sourced(
     ws: Workspace, reading: ReadAnnotation, project: Project, *, planned: Mapping[PlannedPair, tuple[str, ...]]
-) -> adjudications.SourcedAdjudication:
+) -> SourcedAdjudication:
     assessors = planned.get(reading.asked.pair, ())
     policy = ws.settings.adjudication.ratings
     shown = outcomes.shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()

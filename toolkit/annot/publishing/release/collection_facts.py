@@ -34,9 +34,8 @@ from annot.publishing.report.sections.agreement import figure_of, summaries_of
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
-from annot.store.models import ImportedSource
+from annot.store.models import ImportedSource, StoredRound
 from annot.store.papers import corpus_sha256, paper_ids
-from annot.store.projects import StoredRound
 from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 

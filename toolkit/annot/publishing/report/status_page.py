@@ -23,7 +23,7 @@ from annot.publishing.report import cells
 from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Number, coefficient
 from annot.publishing.report.tables import Column, Columns, Table, capitalised, columns_for
 from annot.publishing.report.terminal import rendered, share_done, table_text
-from annot.store.projects import Project, StoredRound
+from annot.store.models import Project, StoredRound
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
