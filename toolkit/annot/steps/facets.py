@@ -125,6 +125,34 @@ class TrainedLabeller:
     scores: labelling.LabelScores | None
 
 
+class _LabelCounts:
+    """Counts of papers and sentences by their labels. facets: the labels of each facet."""
+
+    def __init__(self, facets: query_sentences.Facets) -> None:
+        self._facets = facets
+        self.labels, self.facets, self.origins = Counter[str](), Counter[str](), Counter[str]()
+        self.bare: list[str] = []
+        """Papers that came without labels and got none."""
+        self.agreeing = self.carried = 0
+        """Sentences that came with a label: those whose label the model gives too, and all of them."""
+
+    def take(self, labelled: Iterable[facet_labels.FacetLabels]) -> None:
+        """Count these papers; corrected ones are counted by origin elsewhere."""
+        for paper in labelled:
+            self.labels.update(paper.labels)
+            self.facets.update(query_sentences.offered_facets(paper.labels, facets=self._facets))
+            self.origins[paper.origin] += paper.origin != Source.CORRECTED
+
+    def take_batch(self, batch: pa.RecordBatch, *, predicted_by: str, fits: bool) -> None:
+        """Count the papers of a shard, as in `LABELLED`. fits: whether the model gives the labels of the study."""
+        self.take(labels_in(batch, predicted_by=predicted_by))
+        self.bare += batch.filter(batch["labels"].is_null())["paper_id"].to_pylist()
+        if fits:
+            carried = batch["labels"].filter(batch["carried"]).to_pylist()
+            self.carried += sum(len(joined.split(",")) for joined in carried if joined)
+            self.agreeing += pc.sum(batch["agreeing"]).as_py() or 0
+
+
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
     """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
 
@@ -140,29 +168,16 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     reader = partial(label_shard, model=raw, name=name, labels=ws.settings.labels.names, fits=misfit is None)
     shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
-    origins, labels, facets = Counter[str](), Counter[str](), Counter[str]()
-    bare: list[str] = []
-    agreeing = carried_sentences = 0
-
-    def count(labelled: Iterable[facet_labels.FacetLabels]) -> None:
-        for paper in labelled:
-            labels.update(paper.labels)
-            facets.update(query_sentences.offered_facets(paper.labels, facets=ws.settings.facets))
-            origins[paper.origin] += paper.origin != Source.CORRECTED
-
+    counts = _LabelCounts(ws.settings.facets)
     states = states_of(ws)
     # All are predicted before the first is written: that takes minutes, in which others may write.
     with TemporaryFile(dir=None if dry_run else ws.root) as aside:
         with pa.ipc.new_stream(aside, LABELLED) as stream:
             for batch in map_shards(reader, shards, engine=Engine.of(ws.machine)):
                 stream.write_batch(batch)
-                count(labels_in(batch, predicted_by=predicted_by))
-                bare += batch.filter(batch["labels"].is_null())["paper_id"].to_pylist()
-                agreeing += pc.sum(batch["agreeing"]).as_py() or 0
-                carried = batch["labels"].filter(batch["carried"]).to_pylist()
-                carried_sentences += sum(len(joined.split(",")) for joined in carried if joined and not misfit)
-                advance(origins.total() + len(bare), total)
-        if misfit and not origins.total():
+                counts.take_batch(batch, predicted_by=predicted_by, fits=misfit is None)
+                advance(counts.origins.total() + len(counts.bare), total)
+        if misfit and not counts.origins.total():
             raise misfit
         if not dry_run:
             aside.seek(0)
@@ -171,21 +186,21 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
                 facet_labels.replace_labels(session, labelled, keep_others=misfit is not None)
     with ws.reading() as session:
         corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-        on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, bare)}
-    count(on_record.values())
-    without = tuple(paper_id for paper_id in bare if paper_id not in on_record)
+        on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, counts.bare)}
+    counts.take(on_record.values())
+    without = tuple(paper_id for paper_id in counts.bare if paper_id not in on_record)
     if not dry_run and not without:
         note(ws, "facets", states)
-    by_origin = +origins | ({Source.CORRECTED: corrected} if corrected else {})
+    by_origin = +counts.origins | ({Source.CORRECTED: corrected} if corrected else {})
     return LabellingResult(
         papers=total - len(without),
         by_origin=dict(sorted(by_origin.items())),
-        by_label=dict(sorted((+labels).items())),
-        by_facet={facet: facets[facet] for facet in ws.settings.facets},
+        by_label=dict(sorted((+counts.labels).items())),
+        by_facet={facet: counts.facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,
         model_sha256=None if misfit else labeller.sha256,
-        carried_sentences=carried_sentences,
-        agreement=agreeing / carried_sentences if carried_sentences else None,
+        carried_sentences=counts.carried,
+        agreement=counts.agreeing / counts.carried if counts.carried else None,
         without=without,
         misfit=misfit.message if misfit and without else None,
     )
