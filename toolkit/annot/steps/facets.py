@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -136,6 +137,11 @@ class _LabelCounts:
         self.agreeing = self.carried = 0
         """Sentences that came with a label: those whose label the model gives too, and all of them."""
 
+    @property
+    def agreement(self) -> float | None:
+        """The share of carried labels that the model gives too; None if there are none."""
+        return self.agreeing / self.carried if self.carried else None
+
     def take(self, labelled: Iterable[facet_labels.FacetLabels]) -> None:
         """Count these papers; corrected ones are counted by origin elsewhere."""
         for paper in labelled:
@@ -182,7 +188,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         if not dry_run:
             aside.seek(0)
             with ws.writing() as session, pa.ipc.open_stream(aside) as batches:
-                labelled = (paper for batch in batches for paper in labels_in(batch, predicted_by=predicted_by))
+                labelled = chain.from_iterable(map(partial(labels_in, predicted_by=predicted_by), batches))
                 facet_labels.replace_labels(session, labelled, keep_others=misfit is not None)
     with ws.reading() as session:
         corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
@@ -191,16 +197,15 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     without = tuple(paper_id for paper_id in counts.bare if paper_id not in on_record)
     if not dry_run and not without:
         note(ws, "facets", states)
-    by_origin = +counts.origins | ({Source.CORRECTED: corrected} if corrected else {})
     return LabellingResult(
         papers=total - len(without),
-        by_origin=dict(sorted(by_origin.items())),
+        by_origin=dict(sorted((+counts.origins | Counter({Source.CORRECTED: corrected})).items())),
         by_label=dict(sorted((+counts.labels).items())),
         by_facet={facet: counts.facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,
         model_sha256=None if misfit else labeller.sha256,
         carried_sentences=counts.carried,
-        agreement=counts.agreeing / counts.carried if counts.carried else None,
+        agreement=counts.agreement,
         without=without,
         misfit=misfit.message if misfit and without else None,
     )
