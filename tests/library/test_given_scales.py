@@ -95,14 +95,14 @@ def test_hidden_repeats_and_flagged_rows_do_not_count() -> None:
 def test_papers_are_those_of_the_first_source_that_knows_every_query() -> None:
     some, every = GivenTopics({"q1": "p"}, "a file"), GivenTopics({"q1": "p", "q2": "p", "q3": "r"}, "a column")
     found = topics_of(["q1", "q2"], None, some, every)
-    assert (found.of, found.note, found.called) == (
+    assert (found.of, found.note, found.words) == (
         {"q1": "p", "q2": "p"},
         "query papers are the sampling units: 2 queries on 1 paper, by a column",
         StudyVocabulary(),
     )
     topics = GivenTopics({"q1": "t"}, "a column", "topic_id")
     found = topics_of(["q1"], topics)
-    assert (found.note, found.called) == (
+    assert (found.note, found.words) == (
         "topics are the sampling units: 1 query on 1 topic, by a column",
         StudyVocabulary("topic", "document"),
     )

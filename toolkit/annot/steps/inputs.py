@@ -145,8 +145,8 @@ class GivenTopics(NamedTuple):
     """Name of the column; it makes the topics papers unless it is that of topics."""
 
     @property
-    def called(self) -> StudyVocabulary:
-        """Word of texts for the topics."""
+    def words(self) -> StudyVocabulary:
+        """Vocabulary of the topics in texts."""
         return StudyVocabulary("topic", "document") if self.column == TOPIC_COLUMN else StudyVocabulary()
 
     @property
