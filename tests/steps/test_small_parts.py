@@ -148,8 +148,8 @@ def test_answers_are_named_by_pair_and_person_or_all(
 def test_an_answer_that_counts_stays_and_one_that_is_not_there_is_refused(ws: Workspace) -> None:
     for who, doc in (("a1", "d00"), ("j1", "d08")):
         found = changes.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
-        assert found == changes.RestoredAnswers((), ())
-    assert changes.restore(ws, None, None, assessor=None, every=True, dry_run=False) == changes.RestoredAnswers((), ())
+        assert found == ([], [])
+    assert changes.restore(ws, None, None, assessor=None, every=True, dry_run=False) == ([], [])
     for who, doc in (("j1", "d00"), ("a1", "d99")):
         with pytest.raises(InputError, match=f"{who}: no answer to p1-method {doc}"):
             changes.restore(ws, "p1-method", doc, assessor=who, every=False, dry_run=False)
