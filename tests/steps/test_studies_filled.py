@@ -48,7 +48,7 @@ def test_a_study_is_not_made_in_a_folder_of_another(tmp_path: Path) -> None:
         for place in (tmp_path / "one" / name, tmp_path / "one" / name / "deep"):
             with pytest.raises(InputError, match="inside the study"):
                 init(place, name=None, dry_run=True)
-    assert init(tmp_path / "one" / "notes" / FOLDERS[0], name="x", dry_run=True).made
+    assert init(tmp_path / "one" / "notes" / FOLDERS[0], name="x", dry_run=True)[0]
 
 
 # -- papers ------------------------------------------------------------------------------------------------------------

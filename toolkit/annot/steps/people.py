@@ -76,7 +76,8 @@ Notes = tuple[str, ...]
 def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> tuple[str, Notes]:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
-    Returns the change in a sentence, and notes on it. The password of a local account goes once to a file that only its owner can read.
+    Returns the change in a sentence, and notes on it. The password of a local account goes once to a file that only its
+    owner can read.
     """
     person = Assessor(pseudonym, account, adjudicator)
     with ws.reading() as session:
