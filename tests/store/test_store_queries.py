@@ -187,5 +187,5 @@ def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
 
 
 def test_a_document_twice_in_a_pool_is_refused(study: Store) -> None:
-    with pytest.raises(InputError, match="pool of p1"):
+    with pytest.raises(StoreError, match="refused the change"):
         write_pools(study, pool("p1", "d1", "d1"))
