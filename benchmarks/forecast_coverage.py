@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from annot.base.records import Judgement
 from annot.base.stats.values import Interval
-from annot.measuring.agreement.estimates import JointGrades, joint_grades, ratings_of
-from annot.measuring.forecast.design import Design, DesignForecast, simulate_design
+from annot.measuring.agreement.estimates import ratings_of
+from annot.measuring.forecast.design import Design, DesignForecast, JointGrades, joint_grades, simulate_design
 from annot.measuring.forecast.hours import Rules
 from annot.steps import imports, setup
 from annot.store.database import open_store

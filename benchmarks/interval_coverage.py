@@ -18,11 +18,13 @@ from annot.base.stats.inference import clusters_of, mean_interval, median_interv
 from annot.base.stats.values import Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import (
     Counts,
+    PooledPairs,
     count,
+    ends_of,
+    interval_of,
     tables_between,
     value_between,
 )
-from annot.measuring.agreement.estimates import PooledPairs, ends_of, interval_of
 from command import Command
 
 GRADES = (0, 1, 2, 3)

@@ -109,7 +109,7 @@ from typing import NamedTuple
 
 import numpy as np
 from annot.base.records import Judgement
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import agreement_table
 from annot.pools.pooling import drawn, probabilities
 from judged_whole import FAMILIES, JudgedWhole, of_cranfield, of_csfcube
 from sampled_designs import DESIGNS, HIGHEST, RULE, TOPICS, Collection, Draw

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel, Query, ScoredDoc, Source
 from annot.measuring import measured
-from annot.measuring.diagnosis.matrices import JudgementCount, Repeat
+from annot.measuring.diagnosis.findings import JudgementCount
+from annot.measuring.diagnosis.panel import Repeat
 from annot.study.outcome import NONE_RUSHED, Outcome
 
 

@@ -11,9 +11,15 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.inference import clusters_of, jackknife_interval, mean_interval, median_interval
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
-from annot.measuring.agreement.estimates import PooledPairs, interval_of, pooled_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.coefficients import (
+    COEFFICIENTS,
+    PooledPairs,
+    count,
+    interval_of,
+    pooled_between,
+    tables_between,
+)
+from annot.measuring.agreement.estimates import agreement_table
 from scipy import stats
 
 GRADES = (0, 1, 2, 3)

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
-from annot.measuring.agreement.estimates import (
-    NOTHING,
+from annot.measuring.agreement.coefficients import (
+    COEFFICIENTS,
     PooledPairs,
-    QueryRatings,
-    agreement_between,
+    count,
     ends_of,
     interval_of,
-    joint_grades,
     pooled_between,
+    tables_between,
 )
+from annot.measuring.agreement.estimates import NOTHING, QueryRatings, agreement_between
+from annot.measuring.forecast.design import joint_grades
 
 GRADES = (0, 1, 2)
 NAN = np.nan

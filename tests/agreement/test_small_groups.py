@@ -9,9 +9,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 from annot.base.stats.inference import jackknife_interval
-from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
-from annot.measuring.agreement.estimates import agreement_between, pooled_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, pooled_between, tables_between
+from annot.measuring.agreement.estimates import agreement_between, agreement_table
 
 
 def test_of_five_assessors_every_two_have_a_table_of_their_own() -> None:

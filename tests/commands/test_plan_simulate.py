@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from annot.base.records import Assessor
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.estimates import JointGrades, QueryRatings, joint_grades
+from annot.measuring.agreement.estimates import QueryRatings
+from annot.measuring.forecast.design import JointGrades, joint_grades
 from annot.store import people, pools
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store

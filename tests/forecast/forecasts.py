@@ -11,8 +11,7 @@ from annot.base.records import Judgement
 from annot.base.stats.inference import clusters_of, jackknife_interval
 from annot.base.stats.values import Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import OF_COUNTS, Counts
-from annot.measuring.agreement.estimates import JointGrades
-from annot.measuring.forecast.design import Design, DesignForecast, simulate_design
+from annot.measuring.forecast.design import Design, DesignForecast, JointGrades, simulate_design
 from annot.measuring.forecast.hours import Rules
 
 NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)

@@ -10,13 +10,13 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined
-from annot.measuring.agreement.estimates import JointGrades
 from annot.measuring.forecast.design import (
     ALL,
     JUDGING_ALONE,
     ONCE,
     Design,
     DesignForecast,
+    JointGrades,
     Labour,
     _SimulatedStudies,
     simulate_design,

@@ -14,8 +14,7 @@ from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.estimates import QueryRatings
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.opinions.agreement import Scale
-from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, worth
+from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, worth
 from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 from needs import unavailable
 

@@ -9,8 +9,7 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable
-from annot.measuring.agreement.tables import _first_names, agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, _first_names, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement, whole
 from annot.publishing.report.tables import Figure, Table

@@ -9,8 +9,7 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.pages import latex
 from annot.publishing.report.sections.agreement import all_coefficients, by_query, glance, headline

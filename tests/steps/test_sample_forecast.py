@@ -9,11 +9,11 @@ from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.forecast import sample
-from annot.measuring.forecast.sample import Certainty, ExpectedStudy, SharesForecast, assumed
+from annot.measuring.forecast.sample import Certainty, SharesForecast, assumed
 from annot.pools.pooling import ACROSS, expected_pairs, frozen_ranks, probabilities, ranks_on_record
 from annot.pools.pooling import SampleRule as Rule
-from annot.steps import plan, sample_forecast
-from annot.steps.sample_forecast import ShareFound, share_for, shares
+from annot.steps import forecast, plan
+from annot.steps.forecast import ShareFound, share_for, shares
 from annot.store import people
 from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
@@ -149,9 +149,9 @@ def test_shares_without_a_pilot_are_those_of_simulated_studies(ws: Workspace) ->
     assert (whole.pairs.value, whole.difference.value, whole.bias, whole.advised) == (240, 0.0, 0.0, True)
     assert any("any number of relevant papers per query" in note for note in found.notes)
     # Pools of 60 on a scale from 0 to 3: between those of 50 and of 100 that were simulated.
-    expected_here = ExpectedStudy("NDCG%20", highest=3, topics=4, pairs=60.0, relevant=5.0, level=0.95)
+    assumed_here = assumed(0.33, measure="NDCG%20", highest=3, topics=4, pairs=60.0, relevant=5.0, level=0.95)
     with_number = shares(ws, shares=(0.33,), seconds=90.0, relevant=5.0, advance=quietly)
-    assert with_number.rows[0].difference == assumed(0.33, expected_here).difference
+    assert with_number.rows[0].difference == assumed_here.difference
     assert any("60 pairs and 5 relevant papers per query" in note for note in with_number.notes)
 
 
@@ -159,9 +159,9 @@ def test_a_share_that_widens_too_much_is_not_advised(ws: Workspace, monkeypatch:
     none = Undefined("assumed")
     wide = Certainty(Estimate(0.2, none), Estimate(0.6, none), 0.0, 0.1, 0.0)
     monkeypatch.setattr(
-        sample_forecast.share_forecasts,
+        forecast.sample,
         "assumed",
-        lambda share, study: wide if share < 0.5 else wide._replace(difference=wide.level),
+        lambda share, **study: wide if share < 0.5 else wide._replace(difference=wide.level),
     )
     found = looked_at(ws, seconds=90.0)
     assert [row.why_not for row in found.rows] == ["too wide", "too wide", "too wide", "", "", ""]

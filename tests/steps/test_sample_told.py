@@ -13,8 +13,7 @@ from annot.base.records import Judgement
 from annot.base.stats.values import Interval
 from annot.formats.trec import write_qrels
 from annot.judging.progress import running_agreement
-from annot.measuring.agreement.estimates import agreement_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import agreement_between, agreement_table
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.measured import agreement_of, assessors_of
 from annot.measuring.sampled_study import grade_counts

@@ -17,9 +17,16 @@ from annot.base.records import Decision, Judgement
 from annot.base.settings import AlphaLevel, MissingPolicy, Settings
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Interval
-from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLES, count, tables_between
-from annot.measuring.agreement.estimates import POLICIES, interval_of, pooled_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.coefficients import (
+    COEFFICIENTS,
+    HEADLINE,
+    TITLES,
+    count,
+    interval_of,
+    pooled_between,
+    tables_between,
+)
+from annot.measuring.agreement.estimates import POLICIES, agreement_table
 from annot.publishing.report.cells import Number, coefficient
 from annot.steps.inputs import GivenRatings, check_level, qrels_in, ratings_in, scale_of, topics_of
 

@@ -5,8 +5,8 @@ import inspect
 import os
 import re
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict, defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
@@ -347,20 +347,11 @@ BEGINNINGS = ("init", "restore")
 Function = Callable[..., Output | None]
 
 
-class ByFirstWord(Mapping[str, Any]):
+class ByFirstWord(UserDict[str, Any]):
     """The commands by their first words; the module of one is imported when it is asked for."""
 
     def __getitem__(self, first: str) -> Any:
         return _loaded(first)
-
-    def __contains__(self, first: object) -> bool:
-        return first in MODULES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(MODULES)
-
-    def __len__(self) -> int:
-        return len(MODULES)
 
 
 @cache
@@ -374,7 +365,7 @@ class AllCommands(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands: Any = ByFirstWord()
+        self.commands: Any = ByFirstWord(MODULES)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Commands that every study needs, then the words of the others under their headings."""

@@ -161,7 +161,7 @@ def plan_make(
         only_with("--sample, --hours or --cost", only_new=only_new)
     notes: tuple[str, ...] = ()
     if hours is not None or cost is not None:
-        from annot.steps import sample_forecast
+        from annot.steps import forecast as sample_forecast
 
         found = sample_forecast.share_for(
             ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()), only_new=only_new
@@ -181,7 +181,7 @@ def plan_make(
     )
     text = f"{table(step.LOADS, planned.loads)}\n\n{counted(planned.pairs, 'pair')}, plan {planned.sha256[:12]}"
     if dry_run and sample is not None:
-        from annot.steps import sample_forecast
+        from annot.steps import forecast as sample_forecast
 
         with progress("drawing again") as advance:
             forecast_of_share = sample_forecast.shares(
@@ -193,8 +193,8 @@ def plan_make(
                 advance=advance,
             )
         planned = replace(planned, forecast=forecast_of_share)
-        row = sample_forecast.table_of(forecast_of_share)
-        text = f"{text}\n\n{sample_forecast.describe(forecast_of_share, row)}"
+        row = sample_forecast.shares_table(forecast_of_share)
+        text = f"{text}\n\n{sample_forecast.describe_shares(forecast_of_share, row)}"
     return Output(planned, text, (*notes, *planned.notes))
 
 
@@ -212,8 +212,7 @@ def status(
     """Show the progress of the study and the next step, from the answers pulled so far."""
     from annot.steps import status as step
 
-    if page + adjudication + returned > 1:
-        raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
+    one_of(page=page, adjudication=adjudication, returned=returned)
     if adjudication:
         return listing(
             step.ADJUDICATION, step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`"
@@ -325,12 +324,10 @@ def forecast(
         depths = step.depths(drawn)
         return Output(drawn, step.describe_pools(drawn, depths), tables=[depths])
     if sample:
-        from annot.steps import sample_forecast
-
         with progress("drawing again") as advance:
-            forecast = sample_forecast.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
-        shares = sample_forecast.table_of(forecast)
-        return Output(forecast, sample_forecast.describe(forecast, shares), tables=[shares])
+            forecast = step.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
+        shares = step.shares_table(forecast)
+        return Output(forecast, step.describe_shares(forecast, shares), tables=[shares])
     seen = step.forecast(ws)
     tables = step.tables(seen, all_queries=all_queries)
     return Output(seen, step.describe(seen, tables), tables=tables)

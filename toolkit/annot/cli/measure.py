@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import (
     ConventionOption,
     DistancesOption,
@@ -17,6 +15,7 @@ from annot.cli.commands import (
     command,
     flag,
     group,
+    one_of,
     option,
 )
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say
@@ -80,8 +79,7 @@ def evaluate(
     from annot.steps import evaluate as step
 
     if against is not None:
-        if out is not None:
-            raise typer.BadParameter("found --against and --out, expected only one of them")
+        one_of(against=against, out=out)
         compared = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(compared.differing if compared.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
@@ -152,7 +150,7 @@ def errors(ws: "Workspace") -> Output:
 
     written = step.write_error_sheet(ws)
     line = f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind"
-    return Output(written, line, notes=tuple(step.error_sheet_notes(ws)))
+    return Output(written, line)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

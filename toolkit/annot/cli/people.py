@@ -4,9 +4,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from annot.cli.commands import DryRunOption, argument, command, flag, group, option
+from annot.cli.commands import DryRunOption, argument, command, flag, group, one_of, option
 from annot.cli.output import Output, listing, rendered
 
 if TYPE_CHECKING:
@@ -61,8 +59,7 @@ def assessor_change(
     """
     from annot.steps import people as step
 
-    if account is not None and server is not None:
-        raise typer.BadParameter("found --account and --server, expected one of them")
+    one_of(account=account, server=server)
     if account is not None:
         text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
         return Output({"assessor": assessor}, text, notes)

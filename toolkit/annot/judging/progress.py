@@ -14,8 +14,7 @@ from annot.base.records import Judgement, grouped
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.estimates import Summary
-from annot.measuring.agreement.tables import TOGETHER
+from annot.measuring.agreement.estimates import TOGETHER, Summary
 from annot.measuring.forecast.hours import NOBODY, Forecast, Rules, cost_of, forecast, settling_hours, settling_of
 from annot.measuring.measured import agreement_of
 from annot.study.outcome import Outcome

@@ -18,9 +18,9 @@ from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
 from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches, read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable
-from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.diagnosis import findings, matrices
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
+from annot.measuring.diagnosis import findings
+from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs
@@ -251,7 +251,7 @@ class ByGuidelines:
 
 
 @rounding
-def assessors_of(snapshot: Snapshot) -> matrices.AssessorAnalysis:
+def assessors_of(snapshot: Snapshot) -> findings.AssessorAnalysis:
     """Analysis of how each assessor judges. Raises MissingInput without judgements.
 
     It does not depend on the clock if a study made here was judged within two days.
@@ -278,17 +278,17 @@ def assessors_of(snapshot: Snapshot) -> matrices.AssessorAnalysis:
     )
     level, fence, rushed = settings.agreement.level, settings.forecast.fence, snapshot.rushed
     rushed_judgements = {name: pairs for (name, round), pairs in rushed.pairs.items() if round == "judge"}
-    return matrices.AssessorAnalysis(
-        diagnosed=matrices.AssessorComparison(
+    return findings.AssessorAnalysis(
+        diagnosed=findings.AssessorComparison(
             scale=panel.scale,
             level=level,
             policy=settings.judging.missing,
             missing=_asked(outcome, counting),
-            matrix=matrices.pairwise_matrix(panel, level=level),
-            against_final=matrices.against_final(panel, level=level),
-            severities=matrices.severities(panel, level=level),
+            matrix=panels.pairwise_matrix(panel, level=level),
+            against_final=panels.against_final(panel, level=level),
+            severities=panels.severities(panel, level=level),
             diagnosis=findings.diagnose(panel, level=level),
-            self_consistency=matrices.self_consistency(
+            self_consistency=panels.self_consistency(
                 repeats_of(outcome), widest=panel.widest, level=level, topics=snapshot.topics
             ),
         ),
@@ -311,15 +311,15 @@ def _order(panel: Panel, *, elsewhere: bool) -> str:
     return f"the order of the plan{of_some}"
 
 
-def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[matrices.JudgementCount, ...]:
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[findings.JudgementCount, ...]:
     asked = Counter(name for names in outcome.planned.values() for name in names)
     graded = Counter(judgement.assessor for judgement in counting)
     return tuple(
-        matrices.JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked)
+        findings.JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked)
     )
 
 
-def repeats_of(outcome: Outcome) -> tuple[matrices.Repeat, ...]:
+def repeats_of(outcome: Outcome) -> tuple[panels.Repeat, ...]:
     """Pairs that an assessor was asked a second time and answered with a grade both times."""
     graded = {
         (answer.asked, answer.assessor): answer.grade
@@ -327,7 +327,7 @@ def repeats_of(outcome: Outcome) -> tuple[matrices.Repeat, ...]:
         if not answer.flags and answer.grade is not None
     }
     return tuple(
-        matrices.Repeat(again.assessor, *again.pair, first, second)
+        panels.Repeat(again.assessor, *again.pair, first, second)
         for again in outcome.repeats
         if (second := graded.get((again.asked, again.assessor))) is not None
         and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None

@@ -19,8 +19,7 @@ from annot.measuring.evaluation.measures import family_of
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
 from annot.measuring.forecast.design import TopicSetSize, topic_set_size
 from annot.measuring.measured import evaluation_of, of_all_topics, primary_of, read_run_files
-from annot.measuring.opinions.agreement import FEWEST_PAIRS, Scale
-from annot.measuring.opinions.label_quality import JudgedRuns, OtherVersions, Worth, worth
+from annot.measuring.opinions.label_quality import FEWEST_PAIRS, JudgedRuns, OtherVersions, Scale, Worth, worth
 from annot.measuring.opinions.self_preference import LEAST, FavourRule
 from annot.measuring.sampled_study import drawn_pairs
 from annot.ranking import vectors

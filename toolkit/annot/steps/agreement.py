@@ -11,7 +11,7 @@ from annot.base.names import check_name, counted, known_query, moment_given, mom
 from annot.judging.comments import Meeting
 from annot.measuring import assessor_effect, measured, study_analyses
 from annot.measuring.agreement.estimates import POLICIES, AgreementTable, in_words
-from annot.measuring.diagnosis.matrices import AssessorAnalysis
+from annot.measuring.diagnosis.findings import AssessorAnalysis
 from annot.measuring.evaluation import evaluated, measures
 from annot.publishing.report import notices, pages, side_by_side, single_pages, study_tables
 from annot.publishing.report.sections import agreement, assessors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from annot.publishing.report.tables import Chapter, Column, Document, Table, fac
 from annot.publishing.report.terminal import table_text
 from annot.store import papers
 from annot.store.models import StoredRun
-from annot.store.pools import read_pools, read_sample
+from annot.store.pools import read_pools
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, read_entered, write_file
@@ -161,6 +161,10 @@ class PublishedComparison:
     """True if figures on all facets are left out, because the facets are others."""
     same_collection: bool | None
     """True if our queries are of the paper's collection; None if its table names no queries."""
+    not_estimated: tuple[str, ...] | None = None
+    """Measures of the paper that are left out, because a sample does not estimate them; None if whole pools were
+    judged. Our figures are estimates then.
+    """
 
     @property
     def by_run(self) -> dict[str, tuple[int, int]]:
@@ -180,14 +184,6 @@ class PublishedComparison:
         return {*self.averages} <= {TEST, TEST_FOLD}
 
 
-@dataclass(frozen=True, slots=True)
-class EstimatesAgainst(PublishedComparison):
-    """The same where ours are estimates of whole pools, of which a sample was judged."""
-
-    not_estimated: tuple[str, ...]
-    """The paper's measures that are left out, because they have no estimator."""
-
-
 def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComparison:
     """The runs, named as for `evaluate`, next to the table `name`: one that comes with annot, or a TOML file."""
     published = _published(name)
@@ -205,8 +201,8 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
     )
     found = other_figures.beside(published, evaluated.lines)
     shown = {(figure.run, figure.facet) for figure in found}
-    made = partial(EstimatesAgainst, not_estimated=tuple(name for name in published.measures if name not in measures))
-    return (PublishedComparison if snapshot.sample is None else made)(
+    left_out = tuple(name for name in published.measures if name not in measures)
+    return PublishedComparison(
         title=published.title,
         source=published.source,
         convention=published.convention,
@@ -219,6 +215,7 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
             snapshot.queries,
             (pair.query_id for pair in (qrels if snapshot.sample is None else snapshot.sample.pairs.values())),
         ),
+        not_estimated=None if snapshot.sample is None else left_out,
     )
 
 
@@ -400,18 +397,6 @@ def write_error_sheet(ws: Workspace) -> WrittenSheet:
     path = ws.root / input_files.SHEET
     write_file(path, input_files.write_error_sheet(rows, faceted=snapshot.faceted))
     return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
-
-
-def error_sheet_notes(ws: Workspace) -> Iterator[str]:
-    """A note that only drawn pairs can be in the sheet, if a sample of the pools is judged."""
-    with ws.reading() as session:
-        sample = read_sample(session)
-    if sample is not None:
-        drawn = sum(pair.drawn for pair in sample.pairs.values())
-        yield (
-            f"only the {drawn:,} drawn pairs of the {len(sample.pairs):,} in the pools can be in it: what systems get "
-            "wrong on the others is not known"
-        )
 
 
 def _systems(cases: list[ErrorCase] | tuple[()], error: str) -> str:

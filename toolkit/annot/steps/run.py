@@ -225,7 +225,7 @@ def import_files(
             hint="`annot query list` prints the ids; for ranked pools by paper, name the facet with --facet",
         )
     findings = submission.find_findings(documents, candidates)
-    submission.refuse_findings(submission.refused_findings(findings, rules), files[0], REMEDIES)
+    submission.refuse_findings(findings, rules, files[0], REMEDIES)
     rankings = submission.settle(documents, candidates, rules)
     if not any(rankings.values()):
         raise InputError(

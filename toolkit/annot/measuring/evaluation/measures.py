@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -450,6 +450,23 @@ class QueryMeasures:
     missing: tuple[str, ...]
     """Judged documents that were not submitted."""
 
+    @classmethod
+    def of(
+        cls, query_id: str, values: Values, docs: Sequence[ScoredDoc], pooled: set[str], relevant: int, **more: Any
+    ) -> Self:
+        """Measures of a ranked list, with numbers of its documents. pooled: the documents that count as judged."""
+        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in pooled for doc in docs[:20]]
+        return cls(
+            query_id=query_id,
+            values=values,
+            submitted=len(docs),
+            relevant=relevant,
+            unjudged=len(submitted - pooled),
+            judged_at_20=sum(top) / len(top) if top else 0.0,
+            missing=tuple(sorted(pooled - submitted)),
+            **more,
+        )
+
     def shown(self, name: str) -> float | None:
         """Value of the measure; None if it is not to be shown."""
         return self.values[name]
@@ -516,19 +533,8 @@ def evaluate(run: Run, qrels: Iterable[Qrel], selection: MeasureSelection, *, ti
     values = measured_by_query(lists, graded, selection, ties=ties)
     queries = []
     for query_id, grades in graded.items():
-        docs = lists[query_id]
-        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in grades for doc in docs[:20]]
-        queries.append(
-            QueryMeasures(
-                query_id=query_id,
-                values=values[query_id],
-                submitted=len(docs),
-                relevant=sum(grade >= selection.relevant_from for grade in grades.values()),
-                unjudged=len(submitted - grades.keys()),
-                judged_at_20=sum(top) / len(top) if top else 0.0,
-                missing=tuple(sorted(grades.keys() - submitted)),
-            )
-        )
+        relevant = sum(grade >= selection.relevant_from for grade in grades.values())
+        queries.append(QueryMeasures.of(query_id, values[query_id], lists[query_id], {*grades}, relevant))
     return Evaluation(
         queries=tuple(queries),
         mean=_mean([query.values for query in queries]),

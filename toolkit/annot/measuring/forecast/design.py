@@ -5,20 +5,115 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Judgement, grouped
 from annot.base.records import counted as counting
 from annot.base.stats import inference
-from annot.base.stats.arrays import Array, Integers
+from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
-from annot.measuring.agreement.estimates import JointGrades
+from annot.measuring.agreement import coefficients
+from annot.measuring.agreement.coefficients import PooledPairs
+from annot.measuring.agreement.estimates import POLICIES, QueryRatings
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison, Verdict
 from annot.measuring.forecast import hours
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Joint grades of the assessors of a pair, counted by query: for studies that are simulated.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JointGrades:
+    """Patterns of grades that the `k` assessors of a pair gave together, and their counts."""
+
+    query_ids: tuple[str, ...]
+    patterns: Array
+    """Shape (C, k): in each row the grades that one pair got, by the order of pseudonyms; nan is no grade."""
+    tables: Integers
+    """Shape (Q, C): number of each query's pairs with each pattern; each query has at least one pair."""
+    chosen: int
+    """Pairs with more than k answers, of which k were drawn."""
+    most: int
+    """Answers of the pair that has most, in the whole study."""
+    grades: Sequence[int]
+    missing: str
+    """Policy for missing grades."""
+
+    @property
+    def disputed(self) -> Mask:
+        """Shape (C,): patterns that an adjudicator must settle: grades differ, or one is missing."""
+        return np.asarray(~(self.patterns == self.patterns[:, :1]).all(axis=1))
+
+    @cached_property
+    def _counts(self) -> coefficients.Counts:
+        """Counts of one pair of each pattern, first axis C."""
+        return coefficients.Counts.stack([coefficients.count(rating[:, None], self.grades) for rating in self._ratings])
+
+    @cached_property
+    def _ratings(self) -> Array:
+        """Shape (C, k): grades after the policy."""
+        asked = np.ones(self.patterns.shape, dtype=np.bool_)
+        return POLICIES[self.missing](self.patterns, asked)
+
+    @cached_property
+    def _tables_of_two(self) -> Array:
+        """Shape (C, P, K, K): tables of every two on one pair of each pattern."""
+        at_grade = coefficients.one_hot(self._ratings, self.grades)
+        first, second = np.triu_indices(self.patterns.shape[1], k=1)
+        return np.asarray(at_grade[:, first, :, None] * at_grade[:, second, None, :])
+
+    def estimate(
+        self, tables: Array | Integers, *, name: str, level: float, topics: npt.ArrayLike | None = None
+    ) -> Estimate:
+        """Coefficient of all pairs together, with its interval over whole queries. tables: shape (Q, C).
+
+        topics: shape (Q,), the topic of each, the unit if several queries are of one; None takes them as independent.
+        """
+        times, n_queries, n_twos = tables.astype(np.float64), len(tables), self._tables_of_two.shape[1]
+        pooled = PooledPairs(
+            inference.clusters_of(np.arange(n_queries), topics),
+            np.repeat(np.arange(n_queries), n_twos),
+            np.tile(np.arange(n_twos), n_queries),
+            np.asarray(np.tensordot(times, self._tables_of_two, axes=1)).reshape(-1, *self._tables_of_two.shape[2:]),
+            self._counts.weighted(times),
+        )
+        return pooled.estimate(name, self.grades, level=level)
+
+
+def joint_grades(
+    queries: Iterable[QueryRatings], *, per_pair: int, seed: int, grades: Sequence[int], missing: str
+) -> JointGrades:
+    """Count the pairs that `per_pair` assessors or more have answered; of more answers, as many are drawn for each
+    pair. missing: the policy for missing grades.
+    """
+    query_ids: list[str] = []
+    rows: list[Array] = []
+    chosen = most = 0
+    for query in queries:
+        rng = inference.generator(seed, "joint", query.query_id)
+        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
+            answered = np.flatnonzero(asked)
+            most = max(most, len(answered))
+            if len(answered) > per_pair:
+                chosen += 1
+                answered = np.sort(rng.choice(answered, size=per_pair, replace=False))
+            if len(answered) == per_pair:
+                query_ids.append(query.query_id)
+                # -1, as nan is not equal to itself and would be a pattern of its own each time.
+                rows.append(np.nan_to_num(grades_of_pair[answered], nan=-1.0))
+    patterns, pattern = np.unique(np.reshape(rows, (len(rows), per_pair)), axis=0, return_inverse=True)
+    names = tuple(dict.fromkeys(query_ids))
+    tables = np.zeros((len(names), len(patterns)), dtype=np.int64)
+    np.add.at(tables, (np.array([*map(names.index, query_ids)], dtype=np.int64), pattern.reshape(-1)), 1)
+    return JointGrades(names, np.where(patterns < 0, np.nan, patterns), tables, chosen, most, grades, missing)
+
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Redrawing of a pilot as one that might as well have been.

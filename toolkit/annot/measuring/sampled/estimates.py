@@ -455,18 +455,14 @@ def _sampled_evaluation(
     names, relevant_from = selection.names, selection.relevant_from
     queries = []
     for query_id, pool in pools.items():
-        docs, counts = run.get(query_id, ()), counts_of(pool)
-        submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
-        top = [doc.doc_id in pooled for doc in docs[:20]]
+        counts = counts_of(pool)
         queries.append(
-            measures.EstimatedMeasures(
-                query_id=query_id,
-                values={name: float(values[query_id, name].values[row]) for name in names},
-                submitted=len(docs),
-                relevant=round(float(counts.possible(counts.estimated)[relevant_from - 1])),
-                unjudged=len(submitted - pooled),
-                judged_at_20=sum(top) / len(top) if top else 0.0,
-                missing=tuple(sorted(pooled - submitted)),
+            measures.EstimatedMeasures.of(
+                query_id,
+                {name: float(values[query_id, name].values[row]) for name in names},
+                run.get(query_id, ()),
+                {*pool.doc_ids},
+                round(float(counts.possible(counts.estimated)[relevant_from - 1])),
                 impossible=tuple(name for name in names if values[query_id, name].impossible[row]),
             )
         )

@@ -11,7 +11,7 @@ from annot.base.records import WHOLE, Addition, Draw, PairReturn, Paper, Topic
 from annot.base.stats.values import Estimate
 from annot.judging.comments import DifferingPair, Meeting
 from annot.measuring.agreement.estimates import GroupAgreement
-from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate, SampledCertificate
+from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells
 from annot.publishing.report.sections.agreement import figure_of, reported_groups
 from annot.publishing.report.side_by_side import Screens, side_by_side
@@ -61,9 +61,7 @@ def terminal(certificate: Certificate) -> tuple[str, list[Table]]:
 
 def _sections(certificate: Certificate) -> Iterator[Chapter]:
     yield Chapter("losses", "What each method alone found", sentences("reusability.losses"), (_losses(certificate),))
-    judged = (
-        "Judged of the first 20" if not isinstance(certificate, SampledCertificate) else "In the pools, of the first 20"
-    )
+    judged = "Judged of the first 20" if certificate.left_out is None else "In the pools, of the first 20"
     runs = table(
         "runs",
         certificate.runs,

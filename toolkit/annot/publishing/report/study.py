@@ -19,7 +19,7 @@ from annot.judging.states import Examination, StateFinding, findings_of
 from annot.measuring import measured
 from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.assessor_effect import AssessorEffect
-from annot.measuring.diagnosis.matrices import AssessorAnalysis
+from annot.measuring.diagnosis.findings import AssessorAnalysis
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of

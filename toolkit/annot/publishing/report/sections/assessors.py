@@ -9,8 +9,13 @@ from typing import NamedTuple
 from annot.base.names import called
 from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect import FINAL, AssessorEffect
-from annot.measuring.diagnosis.findings import Drift, order_of_hard, papers_needed_for_drift
-from annot.measuring.diagnosis.matrices import AssessorAnalysis, AssessorComparison
+from annot.measuring.diagnosis.findings import (
+    AssessorAnalysis,
+    AssessorComparison,
+    Drift,
+    order_of_hard,
+    papers_needed_for_drift,
+)
 from annot.publishing.report import cells, figures
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import (

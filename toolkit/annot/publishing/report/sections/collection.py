@@ -16,7 +16,7 @@ from annot.base.stats.inference import mean_interval, share_of_counts
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.comments import asked_again
 from annot.labelstudio.tasks import grade_text
-from annot.measuring.agreement.tables import TOGETHER
+from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.sampled.grades import GradeCounts, by_grade, share_of
 from annot.measuring.sampled_study import grade_counts
 from annot.pools.drawn_pools import facts_of

@@ -8,8 +8,7 @@ from typing import Any
 
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
-from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, OpinionAgreement
-from annot.measuring.opinions.label_quality import Worth
+from annot.measuring.opinions.label_quality import EACH, FINAL, PEOPLE, OpinionAgreement, Worth
 from annot.measuring.opinions.self_preference import RunUnderOpinion
 from annot.publishing.report import cells
 from annot.publishing.report.study import MeasuredOpinion, Study
