@@ -20,7 +20,7 @@ def ws(tmp_path: Path) -> Workspace:
 
 
 def add(ws: Workspace, name: str, account: str, *, adjudicator: bool = False, dry_run: bool = False) -> str:
-    return assessor.add(ws, name, account=account, adjudicator=adjudicator, dry_run=dry_run).text
+    return assessor.add(ws, name, account=account, adjudicator=adjudicator, dry_run=dry_run)[0]
 
 
 def accounts(ws: Workspace) -> dict[str, str | None]:
