@@ -33,10 +33,10 @@ def init(
     """Create a study: a folder with annot.toml, subfolders and the database."""
     from annot.steps import setup as step
 
-    study = step.init(folder, name=name, kind=kind, dry_run=dry_run)
+    made, notes = step.init(folder, name=name, kind=kind, dry_run=dry_run)
     verb = "would create" if dry_run else "created"
-    text = f"{folder}: {verb} {', '.join(study.made)}" if study.made else f"{folder}: already complete"
-    return Output(study, text, study.notes)
+    text = f"{folder}: {verb} {', '.join(made)}" if made else f"{folder}: already complete"
+    return Output({"root": folder, "made": made, "notes": notes}, text, notes)
 
 
 group("corpus", help="Add papers to the corpus and show its contents.")
