@@ -69,8 +69,6 @@ def corpus_text() -> str:
 def write_corpus(path: Path) -> int:
     """Write the corpus to a file, and return how many papers it has. Raises InputError if another file is there."""
     text = corpus_text()
-    if path.is_dir():
-        raise InputError(f"{path}: found a folder, expected a file name", hint=f"name a file: {path / 'papers.jsonl'}")
     if path.exists() and path.read_bytes() != text.encode("utf-8"):
         raise InputError(
             f"{path}: found another file, which was not changed", hint="name a file that does not exist yet"

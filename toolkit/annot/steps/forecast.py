@@ -10,7 +10,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, counted
+from annot.base.names import StudyVocabulary, check_name, counted
 from annot.base.records import CITED, Advance, Pool, Query, Ranking, grouped, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging import planning, progress
@@ -276,18 +276,18 @@ def design(
     )
 
 
-def describe_design(found: SimulatedStudy) -> str:
+def describe_design(found: SimulatedStudy, words: StudyVocabulary) -> str:
     """The forecast in words."""
     forecast = found.forecast
     fixed = {"policy": estimates.IN_WORDS[found.missing], "fewest": planning.FEWEST_FOR_REPEATS}
     head = sentences("commands.simulated", found=found, **fixed)
     return rendered(
         "simulated",
+        words=words,
         found=found,
         head=head,
         n_cited=round(found.pilot.cited),
         disputed=labour.times(forecast.disputed, 100),
-        title=found.title,
         whole=ALL,
     )
 
@@ -581,6 +581,7 @@ def shares(
     )
     words = sentences(
         "commands.sample_shares",
+        words=study.snapshot.words,
         found=forecast,
         label=settings.sample.cheap_label,
         looked=study.looked,

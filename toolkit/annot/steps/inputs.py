@@ -145,8 +145,8 @@ class GivenTopics(NamedTuple):
     """Name of the column; it makes the topics papers unless it is that of topics."""
 
     @property
-    def called(self) -> StudyVocabulary:
-        """Word of texts for the topics."""
+    def words(self) -> StudyVocabulary:
+        """Vocabulary of the topics in texts."""
         return StudyVocabulary("topic", "document") if self.column == TOPIC_COLUMN else StudyVocabulary()
 
     def note(self, queries: Collection[str]) -> str:
@@ -165,11 +165,11 @@ INDEPENDENT = (
 
 
 class SamplingUnits(NamedTuple):
-    """Topic of each query, None if they are not known; a note on it, and the word of texts for topics."""
+    """Topic of each query, None if they are not known; a note on it, and the vocabulary of topics."""
 
     topics: dict[str, str] | None
     note: str
-    called: StudyVocabulary
+    words: StudyVocabulary
 
 
 def topics_of(queries: Collection[str], *groupings: GivenTopics | None) -> SamplingUnits:
@@ -177,7 +177,7 @@ def topics_of(queries: Collection[str], *groupings: GivenTopics | None) -> Sampl
     for grouping in groupings:
         if grouping is not None and grouping.of.keys() >= set(queries):
             return SamplingUnits(
-                {query: grouping.of[query] for query in queries}, grouping.note(queries), grouping.called
+                {query: grouping.of[query] for query in queries}, grouping.note(queries), grouping.words
             )
     return SamplingUnits(None, INDEPENDENT, StudyVocabulary())
 

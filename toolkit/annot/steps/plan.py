@@ -22,7 +22,7 @@ from annot.store import models, people, pools, projects
 from annot.store.answers import JUDGEMENTS
 from annot.store.models import Plan
 from annot.study.backups import keep_backup
-from annot.study.snapshot import Snapshot, snapshot_of
+from annot.study.snapshot import Snapshot, snapshot_of, vocabulary_of
 from annot.study.workspace import Workspace, read_manifest
 
 
@@ -241,6 +241,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
     shared, by_facet = planning.papers_shared(assignments, queries), planning.papers_by_facet(assignments, queries)
     return sentences(
         "commands.plan_power",
+        words=vocabulary_of(ws),
         per_pair=ws.settings.judging.per_pair,
         needed=needed,
         shared=sorted(set(shared.values())),
