@@ -527,28 +527,8 @@ def worth(
 
 def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
     """First verdict whose rule holds, and the clause that follows the opinion's name."""
-    unreadable, declined = figures.n_unreadable / figures.n_pairs, figures.n_declined / figures.n_pairs
-    if unreadable + declined > MOST_WITHOUT_GRADE:
-        return OpinionVerdict.DOES_NOT_JUDGE, (
-            f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
-            "the pair cannot be judged"
-        )
-    if figures.n_compared < FEWEST_PAIRS:
-        return OpinionVerdict.UNKNOWN, (
-            f"is not measured yet: pairs with both an opinion and a final grade: {figures.n_compared}, and "
-            f"{FEWEST_PAIRS} are needed"
-        )
-    if (grade := _same_grade(figures)) is not None:
-        share = figures.given[grade] / sum(figures.given.values())
-        return (
-            OpinionVerdict.DOES_NOT_JUDGE,
-            f"does not judge: it gives grade {grade} to {100 * share:.1f}% of the pairs",
-        )
-    if not _above(figures.rho):
-        rho = _shown(figures.rho.value)
-        return OpinionVerdict.DOES_NOT_JUDGE, (
-            f"does not judge: its grades do not rise with people's (Spearman's rho {rho})"
-        )
+    if (verdict := _without_judgement(figures)) is not None:
+        return verdict
     favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
     if isinstance(favour, Favour) and favour.gaining:
         gain = next(run.beyond for run in favour.runs if run.run == favour.gaining[0])
@@ -582,6 +562,33 @@ def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
         f"is fair: its ordinal alpha with the final grades is {alphas[FINAL]}; whether it agrees as people do is not "
         f"known: {standing.omega.reason}{runs}"
     )
+
+
+def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
+    """Verdict on an opinion that does not judge, or of which too little is known; None for any other."""
+    unreadable, declined = figures.n_unreadable / figures.n_pairs, figures.n_declined / figures.n_pairs
+    if unreadable + declined > MOST_WITHOUT_GRADE:
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
+            "the pair cannot be judged"
+        )
+    if figures.n_compared < FEWEST_PAIRS:
+        return OpinionVerdict.UNKNOWN, (
+            f"is not measured yet: pairs with both an opinion and a final grade: {figures.n_compared}, and "
+            f"{FEWEST_PAIRS} are needed"
+        )
+    if (grade := _same_grade(figures)) is not None:
+        share = figures.given[grade] / sum(figures.given.values())
+        return (
+            OpinionVerdict.DOES_NOT_JUDGE,
+            f"does not judge: it gives grade {grade} to {100 * share:.1f}% of the pairs",
+        )
+    if not _above(figures.rho):
+        rho = _shown(figures.rho.value)
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: its grades do not rise with people's (Spearman's rho {rho})"
+        )
+    return None
 
 
 def _above(estimate: Estimate) -> bool:
