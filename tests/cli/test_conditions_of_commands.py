@@ -36,18 +36,15 @@ def test_a_letter_names_the_day_that_was_typed(
     ("given", "done"),
     [
         ({"account": "x@example.org"}, "account x@example.org"),
-        ({"server": "http://s"}, "server http://s"),
-        ({}, "server None"),
+        ({"server": "http://s"}, "a1: server http://s"),
+        ({}, "a1: server None"),
     ],
 )
 def test_a_change_is_of_the_account_or_of_the_server(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, str], done: str
 ) -> None:
-    def said(text: str) -> Any:
-        return SimpleNamespace(text=text, notes=(), url="u")
-
-    monkeypatch.setattr(assessor, "change_account", lambda ws, who, *, account, dry_run: said(f"account {account}"))
-    monkeypatch.setattr(assessor, "own_server", lambda ws, who, *, url, dry_run: said(f"server {url}"))
+    monkeypatch.setattr(assessor, "change_account", lambda ws, who, *, account, dry_run: (f"account {account}", ()))
+    monkeypatch.setattr(assessor, "own_server", lambda ws, who, *, url, dry_run: (f"server {url}", ()))
     assert people.assessor_change(STUDY, "a1", **given).text == done
     with pytest.raises(typer.BadParameter, match="expected one of them"):
         people.assessor_change(STUDY, "a1", account="x@example.org", server="http://s")

@@ -397,9 +397,9 @@ def answers_restore(
     """
     from annot.steps import changes as step
 
-    done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
-    text = f"answers that count again: {len(done.restored)}; kept although the server lost them: {len(done.kept)}"
-    return Output(done, text)
+    restored, kept = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
+    text = f"answers that count again: {len(restored)}; kept although the server lost them: {len(kept)}"
+    return Output({"restored": restored, "kept": kept}, text)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
