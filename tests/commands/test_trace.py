@@ -24,7 +24,6 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
     assert found["query"]["sentences"] == [1]
     assert found["document"]["title"] == "Title of d08"
     assert found["document"]["labels"] == ["background", "method", "result"]
-    assert found["position"] == 9
     drawn = found["pool"]["drawn"]
     assert (drawn["method"], drawn["rank"], drawn["turn"]) == ("title_tfidf", 5, 9)
     assert [(one["method"], one["rank"]) for one in found["pool"]["also"]] == [("abs_tfidf", 10)]
@@ -111,7 +110,7 @@ def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Works
         f"query {QUERY}: facet method, sentences 2",
         "  2  method      How p1.",
         "document d08",
-        "document 9, drawn by title_tfidf at rank 5 in turn 9",
+        "drawn by title_tfidf at rank 5 in turn 9",
         "assigned to a1 as pair number 9",
         "j1 adjudicated on 2031-03-14T12:00:00+00:00 with the ratings shown, without names, in the order a2: 1, a1: 0",
         "decision: adjudicated",

@@ -98,8 +98,6 @@ class Trace:
     document: Paper | None
     """The same of the document."""
     pool: PoolEntry | None
-    position: int | None
-    """Place of the document in the pool, from 1."""
     added: Addition | None
     """Cause of its addition, if it was added after the draw."""
     sampled: SampledPair | None
@@ -134,10 +132,9 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     outcome, pool = snapshot.outcome, snapshot.pools.get(query.topic_id)
     corpus = find_papers(ws.corpus, [query.topic_id, doc_id]) if ws.has_corpus else {}
     texts = {name: _as_judged(snapshot, pair, paper, labels.get(name)) for name, paper in corpus.items()}
-    entries = [entry.doc_id for entry in pool.entries] if pool else []
-    version = versions_by_document(pool).get(doc_id) if pool else None
+    entry, added = _pooled(pool, doc_id) if pool else (None, None)
     runs = dict(_ranks(ws.runs, pair))
-    if not (doc_id in texts or doc_id in entries or history or any(runs.values())):
+    if not (doc_id in texts or entry or history or any(runs.values())):
         _refuse_unknown(pair, pool, snapshot.assignments)
     traced = _answers(history, judged, opinions, snapshot, query, displays)
     return Trace(
@@ -145,9 +142,8 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         doc_id=doc_id,
         topic=snapshot.texts.get(query.topic_id) or texts.get(query.topic_id),
         document=texts.get(doc_id),
-        pool=pool.entries[entries.index(doc_id)] if pool and doc_id in entries else None,
-        position=entries.index(doc_id) + 1 if doc_id in entries else None,
-        added=next((addition for addition in pool.additions if addition.version == version), None) if pool else None,
+        pool=entry,
+        added=added,
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
         given_to=tuple(assignment for assignment in snapshot.assignments if assignment.pair == pair),
         returned=tuple(pair_return for pair_return in outcome.returned if pair_return.pair == pair),
@@ -169,6 +165,15 @@ def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[st
             paper = with_text(paper, version.body)
     known = labels is not None and len(labels) == len(paper.sentences)
     return replace(paper, labels=tuple(labels) if known and labels else None)
+
+
+def _pooled(pool: Pool, doc_id: str) -> tuple[PoolEntry | None, Addition | None]:
+    """The document in the pool, and the addition that brought it after the draw."""
+    version = versions_by_document(pool).get(doc_id)
+    return (
+        next((entry for entry in pool.entries if entry.doc_id == doc_id), None),
+        next((addition for addition in pool.additions if addition.version == version), None),
+    )
 
 
 def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -> None:
