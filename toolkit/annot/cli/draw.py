@@ -99,10 +99,7 @@ def vectors_add(
             read = step.add_words(ws, words, dry_run=dry_run, advance=advance)
         return Output(read, rendered("word-vectors", imported=read), step.word_notes(read))
     if name is None or bool(files) == (encoder is not None):
-        raise InputError(
-            "expected NAME FILES, NAME --encoder MODEL, or --words FILE",
-            hint="`annot vectors add --help` explains them",
-        )
+        raise InputError("expected NAME FILES, NAME --encoder MODEL, or --words FILE")
     if encoder is not None:
         refuse_beside("vectors add --encoder", **of_files, model=model)
         with progress("encoding papers", forecast=True) as advance:
@@ -311,9 +308,7 @@ def pool_add(
     if method is None:
         refuse_beside("pool add QUERY DOC...", run=run, depth=depth, query=only)
         if query is None or not documents or reason is None:
-            raise InputError(
-                "expected QUERY DOC... --reason WHY, or --method NAME", hint="`annot pool add --help` explains both"
-            )
+            raise InputError("expected QUERY DOC... --reason WHY, or --method NAME")
         with progress("comparing papers") as advance:
             grown = step.add(
                 ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance

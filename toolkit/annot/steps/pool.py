@@ -649,10 +649,7 @@ def _depth_of(pool: Pool, depth: int | None) -> int:
             f"query paper {pool.topic_id}: the depth of its pool is not on record", hint="give it with --depth NUMBER"
         )
     if pool.ranking_depth is not None and down_to > pool.ranking_depth:
-        raise InputError(
-            f"--depth {down_to}: the rankings of query paper {pool.topic_id} end at {pool.ranking_depth}",
-            hint=f"give {pool.ranking_depth} or less",
-        )
+        raise InputError(f"--depth {down_to}: the rankings of query paper {pool.topic_id} end at {pool.ranking_depth}")
     return down_to
 
 

@@ -352,8 +352,7 @@ def _refuse_code(folder: Path) -> None:
     foreign = [name for name in types if not str(name).startswith(OWN)]
     if foreign:
         raise InputError(
-            f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone",
-            hint="weights are read, but programs that come with them are never run",
+            f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone"
         )
 
 
