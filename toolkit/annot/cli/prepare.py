@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
 from annot.base.settings import Kind
-from annot.cli.commands import ClusterOption, DryRunOption, argument, command, flag, group, one_of, option, setting
+from annot.cli.commands import (
+    ClusterOption,
+    DryRunOption,
+    SeedOption,
+    argument,
+    command,
+    flag,
+    group,
+    one_of,
+    option,
+    setting,
+)
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
 from annot.formats.corpora import FORMATS
 
@@ -190,8 +201,6 @@ def facets_train(
 
 group("query", help="Choose the queries. A query is a paper and one of its facets, or a topic that is a text.")
 
-SeedOption = Annotated[int | None, setting("Random seed.")]
-
 
 @command("query sample")
 def query_sample(
@@ -328,7 +337,7 @@ def query_list(ws: "Workspace") -> Output:
 def query_folds(
     ws: "Workspace",
     folds: Annotated[int, option("Number of folds.", min=2)] = 2,
-    seed: Annotated[int | None, option("Random seed.", shown="annot.toml", min=0)] = None,
+    seed: SeedOption = None,
     redraw: Annotated[bool, flag("--redraw", "Replace the folds on record.")] = False,
     dry_run: DryRunOption = False,
 ) -> Output:

@@ -7,6 +7,7 @@ from annot.base.names import counted
 from annot.cli.commands import (
     ConventionOption,
     DryRunOption,
+    OutOption,
     PerQueryOption,
     argument,
     command,
@@ -166,7 +167,7 @@ def meeting(
     since: Annotated[
         str | None, option("First day of the period, such as 2031-03-14.", shown="7 days before the newest answer")
     ] = None,
-    out: Annotated[Path | None, option("Folder to write to.", shown="exports/")] = None,
+    out: OutOption = None,
 ) -> Output:
     """Write the page for the meeting between two batches, meeting.html, and the same as Markdown.
 
