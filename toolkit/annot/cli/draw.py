@@ -5,22 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.cli.commands import (
-    ClusterOption,
-    DistancesOption,
-    DryRunOption,
-    DuplicatesOption,
-    GrowOption,
-    MetaOption,
-    argument,
-    command,
-    file_names,
-    flag,
-    group,
-    option,
-    recorded,
-    refuse_beside,
-)
+from annot.cli import options
+from annot.cli.commands import command, group
+from annot.cli.options import argument, file_names, flag, option, recorded, refuse_beside
 from annot.cli.output import Output, listing, progress, rendered, table
 
 if TYPE_CHECKING:
@@ -78,8 +65,8 @@ def vectors_add(
     ] = False,
     device: Annotated[str | None, option("--encoder: cpu, cuda, cuda:1, ...", shown="a GPU if there is one")] = None,
     batch: Annotated[int | None, option("--encoder: papers read at once, more on a GPU.", min=1, shown="32")] = None,
-    cluster: ClusterOption = None,
-    dry_run: DryRunOption = False,
+    cluster: options.ClusterOption = None,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add paper vectors, from files or with an encoder, or word vectors (--words). Lists entries that do not fit.
 
@@ -151,7 +138,7 @@ def index_build(
             "Memory limit for all processes together. Work that needs more is refused before it starts.", shown="4G"
         ),
     ] = None,
-    cluster: ClusterOption = None,
+    cluster: options.ClusterOption = None,
     repair: Annotated[bool, flag("--repair", "First check files against their hashes; rebuild damaged parts.")] = False,
     listed: Annotated[
         bool, flag("--list", "Instead, list the parts of the index, with size, date and whether they are in use.")
@@ -163,7 +150,7 @@ def index_build(
             "Instead, remove parts that the current corpus and settings do not use, and remains of interrupted builds.",
         ),
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Build the index for the methods in annot.toml: tokens, counts, word vectors and averages.
 
@@ -218,9 +205,9 @@ def pool_build(
         bool, flag("--redraw", "Use the settings in annot.toml instead of those that earlier pools were drawn with.")
     ] = False,
     frozen: Annotated[bool, flag("--frozen", "Draw from the rankings already in pools/rankings/.")] = False,
-    cluster: ClusterOption = None,
-    grow: GrowOption = False,
-    dry_run: DryRunOption = False,
+    cluster: options.ClusterOption = None,
+    grow: options.GrowOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Rank the corpus with each method and draw a pool of candidates for each topic.
 
@@ -256,11 +243,11 @@ def pool_import(
     ws: "Workspace",
     file: Annotated[Path, argument("A TREC run of the study's topics or queries.")],
     method: Annotated[str, option("Name for the method.")],
-    meta: MetaOption = None,
+    meta: options.MetaOption = None,
     foreign: Annotated[str | None, option("drop: leave out unknown topics and documents.", shown="refuse it")] = None,
-    duplicates: DuplicatesOption = None,
-    distances: DistancesOption = False,
-    dry_run: DryRunOption = False,
+    duplicates: options.DuplicatesOption = None,
+    distances: options.DistancesOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Import a run of another search engine as a pooling method.
 
@@ -293,8 +280,8 @@ def pool_add(
         option("Why they are added, such as how they were found. Required for papers found by hand.", shown=False),
     ] = None,
     by: Annotated[str | None, option("Who adds them.", shown="your user name")] = None,
-    grow: GrowOption = False,
-    dry_run: DryRunOption = False,
+    grow: options.GrowOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add candidates to a pool: papers found by hand, or the top papers of a new system (--method).
 

@@ -9,8 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from annot.cli import output
-from annot.cli.commands import DryRunOption, OutOption, WaitOption, argument, command, flag, group, held, option
+from annot.cli import options, output
+from annot.cli.commands import command, group, held
+from annot.cli.options import argument, flag, option
 from annot.cli.output import Output, confirmed, is_attended, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def browse(
     partial: Annotated[
         bool, flag("--partial", "Show settled grades while judging is in progress. Do not show this page to assessors.")
     ] = False,
-    out: OutOption = None,
+    out: options.OutOption = None,
 ) -> Output:
     """Write a web page for browsing the collection: queries, ranked abstracts, grades, two systems side by side.
 
@@ -44,7 +45,7 @@ def browse(
 def report(
     ws: "Workspace",
     table: Annotated[str | None, option("Print this table of the report instead of writing files.")] = None,
-    out: OutOption = None,
+    out: options.OutOption = None,
 ) -> Output:
     """Write the report of the study as a web page and in Markdown, with its tables in LaTeX."""
     from annot.base.names import sha256_of
@@ -108,7 +109,7 @@ def release(
     draft: Annotated[
         bool, flag("--draft", "Write an incomplete release, marked as a draft, with a list of what is missing.")
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Write the release: data in five formats, judgements under pseudonyms, dataset card, datasheet and checksums."""
     from annot.steps import publish as step
@@ -162,7 +163,7 @@ def trace(
 def backup(
     ws: "Workspace",
     file: Annotated[Path, argument("The file to write, such as ../study-2026-03-01.tar.gz.")],
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
 
@@ -182,8 +183,8 @@ def restore(
     file: Annotated[Path, argument("The backup.")],
     folder: Annotated[Path, argument("Folder of the study; created if it does not exist.")] = Path(),
     replace: Annotated[bool, flag("--replace", "Move existing files of the folder to backups/ in it first.")] = False,
-    wait: WaitOption = 0.0,
-    dry_run: DryRunOption = False,
+    wait: options.WaitOption = 0.0,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Restore a study from a backup, after checking every file and row of it. Restores everything or nothing.
 
