@@ -110,7 +110,6 @@ def qrels(
 
     Pairs with fewer judgements than planned have no final grade, unless you accept them with --allow-single.
     """
-    from annot.base.names import counted
     from annot.publishing.report.terminal import table_text
     from annot.steps import qrels as step
 
