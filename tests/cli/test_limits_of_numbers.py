@@ -24,7 +24,8 @@ LIMITS = {
     # A fold to train on and one to test on.
     (2, None): "query folds folds",
     (0, None): """
-        query folds seed; query choose seed; query sample seed; pool seed; plan seed; forecast seed; train gold seed; substudy draw seed; forecast hourly_rate
+        query folds seed; query choose seed; query sample seed; pool seed; plan seed; forecast seed; train gold seed;
+        substudy draw seed; forecast hourly_rate
     """,
     # A pair takes some time.
     (0.1, None): "forecast dispute_seconds; forecast seconds; plan hours; plan cost; plan seconds",
