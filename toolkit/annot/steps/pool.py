@@ -223,10 +223,10 @@ def build(
 ) -> BuiltPools:
     """Rank the corpus, and draw and write the pool of every topic: as those on record, or else as annot.toml says.
 
-    overrides: changes of the command line. only: queries or topics; the pools
-    of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
-    `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError if pairs would
-    be added without it, and if pairs that were sent or judged would leave.
+    overrides: changes of the command line. only: queries or topics; the pools of all others stay as they are. redraw:
+    annot.toml counts, whatever is on record. frozen: draw from the rankings in `pools/rankings/` as they are. grow:
+    pairs may be added to a study that was sent. Raises InputError if pairs would be added without it, and if pairs that
+    were sent or judged would leave.
     """
     snapshot = read_snapshot(ws)
     if not snapshot.queries:
