@@ -5,7 +5,6 @@ demonstration.
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -200,22 +199,13 @@ def restore(
     return Output(restored, rendered("restored", restored=restored, dry_run=dry_run), restored.notes)
 
 
-class PartName(StrEnum):
-    """A part of the study that `annot check` can check alone."""
-
-    PLAN = "plan"
-    POOLS = "pools"
-    GUIDELINES = "guidelines"
-    SENT = "sent"
-    INDEX = "index"
-    FILES = "files"
-    SERVER = "server"
-
-
 @command("check", server=True)
 def check(
     ws: "Workspace",
-    part: Annotated[PartName | None, argument("Check this part only.")] = None,
+    part: Annotated[
+        Literal["plan", "pools", "guidelines", "sent", "index", "files", "server"] | None,
+        argument("Check this part only."),
+    ] = None,
     release: Annotated[Path | None, option("Also check the files of this release.", metavar="FOLDER")] = None,
 ) -> Output:
     """Check the study and list all problems. Exits with 1 if there are any.
@@ -230,7 +220,7 @@ def check(
     from annot.steps import check as step
 
     with progress("checking") as advance:
-        checked = step.check(ws, part and part.value, release=release, advance=advance)
+        checked = step.check(ws, part, release=release, advance=advance)
     return Output({name: part.record for name, part in checked.parts.items()}, checked.text, finding=checked.finding)
 
 
