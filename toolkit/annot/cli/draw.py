@@ -1,7 +1,7 @@
 """Vectors and the index, and the pools that are drawn with them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annot.base.errors import InputError
 from annot.base.names import counted
@@ -56,7 +56,10 @@ def vectors_add(
         str | None, option("Vector space, such as allenai/specter2.", shown="in the files, or NAME")
     ] = None,
     model: Annotated[str | None, option("Model that made the vectors in the files.", shown="the space")] = None,
-    metric: Annotated[str | None, option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2")] = None,
+    metric: Annotated[
+        Literal["l2", "cosine"] | None,
+        option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2"),
+    ] = None,
     float16: Annotated[
         bool,
         flag(
