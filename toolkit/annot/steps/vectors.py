@@ -24,7 +24,7 @@ from annot.ranking import given_vectors, index, search, vectors, word_vectors
 from annot.ranking.encoding import CorpusEncoding, weights_folder
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.systems import papers, system
-from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
+from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_text_encoder, reading_of
 from annot.store.papers import paper_ids
 from annot.store.pools import read_topics
 from annot.study.workspace import Workspace, check_files
@@ -186,7 +186,7 @@ def encode(
         papers, encoded = encoding.run(
             partial(open_paper_encoder, place, found.reading, **opened),
             topics=texts,
-            open_topic_encoder=partial(open_topic_encoder, place, found.reading, **opened),
+            open_topic_encoder=partial(open_text_encoder, place, found.reading, **opened, topics=True),
             engine=Engine.of(ws.machine),
             about={"model": found.name, "space": found.space, "metric": compared},
             advance=advance,
