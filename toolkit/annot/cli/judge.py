@@ -131,10 +131,11 @@ def plan_make(
     """
     from annot.steps import plan as step
 
+    chosen = tuple(queries or ())
     if withdraw:
         refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, sample=sample, grow=grow)
         refuse_beside("plan --withdraw", hours=hours, cost=cost, seconds=seconds, only_new=only_new)
-        count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
+        count = step.withdraw(ws, queries=chosen, sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
         return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
     only_with("--withdraw", sent=sent)
@@ -147,14 +148,14 @@ def plan_make(
         from annot.steps import forecast as sample_forecast
 
         found = sample_forecast.share_for(
-            ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()), only_new=only_new
+            ws, hours=hours, cost=cost, seconds=seconds, queries=chosen, only_new=only_new
         )
         sample, notes = found.share, found.notes
     elif sample is None or not dry_run:
         only_with("--hours, --cost or a dry run of --sample", seconds=seconds)
     planned = step.make(
         ws,
-        queries=tuple(queries or ()),
+        queries=chosen,
         shares=step.shares_of(share or ()),
         seed=seed,
         grow=grow,
@@ -168,12 +169,7 @@ def plan_make(
 
         with progress("drawing again") as advance:
             forecast_of_share = sample_forecast.shares(
-                ws,
-                shares=(sample,),
-                seconds=seconds,
-                queries=tuple(queries or ()),
-                only_new=only_new,
-                advance=advance,
+                ws, shares=(sample,), seconds=seconds, queries=chosen, only_new=only_new, advance=advance
             )
         planned = replace(planned, forecast=forecast_of_share)
         row = sample_forecast.shares_table(forecast_of_share)
