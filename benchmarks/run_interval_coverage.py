@@ -299,7 +299,7 @@ def of_evaluate(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
 
 
 def on_pages(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
-    """The same without those that pages replace by "too few papers", because they are wide."""
+    """The same without those that pages do not print, because they are wide."""
     low, high = of_evaluate(values, limits)
     shown = high - low <= WIDEST
     return np.where(shown, low, np.nan), np.where(shown, high, np.nan)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Assignment, Decision, Judgement
 from annot.base.stats.inference import POWER
 from annot.measuring.diagnosis import findings
@@ -71,7 +72,7 @@ def study() -> AssessorAnalysis:
 
 
 def table(looked: AssessorAnalysis, name: str, queries: Sequence[str] = ()) -> Table:
-    (found,) = [one for one in tables(looked, queries) if one.name == name]
+    (found,) = [one for one in tables(looked, OF_PAPERS, queries) if one.name == name]
     return found
 
 

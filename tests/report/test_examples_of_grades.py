@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Assignment, Decision, Judgement, Paper
 from annot.publishing.report.sections import collection
 from annot.publishing.report.sections.collection import GradeExample, examples_body, grade_examples
@@ -40,6 +41,7 @@ def study(*, texts: bool = False, trial: Any = (), final: Any = FINAL) -> Any:
         Decision(*pair, grade, "adjudicated" if pair in DISPUTED else "agreed") for pair, grade in final.items()
     ]
     return SimpleNamespace(
+        words=OF_PAPERS,
         decisions=decisions,
         outcome=SimpleNamespace(current=current),
         snapshot=SimpleNamespace(facets=FACETS, trial_pairs=frozenset(trial)),

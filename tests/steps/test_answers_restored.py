@@ -38,9 +38,9 @@ ALL = {(who, doc_id) for who in ("a1", "a2") for doc_id in ("d00", "d01")}
 def test_one_answer_of_one_person_is_restored(ws: Workspace) -> None:
     assert withdrawn(ws) == ALL
     for dry_run, left in ((True, ALL), (False, ALL - {("a1", "d00")})):
-        found = changes.restore(ws, "p1-method", "d00", assessor="a1", every=False, dry_run=dry_run)
-        assert [(one.assessor, one.doc_id) for one in found.restored] == [("a1", "d00")]
-        assert (found.kept, withdrawn(ws)) == ((), left)
+        restored, kept = changes.restore(ws, "p1-method", "d00", assessor="a1", every=False, dry_run=dry_run)
+        assert [(one.assessor, one.doc_id) for one in restored] == [("a1", "d00")]
+        assert (kept, withdrawn(ws)) == ([], left)
     assert (ws.exports / "judgements.jsonl").is_file()
 
 

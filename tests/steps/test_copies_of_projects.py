@@ -146,5 +146,5 @@ def test_answers_that_are_newer_than_what_was_pulled_are_counted(
     server.answers = answers
     project(ws, "a1", 7, round=round)
     notes = taken(ws, tmp_path / "copies")[1]
-    said = {0: [], 1: ["a1: 1 answer not pulled yet"], 2: ["a1: 2 answers not pulled yet"]}[unpulled]
+    said = {0: [], 1: ["a1: 1 answer not pulled"], 2: ["a1: 2 answers not pulled"]}[unpulled]
     assert [note.partition(";")[0] for note in notes] == said

@@ -29,17 +29,17 @@ from study_stages import copied, quietly
 
 def test_a_new_study_is_made_with_its_parents_and_once(tmp_path: Path) -> None:
     root = tmp_path / "a" / "b"
-    assert init(root, name="one", dry_run=True).made == (SETTINGS_FILE, *(f"{name}/" for name in FOLDERS), ".gitignore")
+    new = [SETTINGS_FILE, *(f"{name}/" for name in FOLDERS), ".gitignore"]
+    assert init(root, name="one", dry_run=True) == (new, ())
     assert not root.exists()
-    first = init(root, name="one", dry_run=False)
-    assert (first.made[0], len(first.made), first.notes) == (SETTINGS_FILE, len(FOLDERS) + 2, ())
+    assert init(root, name="one", dry_run=False) == (new, ())
     assert (root / "annot.db").is_file()
     for name in (None, "one"):
-        assert init(root, name=name, dry_run=False).made == ()
+        assert init(root, name=name, dry_run=False) == ([], ())
     with pytest.raises(InputError, match="already exists, for 'one'"):
         init(root, name="two", dry_run=False)
     (root / FOLDERS[0]).rmdir()
-    assert init(root, name=None, dry_run=False).made == (f"{FOLDERS[0]}/",)
+    assert init(root, name=None, dry_run=False) == ([f"{FOLDERS[0]}/"], ())
 
 
 def test_a_study_is_not_made_in_a_folder_of_another(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_study_is_not_made_in_a_folder_of_another(tmp_path: Path) -> None:
         for place in (tmp_path / "one" / name, tmp_path / "one" / name / "deep"):
             with pytest.raises(InputError, match="inside the study"):
                 init(place, name=None, dry_run=True)
-    assert init(tmp_path / "one" / "notes" / FOLDERS[0], name="x", dry_run=True).made
+    assert init(tmp_path / "one" / "notes" / FOLDERS[0], name="x", dry_run=True)[0]
 
 
 # -- papers ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, StoreError
 from annot.base.records import Assessor, Assignment, PairKey
 from annot.store import people, projects, runs
 from annot.store.database import Store
@@ -42,9 +42,9 @@ def test_a_changed_account_forgets_the_servers_id_of_it(study: Store) -> None:
 
 
 def test_an_account_of_two_assessors_is_refused_without_naming_it(study: Store) -> None:
-    with pytest.raises(InputError) as caught, study.begin() as session:
+    with pytest.raises(StoreError, match="refused the change") as caught, study.begin() as session:
         people.put_assessors(session, [Assessor("a3", "one@example.org", False)])
-    assert caught.value.faults == ("a1, a3: same account",)
+    assert "one@example.org" not in str(caught.value)
 
 
 def test_the_plan_comes_back_and_keeps_the_day_it_was_made(study: Store) -> None:
@@ -131,8 +131,8 @@ def test_a_task_that_would_stand_for_two_pairs_is_refused(study: Store) -> None:
     with study.begin() as session:
         project = opened(session).project
         projects.record_tasks(session, project, {PairKey("p1-method", "d1"): 1})
-        with pytest.raises(InputError, match="several pairs"):
-            projects.record_tasks(session, project, {PairKey("p1-method", "d2"): 1})
+    with pytest.raises(StoreError, match="refused the change"), study.begin() as session:
+        projects.record_tasks(session, project, {PairKey("p1-method", "d2"): 1})
 
 
 def test_an_id_that_a_restored_server_gives_again_is_another_project(study: Store) -> None:
@@ -190,8 +190,6 @@ def test_splits_come_back_by_name_and_fold(study: Store) -> None:
         }
         runs.put_split(session, "all", {"one": ["p2-method"]})
         assert runs.read_splits(session) == {"all": {"one": ("p2-method",)}, "method": {"one": ("p1-method",)}}
-        with pytest.raises(InputError, match="given twice"):
-            runs.put_split(session, "all", {"one": ["p2-method", "p2-method"]})
         with pytest.raises(InputError, match="unknown query"):
             runs.put_split(session, "all", {"one": ["p9-method"]})
 

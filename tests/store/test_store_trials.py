@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, StoreError
 from annot.base.records import Assignment, Judgement, PairKey
 from annot.store import people, projects, trials
 from annot.store.answers import JUDGEMENTS, TRIALS, SourcedAnswer
@@ -41,7 +41,7 @@ def test_a_round_has_its_own_pairs_and_feedback_shows_those_of_training(study: S
         assert people.read_assignments(session) == ()
     with pytest.raises(InputError, match="1 unknown query"), study.begin() as session:
         trials.add_assignments(session, "train", [Assignment("p9-method", "d1", "a1", 4)])
-    with pytest.raises(InputError, match="given twice"), study.begin() as session:
+    with pytest.raises(StoreError, match="refused the change"), study.begin() as session:
         trials.replace_assignments(session, "train", [first[0], first[0]])
 
 

@@ -607,7 +607,7 @@ class Settings(Section):
                 if (other := label_of.setdefault(plain_heading(heading), label)) != label:
                     raise ValueError(f"{place}: heading {heading!r} already belongs to {other!r}")
         if self.sample.cheap_label is not None and self.sample.predict == "none":
-            raise ValueError('sample.cheap_label: found, and `predict = "none"`; delete one of them')
+            raise ValueError('sample.cheap_label: predicts nothing with `predict = "none"`; delete one line')
         return self
 
     def _fit_scale(self, highest: int) -> None:

@@ -270,6 +270,7 @@ def forecast(
     take, and how much wider intervals would be.
     """
     from annot.steps import forecast as step
+    from annot.study.snapshot import vocabulary_of
 
     one_of(design=design, pools=pools, sample=sample)
     if not design:
@@ -295,7 +296,10 @@ def forecast(
             coefficient=coefficient or "alpha_ordinal",
             difference=difference or 5.0,
         )
-        return Output(simulated, step.describe_design(simulated), tables=[step.DESIGN.of([simulated])])
+        words = vocabulary_of(ws)
+        return Output(
+            simulated, step.describe_design(simulated, words), tables=[step.DESIGN.of([simulated], words=words)]
+        )
     if pools:
         refuse_beside("forecast --pools", dispute_seconds=dispute_seconds)
         with progress("comparing papers") as advance:
@@ -308,8 +312,9 @@ def forecast(
         shares = step.shares_table(forecast)
         return Output(forecast, step.describe_shares(forecast, shares), tables=[shares])
     seen = step.forecast(ws)
-    tables = step.tables(seen, all_queries=all_queries)
-    return Output(seen, step.describe(seen, tables), tables=tables)
+    words = vocabulary_of(ws)
+    tables = step.tables(seen, words, all_queries=all_queries)
+    return Output(seen, step.describe(seen, tables, words), tables=tables)
 
 
 @command("return")
@@ -371,9 +376,9 @@ def answers_restore(
     """
     from annot.steps import changes as step
 
-    done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
-    text = f"answers that count again: {len(done.restored)}; kept although the server lost them: {len(done.kept)}"
-    return Output(done, text)
+    restored, kept = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
+    text = f"answers that count again: {len(restored)}; kept although the server lost them: {len(kept)}"
+    return Output({"restored": restored, "kept": kept}, text)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -622,10 +627,15 @@ def train_report(ws: "Workspace") -> Output:
     """Show how well each assessor agrees with the gold grades, who has passed, and where they differ most."""
     from annot.publishing.report import commands
     from annot.steps import training as step
+    from annot.study.snapshot import vocabulary_of
 
     report = step.report(ws)
-    tables = [commands.TRAINING.of(report.assessors, "open"), commands.PROBED.of(report.hidden, "hidden")]
-    return Output(report, rendered("training", found=report), tables=tables)
+    words = vocabulary_of(ws)
+    tables = [
+        commands.TRAINING.of(report.assessors, "open", words=words),
+        commands.PROBED.of(report.hidden, "hidden", words=words),
+    ]
+    return Output(report, rendered("training", words=words, found=report), tables=tables)
 
 
 group("substudy", help="Have a few pairs judged on abstracts and on full texts, and compare the grades.")
@@ -659,7 +669,12 @@ def substudy_report(ws: "Workspace") -> Output:
     """Compare the grades on abstracts and on full texts with the final grades, with intervals and the time per pair."""
     from annot.publishing.report import commands
     from annot.steps import training as step
+    from annot.study.snapshot import vocabulary_of
 
     report = step.substudy_report(ws)
-    tables = [commands.COMPARED_VIEWS.of(report.compared, "grades"), commands.VIEWS.of(report.views, "times")]
-    return Output(report, rendered("substudy", found=report), tables=tables)
+    words = vocabulary_of(ws)
+    tables = [
+        commands.COMPARED_VIEWS.of(report.compared, "grades", words=words),
+        commands.VIEWS.of(report.views, "times", words=words),
+    ]
+    return Output(report, rendered("substudy", words=words, found=report), tables=tables)

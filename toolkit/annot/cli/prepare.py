@@ -13,7 +13,6 @@ from annot.cli.output import Output, listing, needs_a_person, progress, rendered
 from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
-    from annot.formats.judgements_file import ExportKeys
     from annot.study.workspace import Workspace
 
 
@@ -36,10 +35,10 @@ def init(
     """Create a study: a folder with annot.toml, subfolders and the database."""
     from annot.steps import setup as step
 
-    study = step.init(folder, name=name, kind=kind, dry_run=dry_run)
+    made, notes = step.init(folder, name=name, kind=kind, dry_run=dry_run)
     verb = "would create" if dry_run else "created"
-    text = f"{folder}: {verb} {', '.join(study.made)}" if study.made else f"{folder}: already complete"
-    return Output(study, text, study.notes)
+    text = f"{folder}: {verb} {', '.join(made)}" if made else f"{folder}: already complete"
+    return Output({"root": folder, "made": made, "notes": notes}, text, notes)
 
 
 group("corpus", help="Add papers to the corpus and show its contents.")
@@ -475,7 +474,7 @@ def import_files(
         ws,
         _one(files, kind),
         columns={field: name for field, name in columns.items() if name is not None},
-        export=_keys(rating, query, document, comment) if kind == "labelstudio" else None,
+        export=_places(rating, query, document, comment) if kind == "labelstudio" else None,
         grades=tuple(grade or ()),
         facet=facet,
         adjudicators=tuple(adjudicator or ()),
@@ -486,12 +485,12 @@ def import_files(
     return Output(imported, rendered("imported", imported=imported), imported.notes)
 
 
-def _keys(rating: str | None, query: str | None, document: str | None, comment: str | None) -> "ExportKeys":
-    from annot.formats.judgements_file import ExportKeys
-
+def _places(rating: str | None, query: str | None, document: str | None, comment: str | None) -> dict[str, str]:
+    """The places of the fields of a judgement in an export."""
     if rating is None or query is None or document is None:
         raise InputError("--as labelstudio needs --rating, --query and --document, which name the places in the export")
-    return ExportKeys(rating, query, document, comment)
+    places = {"grade": rating, "query": query, "document": document}
+    return places if comment is None else places | {"comment": comment}
 
 
 def _check_options(kind: str, given: set[str]) -> None:

@@ -32,16 +32,6 @@ from annot.study.workspace import Workspace
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class RestoredAnswers:
-    """Result of `annot answers restore`."""
-
-    restored: tuple[WithdrawnAnswer, ...]
-    """Answers that had been withdrawn and count again."""
-    kept: tuple[WithdrawnAnswer, ...]
-    """Answers that still counted and will not be listed again."""
-
-
 def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
     """Answers that stopped counting, or that count although the server no longer has them unchanged."""
     with ws.reading() as session:
@@ -50,8 +40,10 @@ def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
 
 def restore(
     ws: Workspace, query_id: str | None, doc_id: str | None, *, assessor: str | None, every: bool, dry_run: bool
-) -> RestoredAnswers:
+) -> tuple[list[WithdrawnAnswer], list[WithdrawnAnswer]]:
     """Make these answers count, by a revision of each that is the lead's decision; a pull does not list them again.
+
+    Returns the answers that had been withdrawn, and those that still counted and will not be listed again.
 
     every: all that are listed, or all of the person who is named. Otherwise one pair of one person. Raises InputError
     for an unknown query, person or pair; an answer that counts already is left as it is.
@@ -67,8 +59,7 @@ def restore(
             outcome = outcome_of(session, ws.settings)
         if chosen:
             snapshot.export_judgements(ws, outcome)
-    kept, restored = (tuple(answer for answer in chosen if answer.counts == counts) for counts in (True, False))
-    return RestoredAnswers(restored, kept)
+    return [answer for answer in chosen if not answer.counts], [answer for answer in chosen if answer.counts]
 
 
 def _chosen(

@@ -10,7 +10,7 @@ from textwrap import shorten
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, near
+from annot.base.names import OF_PAPERS, StudyVocabulary, check_name, near
 from annot.base.records import Qrel, Ranking, grouped
 from annot.base.stats.values import Estimate
 from annot.formats import input_files
@@ -79,7 +79,7 @@ def evaluate(
     evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
-    report_untrue(ws, snapshot.states, "runs", tell=tell)
+    report_untrue(snapshot, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
@@ -219,13 +219,13 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
     )
 
 
-def beside_paper(found: PublishedComparison) -> Table:
+def beside_paper(found: PublishedComparison, words: StudyVocabulary = OF_PAPERS) -> Table:
     """Table of our figures next to the paper's."""
     return table(
         "beside",
         found.figures,
         [
-            facet_column(lambda figure: figure.facet),
+            facet_column(lambda figure: figure.facet, words),
             Column("Run", lambda figure: figure.run),
             Column("Measure", lambda figure: figure.measure),
         ],
@@ -297,17 +297,17 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[reusabil
         estimating=_estimating(snapshot, qrels, graded) if isinstance(graded, SampledPools) else None,
     )
     rests_on = RESTS_ON["runs"]
-    untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
+    untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on, snapshot.words)
     notice = " ".join(filter(None, (study.Study(snapshot).notice, *untrue))) or None
-    made = single_pages.certificate_page(certificate, title=ws.settings.collection.title, notice=notice)
+    made = single_pages.certificate_page(certificate, snapshot.words, title=ws.settings.collection.title, notice=notice)
     measured.keep(ws, FIGURES, measured.as_text(certificate), tell=tell)
     write_pages(ws.exports, {MARKDOWN: pages.markdown(made), PAGE: pages.page(made, overrides=ws.root / "templates")})
     return certificate, ws.exports / PAGE
 
 
-def describe_reusability(found: reusability.Certificate) -> str:
+def describe_reusability(found: reusability.Certificate, words: StudyVocabulary) -> str:
     """The verdict and the tables."""
-    verdict, tables = single_pages.terminal(found)
+    verdict, tables = single_pages.terminal(found, words)
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 

@@ -19,7 +19,7 @@ import httpx
 from sqlmodel import Session
 
 from annot.base.errors import BusyError, InputError, MissingInput, ModelError
-from annot.base.names import counted, moment_now, near, verb
+from annot.base.names import StudyVocabulary, counted, moment_now, near, verb
 from annot.base.records import Advance, Qrel
 from annot.base.settings import OpinionSettings
 from annot.formats.trec import MODEL_MARK, write_qrels
@@ -505,12 +505,13 @@ def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
                 yield f"[opinions.{standing.name}] family: {pattern!r} fits no run and no system"
 
 
-def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
+def tables(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> tuple[Table, ...]:
     """The table with a row for each opinion; of a single opinion, all tables."""
-    return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
+    return (section.overview(found, words),) if len(found) > 1 else tuple(section.tables(found, words))
 
 
-def describe(found: tuple[MeasuredOpinion, ...]) -> str:
+def describe(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> str:
     """The sentences, then the tables, then how they were made."""
-    first, last = ("\n".join(map(wrapped, of)) for of in (section.paragraphs_of(found), section.method(found)))
-    return "\n\n".join([first, *map(table_text, tables(found)), last])
+    paragraphs, method = section.paragraphs_of(found), section.method(found, words)
+    first, last = ("\n".join(map(wrapped, sentences)) for sentences in (paragraphs, method))
+    return "\n\n".join([first, *map(table_text, tables(found, words)), last])

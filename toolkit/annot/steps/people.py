@@ -15,14 +15,13 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
-from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, server, tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
-from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
+from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
@@ -38,15 +37,6 @@ from annot.study.workspace import Workspace, write_file
 
 PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
-
-
-class ChangedPerson(NamedTuple):
-    """Changes for one person, and notes for the lead."""
-
-    text: str
-    notes: tuple[str, ...] = ()
-    url: str = ""
-    """State of the person's own server, if it was requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +69,14 @@ PEOPLE = Columns[ListedAssessor](
 )
 
 
-def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> ChangedPerson:
+Notes = tuple[str, ...]
+
+
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> tuple[str, Notes]:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
-    The password of a local account goes once to a file that only its owner can read.
+    Returns the change in a sentence, and notes on it. The password of a local account goes once to a file that only its
+    owner can read.
     """
     person = Assessor(pseudonym, account, adjudicator)
     with ws.reading() as session:
@@ -103,7 +97,7 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
             "person, choose another name",
         )
     if dry_run:
-        return ChangedPerson(f"{pseudonym}: would be added")
+        return f"{pseudonym}: would be added", ()
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
@@ -116,10 +110,10 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
-    return ChangedPerson(f"{pseudonym}: {role}, {verb}", notes)
+    return f"{pseudonym}: {role}, {verb}", notes
 
 
-def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> ChangedPerson:
+def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> tuple[str, Notes]:
     """Give a person another account; the answers of the earlier one stay theirs.
 
     On the local server the account is made; on another one the person signs up.
@@ -130,17 +124,17 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     person = replace(everyone[pseudonym], account=account)
     _check(person, everyone.values())
     if _same_account(everyone[pseudonym].account, account):
-        return ChangedPerson(f"{pseudonym}: already has this account")
+        return f"{pseudonym}: already has this account", ()
     if dry_run:
-        return ChangedPerson(f"{pseudonym}: would change the account")
+        return f"{pseudonym}: would change the account", ()
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
-    return ChangedPerson(f"{pseudonym}: account changed", (*notes, "`annot push` checks that it exists"))
+    return f"{pseudonym}: account changed", (*notes, "`annot push` checks that it exists")
 
 
-def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
-    """Address of a person's own server; with `url` it is that one from now on, once it is known to be theirs alone.
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> tuple[str, Notes]:
+    """Address of a person's own server, and notes; with `url` it is that one, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
     person's local server is taken, for one that is reached by another address. Raises InputError if all share one
@@ -156,23 +150,21 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(pseudonym, tuple(everyone), what="assessor")
     if url is None:
-        place = servers.place_of(ws, pseudonym)
-        return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
+        return servers.place_of(ws, pseudonym).url, ()
     address = url.rstrip("/")
     if not tasks.is_link(address):
         raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
     if others := [name for name in servers.owners_of(ws, address, everyone) if name != pseudonym]:
         raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
     if dry_run:
-        return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
+        return address, ()
     local = servers.studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
     with Gateway(address, token) as gateway:
         gateway.whoami()
         servers.refuse_shared(ws, gateway, pseudonym, {})
     servers.keep_address(ws, pseudonym, url=address, token=token)
-    notes = _note_on_account(ws, everyone[pseudonym])
-    return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
+    return address, _note_on_account(ws, everyone[pseudonym])
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
@@ -526,10 +518,9 @@ def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workloa
         progress.settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
     )
     pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
-    return Workload(len(pairs), len(pairs - set(outcome.open)), seconds=_seconds(rate), timed=True)
-
-
-def _seconds(rate: Settling) -> float | None:
-    if isinstance(rate, Undefined):
-        return None
-    return rate if isinstance(rate, float) else rate.means[WHO]
+    return Workload(
+        len(pairs),
+        len(pairs - set(outcome.open)),
+        seconds=rate.mean_of(WHO) if isinstance(rate, Speed) else None,
+        timed=True,
+    )

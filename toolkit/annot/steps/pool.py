@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called, moment_now, near
+from annot.base.names import StudyVocabulary, moment_now, near
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
@@ -47,15 +47,15 @@ class DrawnPool:
     """Documents that it had before and has no longer."""
 
 
-def columns(built: Sequence[DrawnPool]) -> tables.Columns[DrawnPool]:
+def columns(built: Sequence[DrawnPool], words: StudyVocabulary) -> tables.Columns[DrawnPool]:
     """Columns of the list of pools; those about citations if a topic has any."""
     of_citations = [
         tables.Column[DrawnPool]("cited", lambda pool: pool.cited),
         tables.Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
     ]
-    of_papers = called().topic != "topic" or any(pool.cited_outside is not None for pool in built)
+    of_papers = words.topic != "topic" or any(pool.cited_outside is not None for pool in built)
     return tables.Columns(
-        [tables.Column(called().topic, lambda pool: pool.topic_id)],
+        [tables.Column(words.topic, lambda pool: pool.topic_id)],
         [
             tables.Column("queries", lambda pool: pool.queries),
             tables.Column("pool", lambda pool: pool.size),
@@ -248,6 +248,7 @@ def build(
     drawn_now = list(drawn.pools.values())
     notes = tables.sentences(
         "commands.pools",
+        words=snapshot.words,
         sizes=[len(pool.entries) for pool in drawn_now],
         same_title=ranker.same_title(),
         passed_over=admission.passed_over_in(drawn_now, drawn.rankings, drawn.admitted),
@@ -261,7 +262,7 @@ def build(
         dry_run=dry_run,
         **designs.words(not_for_texts),
     )
-    notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
+    notes += tables.sentences("commands.few_abstracts", words=snapshot.words, few=_few_abstracts(ws, drawn))
     figures = [
         _in_figures(pool, drawn_pools.queries_of(snapshot.queries, pool.topic_id), *changes[pool.topic_id])
         for pool in drawn_now
@@ -510,6 +511,7 @@ def top_up(
     grown, rankings = ({}, {}) if drawn is None else (drawn.pools, drawn.rankings)
     notes = tables.sentences(
         "commands.topped_up",
+        words=snapshot.words,
         method=method,
         drew=drew,
         shares=[_share(current[name], rankings[method][name], depths[name]) for name in grown],

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.base.names import calling, check_name, counted
+from annot.base.names import check_name, counted
 from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
@@ -140,20 +140,20 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         errors=BrowsedErrors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     study = Study(snapshot)
-    with calling(lambda: snapshot.words):
-        text = page(
-            data,
-            collection=ws.settings.collection,
-            notice=study.notice,
-            untrue=notices(study.findings, RESTS_ON["browse"]),
-            waiting=waiting,
-            graded=graded,
-            measure=compared[1],
-            sampled=snapshot.sample is not None,
-            errors=(NEAR_TOP, FAR_DOWN),
-            relevant_from=relevant_from,
-            overrides=ws.root / "templates",
-        )
+    text = page(
+        data,
+        words=study.words,
+        collection=ws.settings.collection,
+        notice=study.notice,
+        untrue=notices(study.findings, RESTS_ON["browse"], study.words),
+        waiting=waiting,
+        graded=graded,
+        measure=compared[1],
+        sampled=snapshot.sample is not None,
+        errors=(NEAR_TOP, FAR_DOWN),
+        relevant_from=relevant_from,
+        overrides=ws.root / "templates",
+    )
     path = (ws.exports if out is None else out) / BROWSE_FILE
     write_pages(path.parent, {BROWSE_FILE: text})
     if out is None:

@@ -29,6 +29,7 @@ from annot.store import people, pools, runs
 from annot.store.models import StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
+from annot.study.snapshot import vocabulary_of
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
@@ -148,7 +149,7 @@ def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
     few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
     told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
-    return (*chain(*told), *sentences("commands.few_abstracts", few=few))
+    return (*chain(*told), *sentences("commands.few_abstracts", words=vocabulary_of(ws), few=few))
 
 
 def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper], text: Topic | None) -> PooledQuery:

@@ -30,17 +30,8 @@ IGNORE_FILE = ".gitignore"
 FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
 
 
-@dataclass(frozen=True, slots=True)
-class MadeWorkspace:
-    """New files and folders of `annot init`."""
-
-    root: Path
-    made: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> MadeWorkspace:
-    """Make a study at `root`, or complete one. An existing settings file is never changed.
+def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> tuple[list[str], tuple[str, ...]]:
+    """Make a study at `root`, or complete one; its new files and folders, and notes. Existing settings never change.
 
     kind: None makes a study of facets, or keeps the kind of an existing one. Raises MissingInput if the database of an
     existing study is missing: a new one would be empty, and so would the next backup.
@@ -65,7 +56,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     if not dry_run:
         _write_study(root, new, name=new_name, kind=kind or "facets")
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
-    return MadeWorkspace(root, tuple(new), notes)
+    return new, notes
 
 
 def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> None:

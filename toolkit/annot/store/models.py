@@ -294,12 +294,11 @@ def check_known(session: Session, table: sa.Table, names: Iterable[str], *, what
         )
 
 
-def check_distinct(keys: Iterable[Any], *, what: str) -> None:
-    """Raise InputError that lists the keys given twice."""
-    twice = [key for key, times in Counter(keys).items() if times > 1]
+def check_distinct(names: Iterable[str], *, what: str) -> None:
+    """Raise InputError that lists the names given twice, of which one would replace the other without a word."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        shown = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in twice]
-        raise InputError(f"{what}: {len(twice)} given twice", faults=[f"{key}: given twice" for key in shown])
+        raise InputError(f"{what}: {len(twice)} given twice", faults=[f"{name}: given twice" for name in twice])
 
 
 def refuse_in_use(

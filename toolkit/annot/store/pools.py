@@ -60,7 +60,6 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
     """Add these queries, or change those of the same id; others stay. Raises InputError as `replace_queries` does."""
     queries = list(queries)
     models.check_distinct((query.query_id for query in queries), what="queries")
-    models.check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
     texts = read_topics(session)
     if of_papers := sorted({query.topic_id for query in queries if query.sentences and query.topic_id in texts}):
         raise InputError(
@@ -234,9 +233,6 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     under the sample, drawn or not.
     """
     pools = list(pools)
-    models.check_distinct((pool.topic_id for pool in pools), what="pools")
-    for pool in pools:
-        models.check_distinct((entry.doc_id for entry in pool.entries), what=f"pool of {pool.topic_id}")
     staying = {(pool.topic_id, entry.doc_id) for pool in pools for entry in pool.entries}
     leaving = {
         (query_id, doc_id)

@@ -67,12 +67,9 @@ def replace_assignments(session: Session, round: StoredRound, assignments: Itera
 
 
 def add_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
-    """Add pairs to the round. Raises InputError for an unknown query or assessor, and for a pair given twice."""
+    """Add pairs to the round. Raises InputError for an unknown query or assessor."""
     new = list(assignments)
     what = f"{round} round"
-    models.check_distinct(
-        ((assignment.query_id, assignment.doc_id, assignment.assessor) for assignment in new), what=what
-    )
     models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what=what)
     models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=what)
     models.insert_records(session, models.TRIAL_ASSIGNMENT_TABLE, new, round=round)
@@ -94,7 +91,6 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     A pair that was sent keeps its grade: an assessor may have answered it, and have been shown that grade.
     """
     new = list(gold)
-    models.check_distinct((pair.pair for pair in new), what="gold")
     models.check_known(session, models.QUERY_TABLE, {pair.query_id for pair in new}, what="gold")
     grades = {pair.pair: pair.grade for pair in new}
     sent = {key.pair for _, key in read_asked(session, round="train")}

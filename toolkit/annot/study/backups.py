@@ -483,22 +483,14 @@ def top_level(ws: Workspace) -> tuple[Path, ...]:
 def files_of(ws: Workspace, notes: list[str]) -> Iterator[Path]:
     """Files of the study except its database; `notes` gets the omissions with their reasons."""
     for entry in top_level(ws):
-        if entry.is_symlink() or not entry.is_dir():
-            yield from _file(entry, ws.root, notes)
-            continue
-        for folder, below, names in os.walk(entry):
-            below[:] = sorted(name for name in below if is_kept(PurePosixPath(entry.name, name)))
-            links = [name for name in below if (Path(folder) / name).is_symlink()]
-            for name in (*links, *sorted(names)):
-                yield from _file(Path(folder) / name, ws.root, notes)
-
-
-def _file(path: Path, root: Path, notes: list[str]) -> Iterator[Path]:
-    name = path.relative_to(root)
-    if path.is_symlink() and not (path.is_file() and name.parts[0] in LINKED):
-        notes.append(f"{name}: left out, a link to {path.readlink()}")
-    elif path.is_file() and not is_archive(path) and is_kept(PurePosixPath(name)):
-        yield path
+        for path in (entry, *(() if entry.is_symlink() else sorted(entry.rglob("*")))):
+            name = path.relative_to(ws.root)
+            if not is_kept(PurePosixPath(name)):
+                continue
+            if path.is_symlink() and not (path.is_file() and name.parts[0] in LINKED):
+                notes.append(f"{name}: left out, a link to {path.readlink()}")
+            elif path.is_file() and not is_archive(path):
+                yield path
 
 
 def _automatic(ws: Workspace) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlmodel import Session
 
@@ -75,15 +75,6 @@ Versions = Mapping[tuple[Part, str], Sequence[ShownVersion]]
 """Versions by part and subject, the oldest first."""
 
 
-class AnswerOfPair(Protocol):
-    """An answer to a pair, of a person or a model."""
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
-
-
-Answer = TypeVar("Answer", bound=AnswerOfPair)
 NAMES = {
     "scale": "the names of the grades",
     "facet": "the labels of {subject}",
@@ -194,8 +185,8 @@ class VersionNumbers:
 
 
 def numbers_of_answers(
-    displays: Mapping[Answer, Display], numbers: VersionNumbers, queries: Iterable[Query]
-) -> dict[Answer, dict[str, int]]:
+    displays: Mapping[Any, Display], numbers: VersionNumbers, queries: Iterable[Query]
+) -> dict[Any, dict[str, int]]:
     """Number of each version by which an answer was given, for content that was shown in several. displays: by
     answer."""
     by_id = {query.query_id: query for query in queries} if numbers else {}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from annot.base.names import StudyVocabulary
 from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source, grouped
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Undefined, Value
@@ -69,6 +70,11 @@ class Study:
     @property
     def settings(self) -> Settings:
         return self.snapshot.ws.settings
+
+    @cached_property
+    def words(self) -> StudyVocabulary:
+        """Vocabulary in which the study is written about."""
+        return self.snapshot.words
 
     @property
     def outcome(self) -> Outcome:
