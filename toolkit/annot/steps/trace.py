@@ -132,7 +132,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     outcome, pool = snapshot.outcome, snapshot.pools.get(query.topic_id)
     corpus = find_papers(ws.corpus, [query.topic_id, doc_id]) if ws.has_corpus else {}
     texts = {name: _as_judged(snapshot, pair, paper, labels.get(name)) for name, paper in corpus.items()}
-    entry, added = _pooled(pool, doc_id) if pool else (None, None)
+    entry, added = _pooled(pool, doc_id)
     runs = dict(_ranks(ws.runs, pair))
     if not (doc_id in texts or entry or history or any(runs.values())):
         _refuse_unknown(pair, pool, snapshot.assignments)
@@ -147,7 +147,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
         given_to=tuple(assignment for assignment in snapshot.assignments if assignment.pair == pair),
         returned=tuple(pair_return for pair_return in outcome.returned if pair_return.pair == pair),
-        imported=bool(judged) and not any(answer.source == Source.LABEL_STUDIO for answer in judged),
+        imported=_imported(judged),
         said=tuple(sorted(traced, key=lambda answer: answer.recorded_at or "")),
         standing=_standing(pair, outcome, snapshot.sample),
         decision=next((decision for decision in outcome.decisions if decision.pair == pair), None),
@@ -167,13 +167,19 @@ def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[st
     return replace(paper, labels=tuple(labels) if known and labels else None)
 
 
-def _pooled(pool: Pool, doc_id: str) -> tuple[PoolEntry | None, Addition | None]:
+def _pooled(pool: Pool | None, doc_id: str) -> tuple[PoolEntry | None, Addition | None]:
     """The document in the pool, and the addition that brought it after the draw."""
+    if pool is None:
+        return None, None
     version = versions_by_document(pool).get(doc_id)
     return (
         next((entry for entry in pool.entries if entry.doc_id == doc_id), None),
         next((addition for addition in pool.additions if addition.version == version), None),
     )
+
+
+def _imported(judged: Sequence[SourcedJudgement]) -> bool:
+    return bool(judged) and not any(answer.source == Source.LABEL_STUDIO for answer in judged)
 
 
 def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -> None:
