@@ -103,7 +103,7 @@ def test_estimates_after_a_top_up_have_no_bias_over_redraws(whole: bool) -> None
             ties="order",
             measures=measures,
         ).values()
-        found.append([of_run.evaluation.mean[name] for name in measures])
+        found.append([of_run.mean[name] for name in measures])
     means, errors = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
     qrels = [Qrel(query.query_id, doc_id, grade) for doc_id, grade in grades.items()]
     run = {query.query_id: NEW}
