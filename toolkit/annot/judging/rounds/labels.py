@@ -44,14 +44,12 @@ class PulledLabels(collecting.PulledProject):
 class Correction:
     """One person's correction of one paper."""
 
-    paper: Paper
-    """The paper with its corrected labels; without labels if the correction is not taken."""
+    labels: FacetLabels | None
+    """The corrected labels, with the moment by the server's clock; None if the correction is not taken."""
     changed: int
     queries: tuple[Query, ...]
     """Queries of the paper that change, with their new sentences."""
     notes: tuple[str, ...]
-    made_at: str
-    """Moment of the correction by the server's clock."""
 
 
 class LabelsRound(collecting.Round):
@@ -128,7 +126,11 @@ class LabelsRound(collecting.Round):
             else:
                 corrections.append(correction_of(ws, paper, answer, on_record.queries, on_record.sent))
         if corrections and not options.dry_run:
-            _keep(ws, corrections)
+            with ws.writing() as session:
+                put_corrections(
+                    session, [correction.labels for correction in corrections if correction.labels is not None]
+                )
+                put_queries(session, [query for correction in corrections for query in correction.queries])
         row = PulledLabels(
             assessor=name,
             assigned=collected.tasks,
@@ -145,17 +147,6 @@ class LabelsRound(collecting.Round):
         return collecting.PullResult((row,), tuple(notes))
 
 
-def _keep(ws: Workspace, corrections: Sequence[Correction]) -> None:
-    labels = [
-        FacetLabels(correction.paper.paper_id, correction.paper.labels, Source.CORRECTED, correction.made_at)
-        for correction in corrections
-        if correction.paper.labels is not None
-    ]
-    with ws.writing() as session:
-        put_corrections(session, labels)
-        put_queries(session, [query for correction in corrections for query in correction.queries])
-
-
 def correction_of(
     ws: Workspace, paper: Paper, answer: Payload, queries: dict[str, list[Query]], sent: set[str]
 ) -> Correction:
@@ -169,7 +160,7 @@ def correction_of(
     changed = sum(old != new for old, new in zip(earlier, labels, strict=True))
     if changed and paper.paper_id in sent:
         note = f"{paper.paper_id}: {counted(changed, 'correction')} ignored, because its queries had been sent"
-        return Correction(replace(paper, labels=None), 0, (), (note,), answer["updated_at"])
+        return Correction(None, 0, (), (note,))
     follow, notes = [], []
     if gone := [number for number in without if paper.sentences[number].strip()]:
         kept_labels = ", ".join(f"sentence {number + 1} ({earlier[number]})" for number in gone)
@@ -189,7 +180,8 @@ def correction_of(
             notes.append(
                 f"{query.query_id}: no sentence has the label of its facet now; its sentences stay as they were"
             )
-    return Correction(replace(paper, labels=labels), changed, tuple(follow), tuple(notes), answer["updated_at"])
+    corrected = FacetLabels(paper.paper_id, labels, Source.CORRECTED, answer["updated_at"])
+    return Correction(corrected, changed, tuple(follow), tuple(notes))
 
 
 def _corrected(
