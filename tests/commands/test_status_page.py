@@ -19,7 +19,7 @@ from annot.judging.progress import (
     progress_of,
     running_agreement,
 )
-from annot.publishing.report.status_page import LEAST_PAPERS
+from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords
 from annot.steps.status_page import StatusPage
 from annot.store.answers import JUDGEMENTS
 from annot.study.snapshot import read_snapshot
@@ -40,7 +40,7 @@ class Clock:
 
 
 def page_of(ws: Workspace, clock: Clock, *, every: float = 60) -> StatusPage:
-    return StatusPage(ws, every=every, clock=clock, zone=UTC)
+    return StatusPage(ws, lambda: StatusWords("annot pull", "people judge", ()), every=every, clock=clock, zone=UTC)
 
 
 def written(page: StatusPage) -> str:

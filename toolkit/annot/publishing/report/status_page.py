@@ -36,6 +36,17 @@ NOTHING = PersonByDay((), 0, None)
 
 
 @dataclass(frozen=True, slots=True)
+class StatusWords:
+    """Sentences of `annot status` on the study in addition to its counts."""
+
+    next: str
+    """The command that comes next; "" where there is none."""
+    why: str
+    notices: tuple[str, ...]
+    """Findings that need a person."""
+
+
+@dataclass(frozen=True, slots=True)
 class PersonProgress:
     """One person on the page."""
 
@@ -55,10 +66,8 @@ def page(
     snapshot: Snapshot,
     look: StudyProgress | None,
     days: ByDay,
+    status: StatusWords,
     *,
-    next_command: str,
-    next_why: str,
-    findings: Sequence[str],
     now: datetime,
     seconds: float,
     papers: int,
@@ -67,8 +76,7 @@ def page(
 ) -> str:
     """The page. look: None if nothing is planned. now: in the lead's time zone.
 
-    next_command: empty if nothing is left to do. findings: those that need a person. seconds: between two pages.
-    papers: query papers with complete pairs. trouble: why nothing could be pulled.
+    every: seconds between two pages. papers: query papers with complete pairs. trouble: why nothing could be pulled.
     """
     settings = snapshot.ws.settings
     assessors, adjudicators = _assessors(snapshot, look, days), _adjudicators(snapshot, days)
@@ -77,9 +85,7 @@ def page(
         "look": look,
         "days": days,
         "words": snapshot.words,
-        "next_command": next_command,
-        "next_why": next_why,
-        "findings": findings,
+        "status": status,
         "now": now,
         "every": seconds,
         "missed": MISSED,
