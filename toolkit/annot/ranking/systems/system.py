@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -38,8 +38,11 @@ INSTALL = "`pip install torch`, then `pip install 'annot-collections[neural]'`"
 
 def require_libraries(name: object, *modules: str) -> None:
     """Raise MissingInput if a library that the system or the weights of this name need is not installed."""
-    if any(find_spec(module) is None for module in modules):
-        raise MissingInput(f"{name}: the libraries that it needs are not installed", hint=INSTALL)
+    try:
+        for module in modules:
+            import_module(module)
+    except ImportError:
+        raise MissingInput(f"{name}: the libraries that it needs are not installed", hint=INSTALL) from None
 
 
 @dataclass(frozen=True, slots=True)
