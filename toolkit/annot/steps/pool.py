@@ -213,11 +213,11 @@ class _Ranker:
 def build(
     ws: Workspace,
     *,
-    overrides: pool_design.DesignOverrides,
+    overrides: pool_design.DesignOverrides = pool_design.AS_PLANNED,
     only: tuple[str, ...] = (),
-    redraw: bool,
-    frozen: bool,
-    grow: bool,
+    redraw: bool = False,
+    frozen: bool = False,
+    grow: bool = False,
     dry_run: bool,
     advance: Advance,
 ) -> BuiltPools:
