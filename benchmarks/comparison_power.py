@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Callable
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.stats.inference import holm, max_t_tests, randomisation_tests, tukey_tests
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import ALPHA
@@ -21,9 +22,9 @@ from command import Command
 
 PERMUTATIONS = 2_048
 """All flips up to 12 papers, drawn ones above: the error rate is the same with few, as the observed one counts."""
-Runs = np.ndarray
+Runs = Array
 """Shape (runs, papers): what each paper adds to the mean of each run."""
-Test = Callable[[Runs], np.ndarray]
+Test = Callable[[Runs], Array]
 """The corrected p of each pair of runs."""
 
 
@@ -46,20 +47,20 @@ def main() -> None:
         power(max(1, options.studies // 10))
 
 
-def max_t(values: Runs) -> np.ndarray:
+def max_t(values: Runs) -> Array:
     return max_t_tests(differences(values), alpha=ALPHA, permutations=PERMUTATIONS, seed=1).p_values
 
 
-def by_holm(values: Runs) -> np.ndarray:
+def by_holm(values: Runs) -> Array:
     p_values = randomisation_tests(differences(values), exact_up_to=20, permutations=PERMUTATIONS, seed=1)
     return np.array(holm(p_values.tolist()))
 
 
-def by_tukey(values: Runs) -> np.ndarray:
+def by_tukey(values: Runs) -> Array:
     return tukey_tests(values.T, pairs_of(len(values)), permutations=999, seed=1)
 
 
-def by_raw_mean(values: Runs) -> np.ndarray:
+def by_raw_mean(values: Runs) -> Array:
     """The step-down maximum of the mean, from drawn flips."""
     rows = differences(values)
     signs = np.random.default_rng(1).choice((-1.0, 1.0), (rows.shape[1], PERMUTATIONS))
@@ -79,7 +80,7 @@ def pairs_of(runs: int) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(runs), 2))
 
 
-def differences(values: Runs) -> np.ndarray:
+def differences(values: Runs) -> Array:
     return np.array([values[a] - values[b] for a, b in pairs_of(len(values))])
 
 
@@ -100,17 +101,17 @@ def facets(runs: int, papers: int, rng: np.random.Generator) -> Runs:
     """One to three queries a paper, which share most of its chance; a paper weighs as many queries as it has."""
     sizes = rng.integers(1, 4, papers)
     of_paper = rng.normal(0, 0.15, (runs, papers)) + rng.normal(0, 0.05, (runs, papers)) / np.sqrt(sizes)
-    return (rng.beta(2, 2, papers) + of_paper) * sizes * papers / sizes.sum()
+    return np.asarray((rng.beta(2, 2, papers) + of_paper) * sizes * papers / sizes.sum())
 
 
 def near_copies(runs: int, papers: int, rng: np.random.Generator) -> Runs:
     """Families of three whose members hardly differ; families differ by much."""
     families = rng.normal(0, 0.3, (-(-runs // 3), papers))
-    return rng.beta(2, 2, papers) + families[np.arange(runs) // 3] + rng.normal(0, 0.01, (runs, papers))
+    return np.asarray(rng.beta(2, 2, papers) + families[np.arange(runs) // 3] + rng.normal(0, 0.01, (runs, papers)))
 
 
 def one_leads(runs: int, papers: int, rng: np.random.Generator) -> Runs:
-    return alike(runs, papers, rng) + 0.3 * (np.arange(runs) == 0)[:, None]
+    return np.asarray(alike(runs, papers, rng) + 0.3 * (np.arange(runs) == 0)[:, None])
 
 
 def spread(runs: int, papers: int, rng: np.random.Generator) -> Runs:
@@ -143,14 +144,10 @@ NULLS = {
 
 COMMAND = Command(
     __doc__,
+    options={"studies": 2000, "papers": [6, 9, 12, 20, 50], "runs": [2, 6, 12], "null": [*NULLS], "part": None},
+    choices={"null": [*NULLS], "part": ["errors", "others", "power"]},
     smallest="--studies 2 --papers 6 9 --runs 2 6",
     seconds=lambda options: 0.005 * options.studies * len(options.null) * len(options.papers) * len(options.runs),
-    choices={"null": [*NULLS], "part": ["errors", "others", "power"]},
-    studies=2000,
-    papers=[6, 9, 12, 20, 50],
-    runs=[2, 6, 12],
-    null=[*NULLS],
-    part=None,
 )
 
 

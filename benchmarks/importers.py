@@ -187,12 +187,10 @@ WRITERS: dict[str, Callable[[Path, Iterable[Record]], None]] = {
 
 COMMAND = Command(
     __doc__,
+    options={"formats": [*WRITERS], "records": 10_000, "processes": 1},
+    choices={"formats": [*WRITERS]},
     smallest="--formats pubmed --records 50",
     seconds=lambda options: len(options.formats) * (3 + 0.001 * options.records),
-    choices={"formats": [*WRITERS]},
-    formats=[*WRITERS],
-    records=10_000,
-    processes=1,
 )
 
 

@@ -53,17 +53,14 @@ class Cost(NamedTuple):
 
 COMMAND = Command(
     __doc__,
-    "folder",
-    smallest="FOLDER --papers 400 --queries 2 --untrained",
+    paths=("folder",),
+    options={"papers": 100_000, "queries": 34, "without-obvious": False, "untrained": False},
+    smallest="FOLDER --papers 400 --queries 2",
     seconds=lambda options: (
         30
         + options.papers * (0.0008 if options.untrained else 0.003)
         + (0 if options.without_obvious else 0.001 * options.papers)
     ),
-    papers=100_000,
-    queries=34,
-    without_obvious=False,
-    untrained=False,
 )
 """`--without-obvious` leaves the obvious script out; with `--untrained` both sides take random word vectors."""
 

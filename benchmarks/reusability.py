@@ -25,12 +25,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.records import Pool, Qrel, Ranking, ScoredDoc, ranked
-from annot.measuring.reusability import Run, finds_of, losses, verdict_of
+from annot.measuring.reusability import Loss, Run, finds_of, losses, verdict_of
 from annot.pools.pooling import draw
 from command import Command
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 METHODS = tuple(f"m{at}" for at in range(8))
 TOLERANCE, LEVEL = 0.05, 0.95
@@ -39,19 +39,18 @@ CLEAR = 2.0
 """How relevant a paper looks to the method that finds it alone; 1 is what others are to all."""
 EDGE = 0.034
 """The share of the relevant papers whose loss is about the tolerance."""
-Numbers = NDArray[np.float64]
 
 
 class Kind(NamedTuple):
     """own: by method and query paper, the share of the relevant papers that it finds alone. copies: are methods so?"""
 
-    own: Callable[[Generator, int], Numbers]
+    own: Callable[[Generator, int], Array]
     copies: bool = False
     one: bool = False
 
 
-def _of_first(share: Callable[[Generator, int], Numbers]) -> Callable[[Generator, int], Numbers]:
-    def own(chance: Generator, papers: int) -> Numbers:
+def _of_first(share: Callable[[Generator, int], Array]) -> Callable[[Generator, int], Array]:
+    def own(chance: Generator, papers: int) -> Array:
         found = np.zeros((len(METHODS), papers))
         found[0] = share(chance, papers)
         return found
@@ -71,12 +70,10 @@ KINDS = {
 
 COMMAND = Command(
     __doc__,
+    options={"studies": 200, "papers": [6, 12, 25, 50], "kinds": [*KINDS]},
+    choices={"kinds": [*KINDS]},
     smallest="--studies 2 --papers 6",
     seconds=lambda options: 0.004 * len(options.kinds) * options.studies * sum(options.papers),
-    choices={"kinds": [*KINDS]},
-    studies=200,
-    papers=[6, 12, 25, 50],
-    kinds=[*KINDS],
 )
 
 
@@ -99,7 +96,7 @@ def main() -> None:
             print(f"{name:12} {papers:6} {told} {of_first} {np.mean(lost):6.3f}", flush=True)
 
 
-def certified(kind: Kind, papers: int, chance: Generator):
+def certified(kind: Kind, papers: int, chance: Generator) -> Sequence[Loss]:
     """The losses of one study."""
     own = kind.own(chance, papers)
     sight = chance.uniform(2.0, 3.0, len(METHODS))
@@ -120,11 +117,10 @@ def certified(kind: Kind, papers: int, chance: Generator):
             of[f"{paper}-{facet}"] = paper
             pooled = (entry.doc_id for entry in pools[paper].entries)
             qrels += [Qrel(f"{paper}-{facet}", doc_id, int(of_facet[int(doc_id[1:])])) for doc_id in pooled]
-    how = {"relevant_from": 2, "tolerance": TOLERANCE, "level": LEVEL}
-    return losses(finds_of(pools), rankings, qrels, of, _ndcg(qrels), **how)
+    return losses(finds_of(pools), rankings, qrels, of, _ndcg(qrels), relevant_from=2, tolerance=TOLERANCE, level=LEVEL)
 
 
-def _scored(chance: Generator, own: Numbers, sight: Numbers, *, copies: bool) -> tuple[Numbers, Numbers]:
+def _scored(chance: Generator, own: Array, sight: Array, *, copies: bool) -> tuple[Array, Array]:
     """What each method gives each document, and the grades by facet."""
     relevant = int(np.clip(chance.lognormal(3.2, 0.5), 10, 60))
     grades = np.zeros((len(FACETS), DOCS))

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.stats.inference import (
     TIE,
     Reach,
@@ -44,16 +45,16 @@ FEWEST_STUDIES = 50
 """In which a pair is significant, if its intervals are to be counted."""
 FACETS = 3
 """Queries of a paper, at most."""
-Drawn = np.ndarray
+Drawn = Array
 """Shape (..., studies, topics): values of topics."""
 
 
 class Limits(NamedTuple):
     """What limits a measure in each study."""
 
-    highest: np.ndarray
+    highest: Array
     """Shape (studies,): the highest value of the best order on any topic."""
-    weight: np.ndarray
+    weight: Array
     """Shape (studies,): topics that are added at each end."""
 
 
@@ -69,19 +70,21 @@ class Cell(NamedTuple):
 
 COMMAND = Command(
     __doc__,
+    options={
+        "studies": 2000,
+        "population": 20_000,
+        "seed": 1,
+        "topics": [4, 6, 10, 25, 50],
+        "part": None,
+        "cranfield": None,
+        "csfcube": None,
+    },
+    choices={"part": PARTS},
     smallest="--studies 60 --topics 10 --population 60 --part differences",
     seconds=lambda options: (
         (1 if options.part else 4) * len(options.topics) * (0.02 * options.studies * max(options.topics) / 10)
         + 0.02 * options.population
     ),
-    choices={"part": PARTS},
-    studies=2000,
-    population=20_000,
-    seed=1,
-    topics=[4, 6, 10, 25, 50],
-    part=None,
-    cranfield=None,
-    csfcube=None,
 )
 
 
@@ -272,7 +275,7 @@ def of_papers(collection: Collection, name: str, papers: int, studies: int) -> s
     return f"{of_runs.mean():.1f} ({of_runs.min():.0f}) {of_pairs.mean():.1f} ({of_pairs.min():.0f})"
 
 
-def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -> tuple[np.ndarray, Limits]:
+def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -> tuple[Array, Limits]:
     """Which topics each study has, shape (studies, topics), and what limits the measure there."""
     rows = np.random.default_rng(topics).integers(0, len(collection.relevant), (studies, topics))
     per_relevant = (1 / np.maximum(1, collection.relevant))[rows].mean(axis=1)
@@ -280,7 +283,7 @@ def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -
     return rows, Limits(collection.best[name][rows].max(axis=1), weight)
 
 
-def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+def jackknife(values: Drawn, limits: Limits) -> tuple[Array, Array]:
     """`annot.base.stats.inference.mean_interval` of many studies: on Fisher's z."""
     n, mean = values.shape[-1], values.mean(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -293,36 +296,36 @@ def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def of_evaluate(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+def of_evaluate(values: Drawn, limits: Limits) -> tuple[Array, Array]:
     """Those that `annot evaluate` prints."""
     return ends_of_mean(values, *limits, level=LEVEL)
 
 
-def on_pages(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+def on_pages(values: Drawn, limits: Limits) -> tuple[Array, Array]:
     """The same without those that pages replace by "too few papers", because they are wide."""
     low, high = of_evaluate(values, limits)
     shown = high - low <= WIDEST
     return np.where(shown, low, np.nan), np.where(shown, high, np.nan)
 
 
-MEANS: dict[str, Callable[[Drawn, Limits], tuple[np.ndarray, np.ndarray]]] = {
+MEANS: dict[str, Callable[[Drawn, Limits], tuple[Array, Array]]] = {
     "jackknife": jackknife,
     "pseudo-topics": of_evaluate,
     "on pages": on_pages,
 }
 
 
-def students_t(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
+def students_t(a: Drawn, b: Drawn, limits: Limits) -> Array:
     """Half the widths. Near 0 the jackknife on Fisher's z is the same."""
     return half_of_difference(a - b, np.zeros(len(a)), *limits, level=LEVEL)
 
 
-def by_share(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
+def by_share(a: Drawn, b: Drawn, limits: Limits) -> Array:
     """Half the widths of those that `annot evaluate` prints, before they are held against the test."""
     return half_of_difference(a - b, differing_share(a, b), *limits, level=LEVEL)
 
 
-DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], np.ndarray]] = {
+DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], Array]] = {
     "Student's t": students_t,
     "pseudo-topics": by_share,
 }

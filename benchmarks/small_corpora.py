@@ -32,11 +32,10 @@ CONVENTION, MEASURE = primary_of(Settings())
 
 COMMAND = Command(
     __doc__,
-    "release",
+    paths=("release",),
+    options={"sizes": [125, 250, 500, 1000, 2000, 0], "draws": 3},
     smallest="CSFCUBE --sizes 125 --draws 1",
     seconds=lambda options: 10 + 15 * options.draws * len(options.sizes),
-    sizes=[125, 250, 500, 1000, 2000, 0],
-    draws=3,
 )
 
 

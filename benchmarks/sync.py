@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 from annot.base.records import Draw, Pool, PoolEntry
@@ -63,11 +63,10 @@ class Cost(NamedTuple):
 
 COMMAND = Command(
     __doc__,
-    "folder",
+    paths=("folder",),
+    options={"queries": 50, "documents": 125},
     smallest="FOLDER --queries 2 --documents 10",
     seconds=lambda options: 40 + 0.12 * options.queries * options.documents,
-    queries=50,
-    documents=125,
 )
 
 
@@ -76,7 +75,7 @@ def main() -> None:
     ws = planned(options.folder, options.queries, options.documents)
     database, before = options.folder / "annot.db", options.folder / "before-pull.db"
     parcels = judging.outgoing_of(ws)
-    screen, tasks = parcels[0].label_config, [task for parcel in parcels for task in parcel.tasks.values()]
+    screen, tasks = parcels[0].form.label_config, [task for parcel in parcels for task in parcel.tasks.values()]
     meter = Meter(ws)
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
     meter.time("push", lambda: exchange.push(ws, round="judging", dry_run=False, advance=quietly))
@@ -114,7 +113,10 @@ class Meter:
         """Do it."""
         before = self._now()
         step()
-        cost = Cost(*(after - earlier for after, earlier in zip(self._now(), before, strict=True)))
+        now = self._now()
+        cost = Cost(
+            now.wall - before.wall, now.ours - before.ours, now.server - before.server, now.requests - before.requests
+        )
         self._costs[name].append(cost)
         print(f"{name:16} {cost.wall:7.1f} {cost.ours:7.1f} {cost.server:7.1f} {cost.requests - 1:8}", flush=True)
 
@@ -165,13 +167,13 @@ def paper(paper_id: str, rng: random.Random) -> dict[str, object]:
     return {"paper_id": paper_id, "title": title, "abstract": sentences, "labels": LABELS, "year": 2020}
 
 
-def bare_import(ws: Workspace, screen: str, tasks: list[dict]) -> None:
+def bare_import(ws: Workspace, screen: str, tasks: list[dict[str, Any]]) -> None:
     with client(ws) as http:
         project = http.post("/api/projects/", json={"title": "bare", "label_config": screen}).json()["id"]
         send(http, project, tasks)
 
 
-def send(http: httpx.Client, project: int, tasks: list[dict]) -> None:
+def send(http: httpx.Client, project: int, tasks: list[dict[str, Any]]) -> None:
     for start in range(0, len(tasks), 1000):
         http.post(f"/api/projects/{project}/import", json=tasks[start : start + 1000]).raise_for_status()
 

@@ -39,13 +39,10 @@ min_sentences = 1
 
 COMMAND = Command(
     __doc__,
-    "folder",
+    paths=("folder",),
+    options={"papers": 10_000_000, "shards": 200, "queries": 34, "processes": os.cpu_count() or 1},
     smallest="FOLDER --papers 400 --shards 2 --queries 2 --processes 1",
     seconds=lambda options: 60 + 0.0003 * options.papers,
-    papers=10_000_000,
-    shards=200,
-    queries=34,
-    processes=os.cpu_count() or 1,
 )
 
 

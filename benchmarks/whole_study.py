@@ -13,27 +13,17 @@ makes of the log. Prints a table; exit code 1 where anything differs.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from command import Command
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "story"))
-
 from simulated_setup import Size
 from simulated_study import Found, WholeStudy
 
 COMMAND = Command(
     __doc__,
-    "folder",
+    paths=("folder",),
+    options={"query-facets": 50, "candidates": 125, "assessors": 8, "gold": 10, "kills": 10, "restarts": 1, "seed": 1},
     smallest="FOLDER --query-facets 4 --candidates 25 --assessors 4 --gold 4 --kills 1",
     seconds=lambda options: 60 + 0.2 * options.query_facets * options.candidates,
-    query_facets=50,
-    candidates=125,
-    assessors=8,
-    gold=10,
-    kills=10,
-    restarts=1,
-    seed=1,
 )
 
 
