@@ -37,8 +37,6 @@ min_count = 5
 epochs = 5
 workers = 2
 """
-AS_INSTALLED = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-"""Modules are compiled once, not at every start."""
 ARMS = ("--without", "specter", "--without", "cited")
 
 
@@ -140,8 +138,10 @@ def measured(command: Sequence[object], *, beside: int | None = None) -> tuple[C
     done = threading.Event()
     with TemporaryFile("w+") as said:
         begin = time.perf_counter()
+        # Modules are compiled once, not at every start.
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
         process = subprocess.Popen(
-            [str(word) for word in command], stdout=subprocess.PIPE, stderr=said, text=True, env=AS_INSTALLED
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=said, text=True, env=environment
         )
         watch = threading.Thread(target=_watch, args=(beside or process.pid, peaks, done))
         watch.start()

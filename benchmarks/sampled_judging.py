@@ -47,9 +47,8 @@ from command import Command
 from judged_whole import FAMILIES, JudgedWhole
 from sampled_collections import HIGHEST, RULE, TOPICS, Collection, Sample, Topics, half_widths, named
 
+SHARES = [0.15, 0.33, 0.5]
 BARS = {0.33: 0.03, 0.5: 0.015}
-
-
 Draw = Callable[[Collection, Topics, float, int], dict[str, PoolGrades]]
 """Grades of a sample: of these topics, this share, by a seed."""
 
@@ -117,27 +116,46 @@ DESIGNS: dict[str, Draw] = {
 
 
 class Redraw(NamedTuple):
-    """Of one redraw, M measures, S systems and P pairs of them."""
+    """Figures of one redraw, for M measures, S systems and P pairs of systems; or of many, with an axis more in front.
+
+    error, shape (M, S): the mean less that of full judging of the same topics. held, shape (M, S + P): whether whole
+    intervals held the truth. Of the others, shape (M, P): drawn is whether the interval over draws alone held full
+    judging's difference, half is half the whole interval, design the design standard error, way is 1 or -1 for the sign
+    of the difference, sign the same where the interval excludes 0. `full` names full judging's own.
+    """
 
     error: Array
-    """Shape (M, S): the mean less that of full judging of the same topics."""
     held: Array
-    """Shape (M, S) and, joined to it, (M, P): whether whole intervals held the truth."""
     held_full: Array
-    """The same of full judging's own intervals."""
     drawn: Array
-    """Shape (M, P): whether the interval over draws alone held full judging's difference."""
     half: Array
-    """Shape (M, P): half the whole interval of a difference."""
     half_full: Array
     design: Array
-    """Shape (M, P): the design standard error of a difference."""
     way: Array
-    """Shape (M, P): 1 or -1, whichever of the two has the higher mean."""
     sign: Array
-    """Shape (M, P): 1 or -1 where the interval excludes 0."""
     sign_full: Array
-    floored: float
+    floored: Array
+
+    def means(self, part: str, row: int) -> tuple[float, float]:
+        """How many of 100 intervals held, of means and of differences, for a measure."""
+        share = 100 * getattr(self, part)[:, row].mean(axis=0)
+        systems = self.error.shape[-1]
+        return share[:systems].mean(), share[systems:].mean()
+
+    def bias(self, row: int) -> tuple[float, float]:
+        """Largest bias of a system's mean, and of a difference, for a measure."""
+        bias = self.error[:, row].mean(axis=0)
+        return abs(bias).max(), np.ptp(bias)
+
+    def missed(self, row: int, share: float) -> dict[str, bool]:
+        """Bars, and whether the figures of a measure miss them."""
+        (level, apart), (means, differences) = self.bias(row), self.means("held", row)
+        return {
+            "L": level > BARS.get(share, 0.03),
+            "A": apart > 0.015,
+            "M": not 92 <= means <= 98,
+            "D": not 92 <= differences <= 98,
+        }
 
 
 def redraw(collection: Collection, topics: Topics, grades: Mapping[str, PoolGrades]) -> Redraw:
@@ -168,14 +186,22 @@ def redraw(collection: Collection, topics: Topics, grades: Mapping[str, PoolGrad
         way=np.sign(mean[:, s:]),
         sign=_signs(mean, half)[:, s:],
         sign_full=_signs(mean_full, half_full)[:, s:],
-        floored=float(np.mean([one[2] for one in found])),
+        floored=np.mean([one[2] for one in found]),
     )
 
 
-def redrawn(collection: Collection, draw: Draw, share: float, seed: int) -> Redraw:
-    """Topics and pairs drawn once."""
-    topics = collection.drawn_topics(seed)
-    return redraw(collection, topics, draw(collection, topics, share, seed))
+def redrawn(collection: Collection, draw: Draw, share: float, redraws: int) -> Redraw:
+    """Topics and pairs drawn so many times."""
+    found = []
+    for seed in range(redraws):
+        topics = collection.drawn_topics(seed)
+        found.append(redraw(collection, topics, draw(collection, topics, share, seed)))
+    return together(found)
+
+
+def together(redraws: Sequence[Redraw]) -> Redraw:
+    """Figures of many redraws."""
+    return Redraw(*(np.array(part) for part in zip(*redraws, strict=True)))
 
 
 def _signs(mean: Array, half: Array) -> Array:
@@ -192,39 +218,21 @@ def found_by_full_judging(collection: Collection) -> Array:
 
 def lines(collection: Collection, design: str, share: float, redraws: int) -> Iterator[str]:
     """What the redraws of one design and share show, a line a measure."""
-    found = [redrawn(collection, DESIGNS[design], share, seed) for seed in range(redraws)]
-    s, sure = len(collection.systems), found_by_full_judging(collection)
-    bias = np.mean([one.error for one in found], axis=0)
-    floor = 100 * np.mean([one.floored for one in found])
-    first, second = np.triu_indices(s, 1)
-    names = [name for _, name in collection.whole.measures]
-    for row, name in enumerate(names):
-        apart = abs(bias[row, first] - bias[row, second]).max()
-        held, full = (
-            100 * np.mean([getattr(one, part)[row] for one in found], axis=0) for part in ("held", "held_full")
-        )
-        half, before = (np.mean([getattr(one, part)[row] for one in found]) for part in ("half", "half_full"))
-        signs, of_full = (np.stack([getattr(one, part)[row] for one in found]) for part in ("sign", "sign_full"))
-        reversed_ = 100 * (signs * sure[row] < 0).mean(axis=0).max()
-        way = np.stack([one.way[row] for one in found])
-        same, kept = (100 * (of == of_full)[of_full != 0].mean() for of in (way, signs))
-        means, differences = held[:s].mean(), held[s:].mean()
-        level = abs(bias[row]).max()
-        bars = {
-            "L": level <= BARS.get(share, 0.03),
-            "A": apart <= 0.015,
-            "M": 92 <= means <= 98,
-            "D": 92 <= differences <= 98,
-            "R": reversed_ <= 1,
-        }
-        missed = "".join(bar for bar, met in bars.items() if not met)
-        on_draws = 100 * np.mean([one.drawn[row] for one in found])
+    found, sure = redrawn(collection, DESIGNS[design], share, redraws), found_by_full_judging(collection)
+    for row, (_, name) in enumerate(collection.whole.measures):
+        (level, apart), (means, differences) = found.bias(row), found.means("held", row)
+        full_means, full_differences = found.means("held_full", row)
+        sign, full = found.sign[:, row], found.sign_full[:, row]
+        reversed_ = 100 * (sign * sure[row] < 0).mean(axis=0).max()
+        same, kept = (100 * (of == full)[full != 0].mean() for of in (found.way[:, row], sign))
+        missed = found.missed(row, share) | {"R": reversed_ > 1}
         yield (
             f"{collection.whole.name:<10}{design:<11}{share:5.2f} {name:<9}"
-            f"{level:7.3f}{apart:7.3f}{on_draws:6.0f}"
-            f"{means:8.1f} /{full[:s].mean():5.1f}{differences:8.1f} /{full[s:].mean():5.1f}"
-            f"{100 * (half / before - 1):6.0f}{1.96 * np.mean([one.design[row] for one in found]):7.3f}"
-            f"{same:6.0f}{kept:6.0f}{reversed_:6.1f}{floor:6.1f}  {missed or '-'}"
+            f"{level:7.3f}{apart:7.3f}{100 * found.drawn[:, row].mean():6.0f}"
+            f"{means:8.1f} /{full_means:5.1f}{differences:8.1f} /{full_differences:5.1f}"
+            f"{100 * (found.half[:, row].mean() / found.half_full[:, row].mean() - 1):6.0f}"
+            f"{1.96 * found.design[:, row].mean():7.3f}{same:6.0f}{kept:6.0f}{reversed_:6.1f}"
+            f"{100 * found.floored.mean():6.1f}  {''.join(bar for bar in missed if missed[bar]) or '-'}"
         )
 
 
@@ -243,8 +251,7 @@ def left_out_lines(whole: JudgedWhole, share: float, redraws: int) -> Iterator[s
         own = [collection.systems.index(name) for name in systems]
         best = max(own, key=lambda at: collection.full[0, at].mean())
         for design, draw in DESIGNS.items():
-            found = [redrawn(collection, draw, share, seed) for seed in range(redraws)]
-            error = np.mean([one.error[0] for one in found], axis=0)
+            error = redrawn(collection, draw, share, redraws).error[:, 0].mean(axis=0)
             errors.setdefault(design, []).extend((error[own] - error.mean()).tolist())
             truth = collection.full[0].mean(axis=-1)
             before, after = (int((of > of[best]).sum()) for of in (truth, truth + error))
@@ -298,25 +305,11 @@ HEAD = (
 COMMAND = Command(
     __doc__,
     paths=("cranfield", "csfcube"),
-    options={
-        "redraws": 200,
-        "left-out": 20,
-        "draws": 200,
-        "shares": [0.15, 0.33, 0.5],
-        "designs": [*DESIGNS],
-        "only": None,
-    },
+    options={"redraws": 200, "left-out": 20, "draws": 200, "shares": SHARES, "designs": [*DESIGNS], "only": None},
     choices={"designs": [*DESIGNS], "only": [*TOPICS]},
     smallest="CRANFIELD CSFCUBE --redraws 1 --left-out 0 --draws 1 --shares 0.33 --designs bandit --only CSFCube",
     seconds=lambda options: (
-        40
-        + len(options.shares)
-        * (
-            0.5 * options.redraws * len(options.designs)
-            + 0.5 * len(FAMILIES) * options.left_out * len(DESIGNS)
-            + 0.5 * options.draws
-        )
-        * (1 if options.only else 2)
+        35 + len(options.shares) * (options.redraws * len(options.designs) + 30 * options.left_out + options.draws)
     ),
 )
 """`--left-out`: redraws with each family left out. `--draws`: draws for agreement. 0 leaves them out."""

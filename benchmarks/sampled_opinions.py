@@ -21,12 +21,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
 from annot.base.stats.inference import generator
 from command import Command
 from planted_judges import KINDS, Judge, Planted, good, planted_on
 from sampled_collections import HIGHEST, TOPICS, Collection
-from sampled_judging import BARS, Redraw, redraw, sampled
+from sampled_judging import Redraw, redraw, sampled, together
 
 JUDGES: dict[str, Judge] = {"good": good, **{name: judge for name, (judge, _) in KINDS.items()}}
 ALONE = "rankings alone"
@@ -36,13 +35,13 @@ EVERY = 10**6
 
 def redraws(
     planted: Planted, collection: Collection, share: float, count: int, judges: Sequence[str]
-) -> dict[str, list[Redraw]]:
-    """By judge, what each redraw gave; first with the rankings alone."""
+) -> dict[str, Redraw]:
+    """Redraws by judge; first with the rankings alone."""
     found: dict[str, list[Redraw]] = {}
     for seed in range(count):
-        for name, one in redrawn(planted, collection, share, seed, judges):
-            found.setdefault(name, []).append(one)
-    return found
+        for name, figures in redrawn(planted, collection, share, seed, judges):
+            found.setdefault(name, []).append(figures)
+    return {name: together(of_judge) for name, of_judge in found.items()}
 
 
 def redrawn(
@@ -62,26 +61,18 @@ def redrawn(
         yield name, redraw(collection, topics, sample.grades("tuned", opinions))
 
 
-def lines(collection: Collection, found: dict[str, list[Redraw]], share: float) -> Iterator[str]:
+def lines(collection: Collection, found: dict[str, Redraw], share: float) -> Iterator[str]:
     """A line for each judge."""
-    s = len(collection.systems)
-    half, design = (np.mean([getattr(one, part)[0] for one in found[ALONE]]) for part in ("half", "design"))
-    for name, of in found.items():
-        bias = np.mean([one.error[0] for one in of], axis=0)
-        held, of_full = (100 * np.mean([getattr(one, part)[0] for one in of], axis=0) for part in ("held", "held_full"))
-        means, differences, level, apart = held[:s].mean(), held[s:].mean(), abs(bias).max(), np.ptp(bias)
-        own, full, draw = (np.mean([getattr(one, part)[0] for one in of]) for part in ("half", "half_full", "design"))
-        bars = {
-            "L": level <= BARS.get(share, 0.03),
-            "A": apart <= 0.015,
-            "M": 92 <= means <= 98,
-            "D": 92 <= differences <= 98,
-        }
+    alone = found[ALONE]
+    for name, judged in found.items():
+        (level, apart), (means, differences) = judged.bias(0), judged.means("held", 0)
+        full_means, full_differences = judged.means("held_full", 0)
+        half, missed = judged.half.mean(), judged.missed(0, share)
         yield (
-            f"{collection.whole.name:<10}{name:<15}{level:7.3f}{apart:7.3f}{means:8.1f} /{of_full[:s].mean():5.1f}"
-            f"{differences:8.1f} /{of_full[s:].mean():5.1f}"
-            f"{100 * (own / full - 1):7.0f}{100 * (own / half - 1):12.1f}{100 * (draw / design - 1):7.0f}"
-            f"  {''.join(bar for bar, met in bars.items() if not met) or '-'}"
+            f"{collection.whole.name:<10}{name:<15}{level:7.3f}{apart:7.3f}{means:8.1f} /{full_means:5.1f}"
+            f"{differences:8.1f} /{full_differences:5.1f}{100 * (half / judged.half_full.mean() - 1):7.0f}"
+            f"{100 * (half / alone.half.mean() - 1):12.1f}{100 * (judged.design.mean() / alone.design.mean() - 1):7.0f}"
+            f"  {''.join(bar for bar in missed if missed[bar]) or '-'}"
         )
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+from annot.study.workspace import VARIABLE
 from command import Command
 from made_corpus import shares
 
@@ -142,6 +143,7 @@ def machine(study: Path, engine: str, processes: int) -> Iterator[None]:
 
             with LocalCluster(n_workers=processes, threads_per_worker=1, dashboard_address=":0") as cluster:
                 settings.write_text(f'{plain}\n[machine]\ncluster = "{cluster.scheduler_address}"\n')
+                os.environ[VARIABLE] = cluster.scheduler_address
                 yield
     finally:
         settings.write_text(before)

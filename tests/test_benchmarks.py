@@ -24,8 +24,8 @@ BENCHMARKS = CHECKOUT / "benchmarks"
 MEASUREMENTS = sorted(
     path.stem for path in BENCHMARKS.glob("*.py") if "\nCOMMAND = " in path.read_text(encoding="utf-8")
 )
-ALONE = ("planted_faults",)
-"""Measurements in a process of their own, as they load the package from a copy."""
+ALONE = ("house", "planted_faults", "ten_million")
+"""Measurements in a process of their own: they load the package from a copy, or start workers."""
 SERVED = ("sync", "whole_study")
 """Measurements of a study with a server, which is one in memory here."""
 DATA = ("CRANFIELD", "CSFCUBE")
