@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
-sys.path += [str(TESTS / folder) for folder in ("diagnosis", "faults", "opinions", "story")]
-# Simulated people and planted faults are beside the tests, which use them as well.
+sys.path += [str(TESTS / folder) for folder in ("", "diagnosis", "faults", "opinions", "story")]
+# Collections, simulated people and planted faults are beside the tests, which use them as well.
 
 
 class Command:

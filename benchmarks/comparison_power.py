@@ -31,18 +31,18 @@ Test = Callable[[Runs], Array]
 def main() -> None:
     options = COMMAND.read()
     nulls = {title: NULLS[title] for title in options.null}
-    if options.part in (None, "errors"):
-        print(f"{'errors of max t, %':<32}" + "".join(f"{papers:>8}" for papers in options.papers))
-        for title, draw in nulls.items():
-            for runs in options.runs:
-                cells = [errors(max_t, draw, runs, papers, options.studies) for papers in options.papers]
-                print(f"{title:<24}{runs:>3} runs" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
-    if options.part in (None, "others"):
-        print(f"{'errors of 6 runs, %':<32}" + "".join(f"{papers:>8}" for papers in (9, 20)))
-        for title, draw in nulls.items():
-            for name, test in TESTS.items():
-                cells = [errors(test, draw, 6, papers, options.studies) for papers in (9, 20)]
-                print(f"{title:<24}{name:<8}" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
+    of_runs = {f"{runs:>3} runs": (max_t, runs) for runs in options.runs}
+    of_tests = {name: (test, 6) for name, test in TESTS.items()}
+    for part, head, sizes, rows in (
+        ("errors", "errors of max t, %", options.papers, of_runs),
+        ("others", "errors of 6 runs, %", (9, 20), of_tests),
+    ):
+        if options.part in (None, part):
+            print(f"{head:<32}" + "".join(f"{papers:>8}" for papers in sizes))
+            for title, draw in nulls.items():
+                for name, (test, runs) in rows.items():
+                    cells = [errors(test, draw, runs, papers, options.studies) for papers in sizes]
+                    print(f"{title:<24}{name:<8}" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
     if options.part in (None, "power"):
         power(max(1, options.studies // 10))
 
@@ -147,7 +147,9 @@ COMMAND = Command(
     options={"studies": 2000, "papers": [6, 9, 12, 20, 50], "runs": [2, 6, 12], "null": [*NULLS], "part": None},
     choices={"null": [*NULLS], "part": ["errors", "others", "power"]},
     smallest="--studies 2 --papers 6 9 --runs 2 6",
-    seconds=lambda options: 0.005 * options.studies * len(options.null) * len(options.papers) * len(options.runs),
+    seconds=lambda options: (
+        options.studies * (0.007 + 0.0007 * len(options.null) * (6 + len(options.papers) * len(options.runs)))
+    ),
 )
 
 
@@ -176,8 +178,8 @@ def power(studies: int) -> None:
             values = np.vstack([values, rng.normal(0.5, 0.3, (4, papers))])
             for name, test in tests.items():
                 found[name] += test(values)[0] <= ALPHA
-        shown = "".join(f"{100 * found[name] / studies:>8.0f}" for name in tests)
-        print(f"near copies, {papers} papers               {shown}", flush=True)
+        shares = "".join(f"{100 * found[name] / studies:>8.0f}" for name in tests)
+        print(f"near copies, {papers} papers               {shares}", flush=True)
     print("leads of the difference called detectable that are found, %")
     for runs in (2, 6, 12):
         for papers in (6, 9, 12, 20, 50):

@@ -17,11 +17,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from annot.measuring.diagnosis.findings import (
-    Diagnosis,
-    diagnose,
-    drifts,
-)
+from annot.measuring.diagnosis.findings import Diagnosis, diagnose, drifts
 from command import Command
 from simulated_assessors import Study, as_planted, of_papers, simulate
 
@@ -44,10 +40,7 @@ COMMAND = Command(
     choices={"designs": BY_PAPERS, "facets": FACETS},
     smallest="papers --studies 2 --planted 2 --papers 12 --facets 1 2-",
     seconds=lambda options: (
-        0.0005
-        * (options.studies + options.planted)
-        * len(options.designs)
-        * sum(papers * int(facets[0]) for papers in options.papers for facets in options.facets)
+        0.01 * (options.studies + options.planted) * len(options.designs) * len(options.papers) * len(options.facets)
     ),
 )
 COMMAND.parser.add_argument("table", choices=("papers",))

@@ -1,35 +1,33 @@
-"""Average precision from a sample of the pools: annot's estimator beside those that the field uses, at the same cost.
+"""Average precision from a sample of the pools: annot's estimator next to those of the field, at the same cost.
 
     python benchmarks/estimated_precision.py CRANFIELD CSFCUBE [--share 0.3333] [--redraws 20 60]
 
-Both collections were judged whole and have 17 systems (`judged_whole.py`). Each estimator draws pairs in its own way,
-and expects as many of each pool as the others. Its estimate of a system's mean is compared with that of whole judging:
+Each estimator draws pairs in its own way, and expects as many of each pool as the others:
 
 - `annot`: `annot plan --sample`, with predictions at their tuned weights.
 - `infAP` (Yilmaz and Aslam 2006, Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM): pairs are
   drawn at random; the implementation is trec_eval's.
 - `xinfAP` (Yilmaz, Kanoulas and Aslam 2008, A Simple and Efficient Sampling Method for Estimating AP and NDCG, SIGIR):
-  random pairs of each of four strata. Strata are of ranks of the fusion, 1 to 10, to 30, to 60 and the rest; each has
-  the number of pairs that annot's probabilities expect of it. With one stratum it is infAP, which is asserted.
+  random pairs of four strata of the fusion's ranks (1 to 10, to 30, to 60 and the rest), of each as many as annot's
+  probabilities expect. With one stratum it is infAP, which is asserted.
 - `statAP` (Pavlu and Aslam 2007, A Practical Sampling Strategy for Efficient Retrieval Evaluation; the estimator as in
   Carterette, Pavlu, Fang and Kanoulas 2009, Million Query Track 2009 Overview): probabilities follow the average weight
   of a rank in AP over the pooling systems. Pairs are drawn independently, and not in the buckets of the paper.
 
-Columns: the largest bias of a system's level over redraws, the root mean square error of a level, the largest bias of a
-difference between two systems, and its root mean square error. Seeds of the draws are 0, 1, 2, ...
+Prints the largest bias of a system's mean over redraws, its root mean square error, and both of a difference.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytrec_eval
 from annot.base.array_files import Array
 from annot.base.stats.inference import generator
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.sampled.estimates import Lists
 from annot.pools.pooling import probabilities
 from command import Command
 from judged_whole import JudgedWhole
@@ -161,13 +159,8 @@ def of_annot(collection: Collection, pi: dict[str, dict[str, float]], seed: int)
     pools = Sample(collection, {query_id: query_id for query_id in pi}, pi, seed).grades("tuned")
     family = family_of(whole.measures[0][0], "AP")
     assert family is not None
-    rows = []
-    for query_id in whole.grades:
-        lists = Lists.of(
-            [[(doc,) for doc in whole.rankings[name][query_id]] for name in collection.systems], pools[query_id]
-        )
-        rows.append(lists.measured(*family, relevant_from=whole.relevant_from).values)
-    return np.array(rows)
+    lists = (replace(collection.lists[query_id], grades=pools[query_id]) for query_id in whole.grades)
+    return np.array([each.measured(*family, relevant_from=whole.relevant_from).values for each in lists])
 
 
 def truth_of(pool: Pool) -> Array:
@@ -218,8 +211,8 @@ COMMAND = Command(
     __doc__,
     paths=("cranfield", "csfcube"),
     options={"share": 0.3333, "redraws": [20, 60]},
-    smallest="CRANFIELD CSFCUBE --redraws 0 1",
-    seconds=lambda options: 40 + 20 * options.redraws[0] + 8 * options.redraws[1],
+    smallest="CRANFIELD CSFCUBE --redraws 0 1 --share 0.1",
+    seconds=lambda options: 35 + 45 * options.redraws[0] + 12 * options.redraws[1],
 )
 """`--redraws` are those of Cranfield and of CSFCube; 0 leaves a collection out."""
 

@@ -18,12 +18,7 @@ import numpy as np
 from annot.base.array_files import Array
 from annot.base.stats.inference import clusters_of, mean_interval, median_interval, share_of_counts
 from annot.base.stats.values import Interval, Undefined, Value
-from annot.measuring.agreement.coefficients import (
-    Counts,
-    count,
-    tables_between,
-    value_between,
-)
+from annot.measuring.agreement.coefficients import Counts, count, tables_between, value_between
 from annot.measuring.agreement.estimates import PooledCounts, PooledTables, ends_of, interval_of
 from command import Command
 
@@ -68,10 +63,8 @@ COMMAND = Command(
     smallest="--studies 2 --papers 6 --facets 2 --designs pair --population 60",
     seconds=lambda options: (
         len(options.designs)
-        * sum(
-            facets * (0.001 * options.population + 0.006 * options.studies * len(options.papers))
-            for facets in options.facets
-        )
+        * sum(options.facets)
+        * (0.00045 * options.population + 0.002 * options.studies * len(options.papers))
     ),
 )
 

@@ -42,20 +42,20 @@ class Collection:
 
 @dataclass(frozen=True)
 class Design:
-    """How a collection is made."""
+    """How a collection is made.
+
+    documents: of a topic. fewest, most: relevant documents of a topic. burst: near-duplicates in a burst, at most; 0
+    for none. depth: the best documents of each run that make the pool; 0 for all documents.
+    """
 
     name: str
     documents: int
-    """Of a topic; all are in the pool if `depth` is 0."""
     fewest: int
     most: int
-    """Relevant documents of a topic, drawn evenly between these."""
     strengths: tuple[float, ...]
     topic_spread: float = 0.7
     burst: int = 0
-    """Near-duplicates in a burst, at most; 0 for none."""
     depth: int = 0
-    """The best documents of each run that make the pool."""
 
 
 WEAK = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25)

@@ -1,27 +1,13 @@
 """Plant judges of a known kind on collections that were judged whole: is the first sentence of `annot opinion` right?
 
-    python benchmarks/opinion_judges.py CRANFIELD CSFCUBE [--seeds 20] [--fair 100] [--only CSFCube]
-    python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --share 0.33 [--only CSFCube]
+    python benchmarks/opinion_judges.py CRANFIELD CSFCUBE [--seeds 20] [--fair 100] [--share 1] [--only CSFCube]
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --topics 4 6 8 10 14 20 [--seeds 60]
     python benchmarks/opinion_judges.py CRANFIELD CSFCUBE --cases
 
-Both collections have 17 runs of five families (`judged_whole.py`). CSFCube's people are its own two assessors of each
-pair; Cranfield's are two of three simulated ones, who miss its grade by one in a quarter of the pairs. Of each judge it
-prints how often the first sentence is the right one, how often the plain rule would name a favoured run (`drawn anew`:
-the gain beyond opinions redrawn among all pairs of one query and final grade), both over 20 seeds, and how often a run
-is named as favoured and as losing, over 100 seeds of fair judges.
-
-The judges. `people's final`: repeats the final grade. `always 1`. `favours`: a judge who errs
-less than `noisy` and gives one grade more to seven in ten of the first 20 documents of one run; it is the run of the
-worse half that the others are least like. Right is whoever names it. All others are fair:
-right is "noisy but fair", or, as people agree little with each other in CSFCube, for some "agrees as people do":
-
-- `noisy`: its errors depend on the final grade alone. `lenient`: the same, mostly upwards.
-- `by topic`: strict on one topic, lenient on another. `by likeness`: what it likes in a topic, it likes in all
-  documents that are alike (a random direction of their LSA vectors for each query).
-- `by length`: it errs, upwards, on long documents. `by shortness`: on short ones.
-- `finer`: it sees within a grade what all runs together see.
-- `one of them`: what one of the two assessors said, at random.
+Prints how often the first sentence is right, how often the plain rule would name a favoured run (`drawn anew`: the gain
+beyond opinions redrawn among all pairs of one query and final grade), and how often a run is named as favoured and as
+losing, over `--fair` seeds of fair judges. `--topics`: small studies of so many topics. `--share`: with a sample of the
+pairs. `--cases`: the three cases of docs/explanation/model.md.
 """
 
 from __future__ import annotations
@@ -135,7 +121,14 @@ COMMAND = Command(
     options={"seeds": 20, "fair": 100, "only": None, "share": 1.0, "cases": False},
     choices={"only": ("Cranfield", "CSFCube")},
     smallest="CRANFIELD CSFCUBE --cases",
-    seconds=lambda options: 60 + 10 * options.seeds,
+    seconds=lambda options: (
+        20
+        if options.cases
+        else (
+            (20 + (0.6 * len(options.topics) * options.seeds if options.topics else 2 * (options.seeds + options.fair)))
+            * (1 if options.only else 2)
+        )
+    ),
 )
 """`--fair` are the seeds of fair judges; `--share` below 1 draws that share of the pairs, and tries only favours."""
 COMMAND.parser.add_argument("--topics", type=int, nargs="+", help="instead, small studies of so many topics each")

@@ -2,14 +2,12 @@
 
     python benchmarks/relevant_documents.py CSFCUBE [--redraws 200] [--share 0.3333]
 
-Pairs of all queries are drawn `--redraws` times, with the seeds 0, 1, 2, ... Collections: made ones (60
-questions each, with 1 to 4 or 1 to 40 relevant documents in pools of so many), and CSFCube. Columns:
+Collections: made ones of 60 questions, with 1 to 4 or 1 to 40 relevant documents in pools of so many, and CSFCube.
 
 - `true`: relevant documents of a query, on average; `off`: by how much the mean estimate differs.
 - `holds`: how many of 100 intervals of 95% hold the number of their query; `width`: of the interval, in documents.
-  First what annot prints (`counts.py`), then 1.96 standard errors from the variance of the draw on both sides.
-- `share`: how many of 100 intervals over topics hold the share of relevant documents in the pools: of 25 topics that
-  are drawn with replacement each time, with the share in all topics as the truth.
+  First what annot prints, then 1.96 standard errors from the variance of the draw on both sides.
+- `share`: how many of 100 intervals over 25 topics, drawn with replacement, hold the share of relevant documents.
 """
 
 from __future__ import annotations
@@ -77,7 +75,7 @@ COMMAND = Command(
     options={"redraws": 200, "share": 0.3333, "only": NAMES},
     choices={"only": NAMES},
     smallest="CSFCUBE --redraws 1 --only CSFCube",
-    seconds=lambda options: 30 + 5 * options.redraws * len(options.only),
+    seconds=lambda options: 20 + 0.2 * options.redraws * len(options.only),
 )
 
 

@@ -4,14 +4,12 @@
         [--part means|differences|effects|papers|printed] [--cranfield FOLDER] [--csfcube FOLDER]
 
 A study draws its topics from a population whose means are known (`made_collections`), or from a judged collection. A
-line is a collection and a method. A cell is how many of 100 intervals at 95% held the truth, the lowest and the highest
-of the measures, each over all runs or pairs; in brackets the worst run or pair; then how wide they are, as a share of
-the first method's. Of differences, the last number is the width of near copies. Of effects (Cohen's d), the last number
-is how large |d| is in place of the truth. `papers` draws a quarter of the studies, of papers with one to three queries,
-and asks the library: means, then differences. `printed` draws a twentieth of the studies and makes the intervals of
-average precision as `annot evaluate` does: how many of 100 were changed because they spoke against the test, how many
-still do, how many of the significant ones have an interval of d that contains 0, and how many hold, unchanged and
-changed.
+cell is how many of 100 intervals at 95% held the truth, the lowest and the highest of the measures, each over all runs
+or pairs; in brackets the worst; then their width as a share of the first method's, and that of near copies. Of effects
+(Cohen's d), the last number is how large |d| is in place of the truth. `papers` draws a quarter of the studies, of
+papers with one to three queries: means, then differences, by the library. `printed` draws a twentieth and makes the
+intervals of AP as `annot evaluate` does: of 100, those changed because they spoke against the test, those that still
+do, significant ones with an interval of d that contains 0, and those that hold, unchanged and changed.
 """
 
 from __future__ import annotations
@@ -40,7 +38,10 @@ from made_collections import DESIGNS, Collection, beta_like, judged, made
 from scipy.special import nctdtrinc, stdtrit
 
 LEVEL = 0.95
+JUDGED = {"cranfield": None, "csfcube": None}
 PARTS = ("means", "differences", "effects", "papers", "printed")
+SECONDS = ((0, 0.002), (0, 0.003), (18, 0.002), (0, 0.006), (0, 0.018))
+"""Time that each part takes for a number of topics, and for each study."""
 FEWEST_STUDIES = 50
 """In which a pair is significant, if its intervals are to be counted."""
 FACETS = 3
@@ -70,20 +71,13 @@ class Cell(NamedTuple):
 
 COMMAND = Command(
     __doc__,
-    options={
-        "studies": 2000,
-        "population": 20_000,
-        "seed": 1,
-        "topics": [4, 6, 10, 25, 50],
-        "part": None,
-        "cranfield": None,
-        "csfcube": None,
-    },
+    options={"studies": 2000, "population": 20_000, "seed": 1, "topics": [4, 6, 10, 25, 50], **JUDGED, "part": None},
     choices={"part": PARTS},
     smallest="--studies 60 --topics 10 --population 60 --part differences",
-    seconds=lambda options: (
-        (1 if options.part else 4) * len(options.topics) * (0.02 * options.studies * max(options.topics) / 10)
-        + 0.02 * options.population
+    seconds=lambda options: sum(
+        0.001 * options.population + len(options.topics) * (at_once + each * options.studies)
+        for part, (at_once, each) in zip(PARTS, SECONDS, strict=True)
+        if options.part in (None, part)
     ),
 )
 
@@ -325,10 +319,7 @@ def by_share(a: Drawn, b: Drawn, limits: Limits) -> Array:
     return half_of_difference(a - b, differing_share(a, b), *limits, level=LEVEL)
 
 
-DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], Array]] = {
-    "Student's t": students_t,
-    "pseudo-topics": by_share,
-}
+DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], Array]] = {"Student's t": students_t, "pseudo-topics": by_share}
 
 
 if __name__ == "__main__":

@@ -2,11 +2,10 @@
 
     python benchmarks/sample_shares.py [--grid FILE] [--queries 800] [--redraws 10] [--pairs 25 50 100 200] [--docs]
 
-For each design, studies are made (8 runs, of which four make the pools), and their pairs are drawn
-again from the complete grades with the probabilities of each share (`certainty`). Each figure is from so many drawn
-queries in all: their studies have the seeds 0, 1, 2, ... and as many redraws each. FILE is
-`toolkit/annot/measuring/forecast/sample-grid.tsv`. `--docs` prints the tables of docs/explanation/sampling.md from the
-grid that is there, and simulates nothing.
+Pairs of made studies (8 runs, of which four make the pools) are drawn again from the complete grades with the
+probabilities of each share. Each figure is from so many drawn queries in all, of studies with the seeds 0, 1, 2, ...
+FILE is `toolkit/annot/measuring/forecast/sample-grid.tsv`. `--docs` prints the tables of docs/explanation/sampling.md
+from the grid that is there, and simulates nothing.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ COMMAND = Command(
     __doc__,
     options={"grid": None, "queries": 800, "redraws": 10, "pairs": [*PAIRS], "docs": False},
     smallest="--docs",
-    seconds=lambda options: 1 if options.docs else 5 * options.queries * len(options.pairs),
+    seconds=lambda options: 2 if options.docs else 8 + 0.8 * options.queries * len(options.pairs),
 )
 
 

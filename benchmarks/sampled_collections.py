@@ -1,9 +1,8 @@
 """Collections of which every pair is judged, and samples of their pairs as `annot plan --sample` draws them.
 
-Cranfield and CSFCube come from `judged_whole.py`. The others are made, with few relevant documents, as the questions of
-most projects have. They have no texts: each document has a hidden likeness to its question, and each run a score for
-it. Relevant documents are more like their question, other documents of their neighbourhood are, too, and runs share
-part of their errors. So the runs that made the pools agree with each other as the methods of one program do.
+Cranfield and CSFCube come from `judged_whole.py`. The others are made, with few relevant documents and no texts: each
+document has a hidden likeness to its question, and each run a score for it. Relevant documents are more like their
+question, and runs share part of their errors, as the methods of one program do.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ CORPUS = 1500
 POOLING = ("m1", "m2", "m3", "m4")
 SKILLS = {"m1": 1.0, "m2": 0.8, "m3": 0.6, "m4": 0.9, "strong": 1.8, "like m1": 1.0, "weak": 0.4, "poor": 0.1}
 """By run, how much it knows besides what all know."""
-Judged = Mapping[str, Mapping[str, int]]
 Opinions = Mapping[str, Mapping[str, tuple[float, ...]]]
 
 

@@ -2,32 +2,26 @@
 
     python benchmarks/sampled_judging.py CRANFIELD CSFCUBE [--redraws 200] [--shares 0.15 0.33 0.5] [--only Cranfield]
 
-Both have 17 systems of five families (`judged_whole.py`). Each time topics are drawn with replacement (40 of
-Cranfield's questions, CSFCube's 28 papers), pairs are sampled again, and predictions are fitted again. Truth for a bias
-is full judging of the same topics, for an interval the mean over all topics. A line for each design and share:
+Each time topics are drawn with replacement (40 of Cranfield's questions, CSFCube's 28 papers), pairs are sampled again,
+and predictions are fitted again. A bias is against full judging of the same topics; intervals have to contain the mean
+over all topics. A line for each design, share and measure:
 
-- `level`: the largest bias of a system's mean. `apart`: the largest bias of a difference between two systems.
+- `level`: largest bias of a system's mean. `apart`: largest bias of a difference between two systems.
 - `draw`: how many of 100 intervals of a difference over draws alone (1.96 design standard errors) held full judging.
-- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held the truth; next to it how many of
-  full judging's own, on the same topics.
-- `wider`: by how much the intervals of differences are wider than under full judging, in percent.
-- `1.96s`: the half width of an interval of a difference over draws alone, on average.
-- `same`: of the differences that full judging of the same topics finds, how many of 100 have the same sign; `kept`: how
-  many the sample finds, too. `rev.`: of those that full judging of all topics finds, the largest number of 100 redraws
-  in which one is found the other way round.
-- `floor`: of 100 queries, those whose ideal was raised to what was found.
-- `misses`: which bars the design misses. L: levels within .03 (at half .015). A: differences within .015. M, D: 92 to
-  98 of 100 intervals of means and of differences hold. R: 1 reversal in 100.
+- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held; next to it those of full judging.
+- `wider`: by how many percent intervals of differences are wider than under full judging. `1.96s`: the half width over
+  draws alone. `same`: of 100 differences that full judging finds, those with the same sign; `kept`: those that the
+  sample finds, too. `rev.`: largest number of 100 redraws in which one is reversed. `floor`: of 100 queries, those
+  whose ideal was raised to what was found.
+- `misses`: bars that the design misses. L: levels within .03 (at half .015). A: differences within .015. M, D: 92 to 98
+  of 100 intervals of means and of differences hold. R: 1 reversal in 100.
 
-Designs: `sample` is what `annot plan --sample` does. `f at 1` takes predictions at full weight, `f = 0` takes none.
-`uniform` draws all pairs with one probability and predicts nothing. `best first` judges the best of the fused ranking.
-`bandit` follows MaxMean (Losada, Parapar and Barreiro 2016, Feeling Lucky? Multi-armed Bandits for Ordering Judgements
-in Pooling-based Evaluation, SAC). The last two judge as many pairs and count the others as 0; they have to miss bars
-where `sample` misses none.
-
-Then each family is left out of pool, order and model: the error of its systems less the mean error of all, and how many
-places the best of it falls. Then agreement, of CSFCube's two assessors: by how much the pooled figure, the mean and the
-median over queries are off on average over draws, and in brackets their standard deviation.
+Designs: `sample` is `annot plan --sample`. `f at 1` takes predictions at full weight, `f = 0` takes none. `uniform`
+draws all pairs with one probability and predicts nothing. `best first` judges the best of the fused ranking, `bandit`
+follows MaxMean (Losada, Parapar and Barreiro 2016, Feeling Lucky? Multi-armed Bandits for Ordering Judgements in
+Pooling-based Evaluation, SAC); both count other pairs as 0. Then each family of systems is left out of pool, order and
+model: the error of its systems less the mean error of all, and how many places its best system falls. Then agreement of
+CSFCube's two assessors: bias of pooled figure, mean and median over draws, and their standard deviation in brackets.
 """
 
 from __future__ import annotations
@@ -186,7 +180,7 @@ def redraw(collection: Collection, topics: Topics, grades: Mapping[str, PoolGrad
         way=np.sign(mean[:, s:]),
         sign=_signs(mean, half)[:, s:],
         sign_full=_signs(mean_full, half_full)[:, s:],
-        floored=np.mean([one[2] for one in found]),
+        floored=np.asarray(np.mean([one[2] for one in found])),
     )
 
 
@@ -309,7 +303,10 @@ COMMAND = Command(
     choices={"designs": [*DESIGNS], "only": [*TOPICS]},
     smallest="CRANFIELD CSFCUBE --redraws 1 --left-out 0 --draws 1 --shares 0.33 --designs bandit --only CSFCube",
     seconds=lambda options: (
-        35 + len(options.shares) * (options.redraws * len(options.designs) + 30 * options.left_out + options.draws)
+        (20 if options.only else 60)
+        + len(options.shares)
+        * (0.5 * options.redraws * len(options.designs) + 15 * options.left_out + 0.2 * options.draws)
+        * (1 if options.only else 2)
     ),
 )
 """`--left-out`: redraws with each family left out. `--draws`: draws for agreement. 0 leaves them out."""

@@ -2,18 +2,10 @@
 
     python benchmarks/sampled_opinions.py CRANFIELD CSFCUBE [--redraws 60] [--share 0.33] [--judges good]
 
-The judges are those of `opinion_judges.py`, on its two collections, and one more: `good`, the biased one without its
-favour. Each time topics are drawn with replacement (40 of Cranfield's questions, CSFCube's 28 papers), pairs are
-sampled, the judge gives its opinion again, and predictions are fitted again, as `annot` does with `cheap_label`. All
-judges meet the same topics and pairs. A line for each judge, on the measure by which runs are compared:
-
-- `level`, `apart`: the largest bias of a system's mean, and of a difference between two systems.
-- `means`, `diffs`: how many of 100 whole intervals (Student's t over topics) held the truth; next to it how many of
-  full judging's own, on the same topics.
-- `wider`: by how much the intervals of differences are wider than under full judging, in percent.
-- `than ranks`: by how much they are wider than with the rankings alone, in percent; below 0 they are narrower.
-- `draw`: the same of the part of the scatter that the draw of the pairs adds.
-- `misses`: which bars it misses. L: levels within .03. A: differences within .015. M, D: 92 to 98 of 100 intervals.
+The judges are those of `opinion_judges.py`. Each gives its opinion again on the topics and pairs of each redraw of
+`sampled_judging.py`, and predictions are fitted with it, as with `cheap_label`. Columns are those of that script, on
+the measure by which runs are compared, and: `than ranks`, by how many percent intervals of differences are wider than
+with the rankings alone (below 0 they are narrower), and `draw`, the same of the scatter that drawing pairs adds.
 """
 
 from __future__ import annotations
@@ -76,22 +68,19 @@ def lines(collection: Collection, found: dict[str, Redraw], share: float) -> Ite
         )
 
 
-HEAD = f"{'':<25}  level  apart   means / full   diffs / full  wider  than ranks   draw  misses"
-
-
 COMMAND = Command(
     __doc__,
     paths=("cranfield", "csfcube"),
     options={"redraws": 60, "share": 0.33, "only": None, "judges": [*JUDGES]},
     choices={"only": [*TOPICS], "judges": [*JUDGES]},
     smallest="CRANFIELD CSFCUBE --redraws 1 --only CSFCube --judges good",
-    seconds=lambda options: (60 + 2 * options.redraws * (1 + len(options.judges))) * (1 if options.only else 2),
+    seconds=lambda options: (20 + 0.35 * options.redraws * (1 + len(options.judges))) * (1 if options.only else 3),
 )
 
 
 def main() -> None:
     options = COMMAND.read()
-    print(HEAD, flush=True)
+    print(f"{'':<25}  level  apart   means / full   diffs / full  wider  than ranks   draw  misses", flush=True)
     for name in (options.only,) if options.only else TOPICS:
         planted = planted_on(name, options.csfcube if name == "CSFCube" else options.cranfield, questions=EVERY)
         collection = Collection(replace(planted.whole, measures=planted.whole.measures[:1]))

@@ -1,26 +1,24 @@
-"""What predictions do to estimates from a sample, where relevant documents are few, pools small, or topics few.
+"""What predictions do to estimates from a sample, if relevant documents are few, pools small, or topics few.
 
     python benchmarks/sampled_predictions.py CRANFIELD CSFCUBE [--redraws 300] [--share 0.33] [--only "Few 100"]
 
-Collections: Cranfield and CSFCube (`judged_whole.py`, 17 systems), and made ones (8 systems):
-`Few N` has 1 to 4 relevant documents in pools of N, `Mixed N` 1 to 40. Each time, 12 or 25 topics are drawn with
-replacement, and their pairs are sampled as `annot plan --sample` does. Then `tuned` is what `annot` does with
-predictions, `full` gives them full weight, `none` goes without. A line for each number of topics and measure:
+Collections: Cranfield and CSFCube (17 systems), and made ones (8 systems): `Few N` has 1 to 4 relevant documents in
+pools of N, `Mixed N` 1 to 40. Each time, 12 or 25 topics are drawn with replacement, and their pairs are sampled as
+`annot plan --sample` does. `tuned` is what `annot` does with predictions, `full` gives them full weight, `none` goes
+without. A line for each number of topics and measure:
 
-- `whole`: how many of 100 intervals (Student's t over topics) hold the truth with full judging of the same topics, of
-  means and of differences between two systems.
-- `means`, `diffs`: the same of each way to predict.
-- `level, rms`: the mean bias of a system's mean, then the root mean square error of a mean and of a difference, against
-  full judging of the same topics.
-- `wider`: by how much intervals of a mean, and of a difference, are wider in percent: without predictions than with
-  full judging, and `tuned` than without predictions.
+- `whole`: how many of 100 intervals (Student's t over topics) of means and of differences between two systems hold the
+  truth with full judging of the same topics; next to it the same of each way to predict.
+- `level, rms`: mean bias of a system's mean, root mean square error of a mean and of a difference.
+- `wider`: by how many percent intervals of a mean, and of a difference, are wider: without predictions than with full
+  judging, and `tuned` than without predictions.
 - `misses`: bars that `tuned` misses. W: intervals at most 5% wider than without predictions with 12 topics, 3% with
   more. M, D: means and differences hold in 93 of 100, or in at most 1.5 fewer than with full judging.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +27,6 @@ from annot.base.stats.inference import generator
 from annot.measuring.sampled.grades import KINDS, Predicted, Weights, pool_grades, predicted, tuned
 from annot.pools.pooling import drawn, probabilities
 from command import Command
-from judged_whole import JudgedWhole
 from sampled_collections import HIGHEST, MADE, RULE, Collection, Topics, half_widths, named
 
 NAMES = ("CSFCube", "Cranfield", *MADE)
@@ -53,8 +50,7 @@ class Draws:
         for at in range(DRAWS):
             for query_id, doc_ids in drawn(self.pi, seed=at).items():
                 self.judged[query_id, at] = {doc_id: whole.grades[query_id][doc_id] for doc_id in doc_ids}
-        self._none: dict[tuple[str, int], Array] = {}
-        self._unused: dict[tuple[str, int], Array] = {}
+        self._kept: dict[tuple[Key, bool], Array] = {}
 
     def measured(self, topics: Topics, seed: int, ways: Sequence[str]) -> dict[str, Array]:
         """By way to predict, the measures of each system on each query, shape (M, S, queries)."""
@@ -78,16 +74,11 @@ class Draws:
 
     def _of(self, key: Key, f: Predicted, weights: Weights, way: str) -> Array:
         plain = max(self.judged[key].values(), default=0) >= self.collection.whole.relevant_from
-        if way == "none":
-            return self._kept(self._none, key, None, None)
-        if plain and not any(weights.values()):
-            return self._kept(self._unused, key, f, weights)
-        return self._measured(key, f, weights)
-
-    def _kept(self, kept: dict[Key, Array], key: Key, f: Predicted | None, weights: Weights | None) -> Array:
-        if key not in kept:
-            kept[key] = self._measured(key, f, weights)
-        return kept[key]
+        if way != "none" and (not plain or any(weights.values())):
+            return self._measured(key, f, weights)
+        if (key, way == "none") not in self._kept:
+            self._kept[key, way == "none"] = self._measured(key, *((None, None) if way == "none" else (f, weights)))
+        return self._kept[key, way == "none"]
 
     def _measured(self, key: Key, f: Predicted | None, weights: Weights | None) -> Array:
         query_id = key[0]
@@ -137,11 +128,6 @@ def lines_of(name: str, draws: Draws, topics: int, redraws: int, ways: Sequence[
         yield f"{name:<10}{topics:>2} {measure:<7}{''.join(figures)}   {missed}"
 
 
-def _shown(whole: JudgedWhole) -> Callable[[str], tuple[str, str]]:
-    convention, primary = whole.measures[0]
-    return lambda name: (convention, name or primary)
-
-
 def _with_differences(values: Array, first: Array, second: Array) -> Array:
     return np.concatenate([values, values[:, first] - values[:, second]], axis=1)
 
@@ -152,7 +138,7 @@ COMMAND = Command(
     options={"redraws": 300, "share": 0.33, "topics": TOPICS, "measures": MEASURES, "ways": WAYS[:2], "only": NAMES},
     choices={"ways": WAYS, "only": NAMES},
     smallest="CRANFIELD CSFCUBE --redraws 1 --topics 12 --only CSFCube --measures AP",
-    seconds=lambda options: 60 + 0.2 * options.redraws * sum(options.topics) * len(options.only),
+    seconds=lambda options: 35 + 0.015 * options.redraws * sum(options.topics) * len(options.only),
 )
 
 
@@ -163,7 +149,9 @@ def main() -> None:
     print(f"{'':<20}{held}{of_each}{'wider':>8}{'tuned':>8}   misses", flush=True)
     for name in options.only:
         whole = named(name, options)
-        draws = Draws(Collection(replace(whole, measures=tuple(map(_shown(whole), options.measures)))), options.share)
+        convention, primary = whole.measures[0]
+        measures = tuple((convention, measure or primary) for measure in options.measures)
+        draws = Draws(Collection(replace(whole, measures=measures)), options.share)
         for topics in options.topics:
             for line in lines_of(name, draws, topics, options.redraws, options.ways):
                 print(line, flush=True)

@@ -2,15 +2,11 @@
 
     python benchmarks/sync.py FOLDER [--queries 50] [--documents 125]
 
-Makes a study of made-up abstracts in FOLDER, with a local Label Studio of its own: every pair for two of eight
-assessors. Bare import: the tasks of all projects, in batches of 1,000, each batch one `POST import` into one project.
-Bare export: the JSON export of every project, parsed. All are timed in one run on one server, in turns: a bare import
-before the push and one after it, as the server grows slower with what it holds; export and pull twice, the second pull
-into the database as it was before the first.
-
-The answers are not given by clicks: every task is imported anew with an annotation of its assessor on it, which holds
-the labels as predicted and a grade, and the first copy is deleted. Prints for each step its seconds, the processor
-seconds of this process and of the server, and the number of requests.
+Makes a study of made-up abstracts in FOLDER with a local Label Studio: every pair for two of eight assessors. Bare
+import: the tasks of all projects, in batches of 1,000, into one project. Bare export: the JSON export of every project,
+parsed. All are timed on one server, in turns, as it grows slower with what it holds; the second pull goes into the
+database as it was before the first. Answers are tasks imported with an annotation, in place of the first copies. Prints
+for each step its seconds, processor seconds of this process and of the server, and the number of requests.
 """
 
 from __future__ import annotations
@@ -51,14 +47,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
-    """What a step took."""
+    """Seconds of a step, processor seconds of this process and of the server, and requests."""
 
     wall: float
-    """Seconds."""
     ours: float
-    """Processor seconds of this process."""
     server: float
-    """Processor seconds of the server."""
     requests: int
 
 

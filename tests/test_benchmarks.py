@@ -66,7 +66,7 @@ def test_a_measurement_runs_at_its_smallest_size_and_says_first_how_long_it_take
         unavailable(f"no {' and no '.join(missing)} in {shared}")
     if "CORPUS" in words:
         places["CORPUS"] = tmp_path / "corpus.jsonl"
-        importlib.import_module("made_corpus").write(places["CORPUS"], papers=400, seed=13)
+        importlib.import_module("pools").write_corpus(places["CORPUS"], papers=400, seed=13)
     words = [str(places.get(word, word)) for word in words]
     with ExitStack() as running:
         if name in SERVED:

@@ -1,4 +1,16 @@
-"""Judges of a known kind on collections that were judged whole, and the people whom they are compared with."""
+"""Judges of a known kind on collections that were judged whole, and the people whom they are compared with.
+
+CSFCube's people are its own two assessors of each pair; Cranfield's are two of three simulated ones, who miss its grade
+by one in a quarter of the pairs. The judges:
+
+- `people's final` repeats the final grade, `always 1` does not judge.
+- `favours` makes fewer errors than `noisy` and gives one grade more to seven in ten of the first 20 documents of one
+  run: the run of the worse half that the others are least like. Right is whoever names it.
+- All others are fair. `noisy`: errors depend on the final grade alone. `lenient`: the same, mostly upwards. `by topic`:
+  strict on one topic, lenient on another. `by likeness`: what it likes in a topic, it likes in all documents that are
+  alike (a random direction of their LSA vectors). `by length`, `by shortness`: errors, upwards, on long or on short
+  documents. `finer`: sees within a grade what all runs together see. `one of them`: one of the assessors, at random.
+"""
 
 from __future__ import annotations
 
