@@ -14,9 +14,8 @@ from annot.judging.plan_on_record import record_plan, write_plan
 from annot.labelstudio.studio_records import write_result
 from annot.steps.setup import init
 from annot.store import people, pools, projects
-from annot.store.adjudications import SourcedAdjudication, record_adjudications
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace
 from command import Command
@@ -78,14 +77,14 @@ def make(ws: Workspace, pairs: int) -> None:
             )
             for at, one in enumerate(plan, 1)
         ]
-        record_judgements(session, judged, recorded_at=NOW)
+        JUDGEMENTS.record(session, judged, recorded_at=NOW)
         settled = [
             SourcedAdjudication(
                 Adjudication(*one.pair, "j1", 1, "shown", ("a1", "a2"), judged_at=NOW), "label-studio", str(at), {}
             )
             for at, one in enumerate(plan[::20])
         ]
-        record_adjudications(session, settled, recorded_at=NOW)
+        ADJUDICATIONS.record(session, settled, recorded_at=NOW)
     write_plan(ws, plan)
 
 

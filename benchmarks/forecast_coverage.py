@@ -12,22 +12,15 @@ Prints a line a size and target: intervals of 100 that held, and their mean leng
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from annot.base.array_files import Array
 from annot.base.records import Judgement
-from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.estimates import (
-    JointGrades,
-    Units,
-    coefficient,
-    interval,
-    joint_grades,
-    ratings_of,
-    units_of,
-)
-from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
+from annot.base.stats.values import Interval
+from annot.measuring.agreement.estimates import ratings_of
+from annot.measuring.forecast.design import Design, DesignForecast, JointGrades, joint_grades, simulate_design
 from annot.measuring.forecast.hours import Rules
 from annot.steps import imports, setup
 from annot.store.database import open_store
@@ -57,7 +50,6 @@ def main() -> None:
     if options.simulations < FEWEST_SIMULATIONS:
         COMMAND.parser.error(f"--simulations {options.simulations}: at least {FEWEST_SIMULATIONS} are needed")
     whole = csfcube(options.folder)
-    units = units_of(whole.patterns, GRADES, missing="drop")
     print(f"{'queries':>7} {'target':<6} " + " ".join(f"{name:>8} {'length':>7}" for name in FIGURES))
     for size in options.sizes:
         for target in ("all", "rest"):
@@ -67,8 +59,8 @@ def main() -> None:
                 order = rng.permutation(len(whole.tables))
                 pilot, study = order[:size], order if target == "all" else order[size:]
                 seconds = planted(rng, len(order))
-                found = forecast(whole, units, pilot, len(study), seconds, options.simulations, seed)
-                comes = truth(whole, units, study, seconds)
+                found = forecast(whole, pilot, len(study), seconds, options.simulations, seed)
+                comes = truth(whole, study, seconds)
                 estimates = (found.coefficient, found.width, found.disputed, found.hours_judging)
                 for at, (one, value) in enumerate(zip(estimates, comes, strict=True)):
                     assert isinstance(one.interval, Interval), one.interval
@@ -87,7 +79,8 @@ def csfcube(folder: Path) -> JointGrades:
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             outcome = outcome_of(session, ws.settings)
             facets = {query.query_id: query.facet for query in read_queries(session)}
-    return joint_grades(ratings_of(outcome.of_answered_pairs, (), facets), per_pair=2, seed=1)
+    ratings = ratings_of(outcome.of_answered_pairs, (), facets)
+    return joint_grades(ratings, per_pair=2, seed=1, grades=GRADES, missing="drop")
 
 
 def planted(rng: np.random.Generator, queries: int) -> Array:
@@ -97,7 +90,7 @@ def planted(rng: np.random.Generator, queries: int) -> Array:
 
 
 def forecast(
-    whole: JointGrades, units: Units, pilot: Array, queries: int, seconds: Array, simulations: int, seed: int
+    whole: JointGrades, pilot: Array, queries: int, seconds: Array, simulations: int, seed: int
 ) -> DesignForecast:
     judged = [
         Judgement(whole.query_ids[query], f"d{at}", f"a{person}", 0, lead_time=float(time))
@@ -109,13 +102,8 @@ def forecast(
     return simulate_design(
         Design(queries=queries, pool_size=PAIRS, per_pair=2, assessors=2, repeats=0.0),
         pilot=judged,
-        together=Together(
-            query_ids=tuple(whole.query_ids[at] for at in order),
-            tables=whole.tables[order],
-            disputed=whole.disputed,
-            coefficient=lambda tables: coefficient(tables, units, GRADES, name="alpha_ordinal"),
-            interval=lambda tables, papers: ends(tables, units),
-        ),
+        joint=replace(whole, query_ids=tuple(whole.query_ids[at] for at in order), tables=whole.tables[order]),
+        coefficient="alpha_ordinal",
         settled=(),
         dispute_seconds=60.0,
         simulations=simulations,
@@ -123,21 +111,17 @@ def forecast(
     )
 
 
-def truth(whole: JointGrades, units: Units, study: Array, seconds: Array) -> tuple[float, ...]:
+def truth(whole: JointGrades, study: Array, seconds: Array) -> tuple[float, ...]:
     tables = whole.tables[study]
-    value, found = coefficient(tables, units, GRADES, name="alpha_ordinal"), ends(tables, units)
-    assert isinstance(value, float)
-    assert isinstance(found, Interval)
+    alpha = whole.estimate(tables, name="alpha_ordinal", level=0.95)
+    assert isinstance(alpha.value, float)
+    assert isinstance(alpha.interval, Interval)
     return (
-        value,
-        found.high - found.low,
+        alpha.value,
+        alpha.interval.high - alpha.interval.low,
         float(tables[:, whole.disputed].sum() / tables.sum()),
         float(seconds[study].sum()) / 3600,
     )
-
-
-def ends(tables: Array, units: Units) -> Interval | Undefined:
-    return interval(tables, units, GRADES, name="alpha_ordinal", level=0.95)
 
 
 if __name__ == "__main__":

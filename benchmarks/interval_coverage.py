@@ -18,8 +18,15 @@ import numpy as np
 from annot.base.array_files import Array
 from annot.base.stats.inference import clusters_of, mean_interval, median_interval, share_of_counts
 from annot.base.stats.values import Interval, Undefined, Value
-from annot.measuring.agreement.coefficients import Counts, count, tables_between, value_between
-from annot.measuring.agreement.estimates import PooledCounts, PooledTables, ends_of, interval_of
+from annot.measuring.agreement.coefficients import (
+    Counts,
+    PooledPairs,
+    count,
+    ends_of,
+    interval_of,
+    tables_between,
+    value_between,
+)
 from command import Command
 
 GRADES = (0, 1, 2, 3)
@@ -164,7 +171,7 @@ def intervals_of(population: Population, papers: Array) -> dict[str, Interval | 
     twos = np.unique(two, return_inverse=True)[1]
     clusters = clusters_of(range(len(paper_of)), paper_of)
     counts = Counts(*[part[rows] for part in population.counts.parts()])
-    pooled = PooledCounts(counts, PooledTables(clusters, query, twos, tables[query, two]))
+    pooled = PooledPairs(clusters, query, twos, tables[query, two], counts)
     intervals: dict[str, Interval | Undefined] = {}
     for name, of_query in population.values.items():
         least, most = ends_of(name)

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from annot.base.records import grouped
 from annot.base.stats.values import Undefined, Value
 from annot.measuring.evaluation.measures import family_of
 from annot.measuring.forecast.sample import (
+    FIGURES,
     SHARES,
-    ExpectedStudy,
-    GridRow,
     MeasuredDesign,
     assumed,
     certainty,
@@ -39,6 +38,7 @@ PAIRS = {
     200: ((1, 4), (4, 12), (15, 45)),
 }
 """The relevant documents of a query, from and to, by the pairs of its pool. Some of them do not get into the pool."""
+Row = tuple[object, ...]
 TOPICS = (10, 40)
 HIGHEST = (1, 3)
 MEASURES = (("trec", "nDCG"), ("csfcube", "NDCG%20"), ("trec", "AP"))
@@ -49,7 +49,7 @@ def number(value: Value) -> float:
     return value
 
 
-def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], options: Namespace) -> Iterator[GridRow]:
+def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], options: Namespace) -> Iterator[Row]:
     """The rows of a design."""
     studies = [
         few_relevant(topics=topics, pool=pairs, relevant=relevant, highest=highest, seed=seed)
@@ -77,7 +77,7 @@ def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], op
                 figures = level, number(certain.difference.value), certain.bias, half, certain.empty
                 found.append(np.array(figures, dtype=float))
             rounded: list[float] = np.array(found).mean(axis=0).round(4).tolist()
-            yield GridRow(name, highest, topics, pairs, round(float(mean), 1), share, *rounded)
+            yield name, highest, topics, pairs, round(float(mean), 1), share, *rounded
 
 
 def tables() -> Iterator[str]:
@@ -87,17 +87,19 @@ def tables() -> Iterator[str]:
     """
     yield "| Pairs | Relevant | Grades | 15% | 25% | 33% | 50% | 75% |"
     yield "| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |"
-    designs = grouped((row[:5], row) for row in grid() if (row.measure, row.topics) == ("nDCG", TOPICS[-1]))
-    for (measure, highest, topics, pairs, relevant), rows in sorted(
-        designs.items(), key=lambda design: (design[0][3:], design[0][1])
-    ):
-        study = ExpectedStudy(measure, highest, topics, pairs, relevant, 0.95)
-        cells = [f"{100 * row.difference:.0f} ({100 * row.level:.0f}){_faults(row.share, study)}" for row in rows]
+    rows = grid().query("measure == 'nDCG' and topics == @TOPICS[-1]")
+    for (pairs, relevant, highest), of_design in rows.groupby(["pairs", "relevant", "highest"]):
+        of_shares: Iterator[Any] = of_design.itertuples()
+        cells = [
+            f"{100 * row.difference:.0f} ({100 * row.level:.0f})"
+            + _faults(row.share, highest=highest, pairs=pairs, relevant=relevant)
+            for row in of_shares
+        ]
         yield f"| {pairs} | {relevant:.1f} | 0 to {highest} | {' | '.join(cells)} |"
 
 
-def _faults(share: float, study: ExpectedStudy) -> str:
-    certain = assumed(share, study)
+def _faults(share: float, **design: Any) -> str:
+    certain = assumed(share, measure="nDCG", topics=TOPICS[-1], level=0.95, **design)
     faults = {"empty": certain.too_empty, "small": certain.too_small, "wide": certain.too_wide}
     return "".join(f", {name}" for name, found in faults.items() if found)
 
@@ -115,7 +117,7 @@ def main() -> None:
     if options.docs:
         print("\n".join(tables()))
         return
-    lines = ["\t".join(GridRow._fields)]
+    lines = ["\t".join(["measure", "highest", "topics", "pairs", "relevant", "share", *FIGURES])]
     for highest in HIGHEST:
         for topics in TOPICS:
             for pairs in options.pairs:

@@ -34,7 +34,7 @@ import numpy as np
 from annot.base.array_files import Array
 from annot.base.records import Judgement
 from annot.base.stats.inference import generator
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import agreement_table
 from annot.measuring.sampled.grades import PoolGrades
 from annot.pools.pooling import drawn, probabilities
 from command import Command

@@ -9,7 +9,8 @@ from annot.base.records import Draw, Judgement, Pool, PoolEntry, Qrel, ScoredDoc
 from annot.base.stats.inference import generator
 from annot.formats.trec import write_run
 from annot.steps import plan, qrels
-from annot.store import judgements, people, pools
+from annot.store import people, pools
+from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace, write_file
 from small_study import QUERIES, RECORDED, Small, sourced
 from study_stages import copied
@@ -88,7 +89,7 @@ def judged(
             Judgement(*one.pair, one.assessor, says(one.assessor, *one.pair), judged_at=RECORDED, lead_time=30.0)
             for one in asked
         ]
-        judgements.record_judgements(session, sourced(said), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(said), recorded_at=RECORDED)
     qrels.write(ws, partial=bool(leave) or says is not alike)
     for tag, run in rankings().items():
         write_file(ws.runs / f"{tag}.run", write_run(run, tag=tag))

@@ -28,9 +28,11 @@ from annot.formats.trec import write_run
 from annot.judging.plan_on_record import plan_sha256, write_plan
 from annot.pools.drawn_pools import write_pools
 from annot.steps.setup import init
-from annot.store import adjudications, facet_labels, judgements, people, pools
+from annot.store import facet_labels, people, pools
 from annot.store import pools as stored_queries
-from annot.store.paper_writing import PaperWriter
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
+from annot.store.models import Plan
+from annot.store.papers import PaperWriter
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from study_answers import Answers
 from study_stages import Recipe, advance, kept
@@ -61,7 +63,7 @@ class FirstPairs:
         with ws.writing() as session:
             plan = people.read_assignments(session)
             given = [judgement(one) for one in plan if one.position <= self.pairs]
-            judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+            JUDGEMENTS.record(session, sourced(given), recorded_at=RECORDED)
 
     def settled(self, ws: Workspace) -> None:
         settled = [
@@ -72,9 +74,9 @@ class FirstPairs:
             for doc_id in DOCUMENTS[-2:]
             if self.pairs >= 10
         ]  # fmt: skip
-        decided = [adjudications.SourcedAdjudication(one, "label-studio", "7", {}) for one in settled]
+        decided = [SourcedAdjudication(one, "label-studio", "7", {}) for one in settled]
         with ws.writing() as session:
-            adjudications.record_adjudications(session, decided, recorded_at=RECORDED)
+            ADJUDICATIONS.record(session, decided, recorded_at=RECORDED)
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class Small(Recipe):
         plan = self.plan()
         with ws.writing() as session:
             people.put_assessors(session, [Assessor(name, account, name == "j1") for name, account in self.people])
-            people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), 13, RECORDED, 2))
+            people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), 13, RECORDED, 2))
         write_plan(ws, plan)
 
     def plan(self) -> list[Assignment]:
@@ -159,10 +161,9 @@ def judgement(one: Assignment) -> Judgement:
     )
 
 
-def sourced(given: Iterable[Judgement]) -> list[judgements.SourcedJudgement]:
+def sourced(given: Iterable[Judgement]) -> list[SourcedJudgement]:
     return [
-        judgements.SourcedJudgement(one, "label-studio", f"{one.assessor[1]}{one.doc_id[1:]}", json.loads("{}"))
-        for one in given
+        SourcedJudgement(one, "label-studio", f"{one.assessor[1]}{one.doc_id[1:]}", json.loads("{}")) for one in given
     ]
 
 

@@ -13,10 +13,10 @@ from annot.base.records import Adjudication, Judgement, Source
 from annot.demo import simulated_people
 from annot.demo.simulated_people import ADJUDICATOR, CAST, latent_relevance
 from annot.store import people, projects
-from annot.store.adjudications import SourcedAdjudication, record_adjudications
-from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
+from annot.store.models import ImportedSource
 from annot.store.pools import read_queries
-from annot.store.runs import ImportedSource, put_import
+from annot.store.runs import put_import
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 
@@ -58,8 +58,8 @@ def record(
         SourcedAdjudication(one, "label-studio", f"{prefix}{number}", None) for number, one in enumerate(decided, 1)
     ]
     with ws.writing() as session:
-        record_judgements(session, judged, recorded_at=at)
-        record_adjudications(session, settled, recorded_at=at)
+        JUDGEMENTS.record(session, judged, recorded_at=at)
+        ADJUDICATIONS.record(session, settled, recorded_at=at)
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class Simulated:
                 projects.set_remote_project(session, project.project, user)
                 tasks = {one.asked: at for at, one in enumerate(planned, start=self.first_id) if one.assessor == name}
                 projects.record_tasks(session, project.project, tasks)
-            record_judgements(session, given, recorded_at=self.pulled_at)
+            JUDGEMENTS.record(session, given, recorded_at=self.pulled_at)
 
     def settled(self, ws: Workspace) -> None:
         truth, user = simulated_people.latents(), self.users[ADJUDICATOR.name]
@@ -204,7 +204,7 @@ class Simulated:
                 )
                 payload = {"id": at, "completed_by": user, "project": user}
                 settled.append(SourcedAdjudication(decision, "label-studio", str(at), payload))
-            record_adjudications(session, settled, recorded_at=self.pulled_at)
+            ADJUDICATIONS.record(session, settled, recorded_at=self.pulled_at)
         with ws.writing() as session:
             put_import(session, ImportedSource(Source.SIMULATION, "0" * 64, {"notice": "Simulated.", "cast": []}))
 

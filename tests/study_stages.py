@@ -32,7 +32,8 @@ from annot.steps import people as assessors
 from annot.steps import run as runs
 from annot.steps.setup import init
 from annot.store import facet_labels
-from annot.store.people import Notice, record_notices
+from annot.store.models import Notice
+from annot.store.people import record_notices
 from annot.store.pools import put_queries, read_queries
 from annot.study.workspace import Workspace, write_file
 from command_line import annot_done

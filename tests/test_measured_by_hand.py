@@ -13,7 +13,7 @@ from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
 from annot.measuring import measured, study_analyses
-from annot.measuring.agreement.tables import _first_names, _why_no_summary
+from annot.measuring.agreement.estimates import _first_names, _why_no_summary
 from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.evaluation.measures import QueryMeasures
 from annot.measuring.reusability import _papers_needed

@@ -16,8 +16,6 @@ from annot.measuring.evaluation.measures import (
     MeasureSelection,
     columns,
     conventions_for,
-    expected,
-    expected_by_query,
     family_of,
     known_to_ir_measures,
     knows,
@@ -141,13 +139,12 @@ def test_the_expected_value_is_the_mean_over_every_order(name: str, groups: list
     ]
     judged = [*itertools.chain(*groups), 3, 0]
     mean = math.fsum(of_list("csfcube", name, order, judged) for order in orders) / len(orders)
-    assert expected("csfcube", name, tied(groups, judged, 2)) == pytest.approx(mean, abs=1e-12)
+    assert measured("csfcube", name, tied(groups, judged, 2)) == pytest.approx(mean, abs=1e-12)
 
 
 def test_average_precision_in_trec_divides_by_all_that_is_relevant() -> None:
     """Of a tie of one relevant and one other document: at rank 1 or at rank 2."""
-    assert expected("trec", "AP", tied([[2, 0]], [2, 0, 3], 2)) == pytest.approx((1 + 1 / 2) / 2 / 2)
-    assert expected("trec", "RR", tied([[2, 0]], [2, 0], 2)) is None
+    assert measured("trec", "AP", tied([[2, 0]], [2, 0, 3], 2)) == pytest.approx((1 + 1 / 2) / 2 / 2)
 
 
 def docs(*scored: tuple[str, float]) -> tuple[ScoredDoc, ...]:
@@ -155,43 +152,46 @@ def docs(*scored: tuple[str, float]) -> tuple[ScoredDoc, ...]:
 
 
 @pytest.mark.parametrize("convention", ["csfcube", "trec"])
-@pytest.mark.parametrize("expect", [True, False])
-def test_a_document_that_is_not_judged_is_not_relevant(convention: str, expect: bool) -> None:
+@pytest.mark.parametrize("ties", ["expected", "order"])
+def test_a_document_that_is_not_judged_is_not_relevant(convention: str, ties: str) -> None:
     run = {"q": docs(("new", 3.0), ("d1", 2.0), ("d2", 1.0))}
     asked = MeasureSelection(convention, ("P@1", "AP", "Judged@1", "Judged@2", "Judged@9"), 1)
-    found = measured_by_query(run, {"q": {"d1": 1, "d2": 0}}, asked, expect=expect)["q"]
+    found = measured_by_query(run, {"q": {"d1": 1, "d2": 0}}, asked, ties=ties)["q"]
     assert list(found) == list(asked.names)
     assert list(found.values()) == pytest.approx([0, 1 / 2, 0, 1 / 2, 2 / 3])
 
 
-@pytest.mark.parametrize("expect", [True, False])
-def test_a_query_without_documents_has_zero_everywhere(expect: bool) -> None:
+@pytest.mark.parametrize("ties", ["expected", "order"])
+def test_a_query_without_documents_has_zero_everywhere(ties: str) -> None:
     asked = MeasureSelection("trec", ("AP", "Judged@5", "nDCG", "RR"), 1)
-    found = measured_by_query({}, {"q": {"d1": 1}}, asked, expect=expect)["q"]
+    found = measured_by_query({}, {"q": {"d1": 1}}, asked, ties=ties)["q"]
     assert found == {"AP": 0.0, "Judged@5": 0.0, "nDCG": 0.0, "RR": 0.0}
 
 
 def test_the_judged_share_of_a_tie_is_that_of_its_mean_order() -> None:
     run = {"q": docs(("d1", 2.0), ("new", 1.0), ("d2", 1.0), ("new2", 1.0))}
     asked = MeasureSelection("csfcube", ("Judged@1", "Judged@2", "Judged@4"), 2)
-    found = measured_by_query(run, {"q": {"d1": 1, "d2": 3}}, asked, expect=True)["q"]
+    found = measured_by_query(run, {"q": {"d1": 1, "d2": 3}}, asked, ties="expected")["q"]
     assert list(found.values()) == pytest.approx([1, (1 + 1 / 3) / 2, 2 / 4])
 
 
 def test_other_measures_take_a_hundred_orders_of_what_ties_and_one_of_what_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    orders: dict[int, int] = {}
+    counts: dict[str, int] = {}
 
-    def first_place(run: Any, graded: Any, *, names: Any, relevant_from: int) -> Any:
-        orders[len(next(iter(run.values())))] = len(run)
-        return {at: dict.fromkeys(names, float(of[0].doc_id == "d1")) for at, of in run.items()}
+    def first_place(orders: Any, graded: Any, names: Any, *, relevant_from: int) -> Any:
+        counts.update({query_id: len(of_query) for query_id, of_query in orders.items()})
+        return {
+            query_id: dict.fromkeys(names, sum(order[0] == "d1" for order in of_query) / len(of_query))
+            for query_id, of_query in orders.items()
+        }
 
     monkeypatch.setattr(measures, "through_ir_measures", first_place)
-    ties = {"tied": (docs(("d1", 0.0), ("d2", 0.0)),), "one": (docs(("d1", 0.0)),)}
+    run = {"tied": docs(("d1", 0.0), ("d2", 0.0)), "one": docs(("d1", 0.0))}
     graded = {"tied": {"d1": 2, "d2": 0}, "one": {"d1": 2}}
-    found = expected_by_query(ties, graded, MeasureSelection("trec", ("RR",), 2))
-    assert orders == {2: 100, 1: 1}
+    found = measured_by_query(run, graded, MeasureSelection("trec", ("RR",), 2), ties="expected")
+    assert counts == {"tied": 100, "one": 1}
     assert found["one"] == {"RR": 1.0}
     # Four standard deviations of a coin thrown a hundred times.
     assert found["tied"]["RR"] == pytest.approx(0.5, abs=0.2)
@@ -200,7 +200,7 @@ def test_other_measures_take_a_hundred_orders_of_what_ties_and_one_of_what_does_
 def test_what_is_relevant_follows_the_study_unless_the_name_says_otherwise() -> None:
     run, graded = {"q": docs(("d1", 2.0), ("d2", 1.0))}, {"q": {"d1": 1, "d2": 2}}
     asked = MeasureSelection("trec", ("RR", "RR(rel=1)", "RR(rel=3)"), 2)
-    assert list(measured_by_query(run, graded, asked, expect=False)["q"].values()) == [1 / 2, 1.0, 0.0]
+    assert list(measured_by_query(run, graded, asked, ties="order")["q"].values()) == [1 / 2, 1.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from annot.formats.cleaning import normalised_title
 from annot.formats.paper_records import read_papers
 from annot.pools.admission import near_duplicates
 from annot.steps.setup import init
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st

@@ -18,7 +18,7 @@ from annot.formats.trec import write_run
 from annot.steps.setup import init
 from annot.store import facet_labels, people
 from annot.store import pools as stored_queries
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from small_study import DOCUMENTS, LABELS, Small, judgement, query_of
 from study_answers import Answers, record

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Decision, Judgement
-from annot.measuring.agreement.estimates import AgreementTable, GroupAgreement
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, GroupAgreement, agreement_table
 
 FACETS = ("background", "method")
 

@@ -12,8 +12,7 @@ from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined, to_json
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable
-from annot.measuring.agreement.tables import TOGETHER, agreement_table
+from annot.measuring.agreement.estimates import TOGETHER, AgreementTable, agreement_table
 
 FACETS = {"1-background": "background", "1-method": "method", "2-method": "method"}
 

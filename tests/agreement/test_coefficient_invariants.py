@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS, OF_COUNTS, OF_TABLES, Ratings, count, tables_between
-from annot.measuring.agreement.estimates import POLICIES, binarise, pooled_between
+from annot.measuring.agreement.coefficients import (
+    COEFFICIENTS,
+    OF_COUNTS,
+    OF_TABLES,
+    Ratings,
+    count,
+    pooled_between,
+    tables_between,
+)
+from annot.measuring.agreement.estimates import POLICIES, binarise
 from drawn_ratings import GRADES, MIXES, SOME, ratings, skewed, value
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -9,8 +9,14 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.estimates import ONE_GRADE, ONE_SIDED, TWO_PAIRS, AgreementTable
-from annot.measuring.agreement.tables import TOGETHER, agreement_table
+from annot.measuring.agreement.estimates import (
+    ONE_GRADE,
+    ONE_SIDED,
+    TOGETHER,
+    TWO_PAIRS,
+    AgreementTable,
+    agreement_table,
+)
 from scipy import stats
 
 FACETS = {"1-method": "method", "2-method": "method", "3-background": "background"}

@@ -9,9 +9,8 @@ import pytest
 from annot.base.records import Judgement
 from annot.base.stats.inference import mean_interval, median_interval, share, share_of_counts
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
-from annot.measuring.agreement.estimates import agreement_between, pooled_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, pooled_between, tables_between
+from annot.measuring.agreement.estimates import agreement_between, agreement_table
 from scipy import stats
 
 GRADES = (0, 1, 2, 3)

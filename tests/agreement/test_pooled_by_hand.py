@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement import estimates
-from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
-from annot.measuring.agreement.estimates import (
-    NOTHING,
-    PooledCounts,
-    QueryRatings,
-    agreement_between,
+from annot.measuring.agreement.coefficients import (
+    COEFFICIENTS,
+    PooledPairs,
+    count,
     ends_of,
     interval_of,
-    joint_grades,
     pooled_between,
+    tables_between,
 )
+from annot.measuring.agreement.estimates import NOTHING, QueryRatings, agreement_between
+from annot.measuring.forecast.design import joint_grades
 
 GRADES = (0, 1, 2)
 NAN = np.nan
@@ -29,7 +30,7 @@ QUERIES = [
 """Of the same three assessors, some of whom judged a part of the pairs."""
 
 
-def pooled(queries: list[np.ndarray], papers: list[str] | None) -> PooledCounts:
+def pooled(queries: list[np.ndarray], papers: list[str] | None) -> PooledPairs:
     met, tables = zip(*(tables_between(one, GRADES) for one in queries), strict=True)
     return pooled_between([count(one, GRADES) for one in queries], met, tables, topics=papers)
 
@@ -95,7 +96,7 @@ def test_patterns_of_grades_are_counted_by_query() -> None:
     first = ratings("q1", [[0, 0, 1, 2], [0, 1, NAN, 2]], [[1, 1, 1, 1], [1, 1, 1, 0]])
     second = ratings("q2", [[0, 0], [1, 1]])
     third = ratings("q3", [[1], [1]], [[1], [0]])
-    found = joint_grades([first, second, third], per_pair=2, seed=1)
+    found = joint_grades([first, second, third], per_pair=2, seed=1, grades=GRADES, missing="drop")
     assert found.query_ids == ("q1", "q2")
     assert np.array_equal(found.patterns, [[0, 0], [0, 1], [1, NAN]], equal_nan=True)
     assert found.tables.tolist() == [[1, 1, 1], [0, 2, 0]]
@@ -104,7 +105,9 @@ def test_patterns_of_grades_are_counted_by_query() -> None:
 
 
 def test_of_more_answers_as_many_are_drawn_and_kept_in_order() -> None:
-    found = joint_grades([ratings("q", [[0] * 60, [1] * 60, [2] * 60])], per_pair=2, seed=1)
+    found = joint_grades(
+        [ratings("q", [[0] * 60, [1] * 60, [2] * 60])], per_pair=2, seed=1, grades=GRADES, missing="drop"
+    )
     assert found.patterns.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert found.tables.sum() == 60
     assert (found.tables > 8).all()
@@ -114,24 +117,22 @@ def test_of_more_answers_as_many_are_drawn_and_kept_in_order() -> None:
 @pytest.mark.parametrize("per_pair", [2, 3])
 @pytest.mark.parametrize("name", ["alpha_ordinal", "kappa", "spearman_rho", "percent"])
 def test_the_coefficient_of_patterns_is_that_of_their_pairs(name: str, per_pair: int) -> None:
+    drawn: dict[str, Any] = {"per_pair": per_pair, "seed": 1, "grades": GRADES, "missing": "drop"}
     rows = [query[:per_pair, ~np.isnan(query).any(axis=0)] for query in QUERIES[1:]]
-    found = joint_grades([ratings(f"q{at}", one.tolist()) for at, one in enumerate(rows)], per_pair=per_pair, seed=1)
-    units = estimates.units_of(found.patterns, GRADES, missing="drop")
+    found = joint_grades([ratings(f"q{at}", one.tolist()) for at, one in enumerate(rows)], **drawn)
     together = np.concatenate(rows, axis=1)
     value = COEFFICIENTS[name](together, GRADES)
-    assert estimates.coefficient(found.tables, units, GRADES, name=name) == pytest.approx(value)
-    ours = estimates.interval(found.tables, units, GRADES, name=name, level=0.95)
+    ours = found.estimate(found.tables, name=name, level=0.95)
+    assert ours.value == pytest.approx(value)
     met, tables = zip(*(tables_between(one, GRADES) for one in rows), strict=True)
     of_pairs = pooled_between([count(one, GRADES) for one in rows], met, tables, topics=None)
-    assert ours == interval_of(of_pairs, of_pairs.value(name, GRADES), name, GRADES, level=0.95)
+    assert ours.interval == interval_of(of_pairs, of_pairs.value(name, GRADES), name, GRADES, level=0.95)
 
 
 def test_a_grade_that_is_missing_counts_by_the_policy() -> None:
-    found = joint_grades([ratings("q", [[0, 2, 1, 0], [0, 2, NAN, 1]])], per_pair=2, seed=1)
-    values = {
-        missing: estimates.coefficient(
-            found.tables, estimates.units_of(found.patterns, GRADES, missing=missing), GRADES, name="percent"
-        )
-        for missing in ("drop", "zero")
-    }
+    pairs = [ratings("q", [[0, 2, 1, 0], [0, 2, NAN, 1]])]
+    values = {}
+    for missing in ("drop", "zero"):
+        found = joint_grades(pairs, per_pair=2, seed=1, grades=GRADES, missing=missing)
+        values[missing] = found.estimate(found.tables, name="percent", level=0.95).value
     assert values == {"drop": pytest.approx(200 / 3), "zero": pytest.approx(50)}

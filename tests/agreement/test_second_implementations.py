@@ -10,8 +10,15 @@ import krippendorff
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval
-from annot.measuring.agreement.coefficients import LEAST_OVERLAP, Ratings, count, tables_between
-from annot.measuring.agreement.estimates import binarise, interval_of, pooled_between
+from annot.measuring.agreement.coefficients import (
+    LEAST_OVERLAP,
+    Ratings,
+    count,
+    interval_of,
+    pooled_between,
+    tables_between,
+)
+from annot.measuring.agreement.estimates import binarise
 from drawn_ratings import ALL_OF_MANY, GRADES, MIXES, SOME, TWO, skewed, value
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -9,9 +9,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 from annot.base.stats.inference import jackknife_interval
-from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between
-from annot.measuring.agreement.estimates import agreement_between, pooled_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.coefficients import COEFFICIENTS, count, pooled_between, tables_between
+from annot.measuring.agreement.estimates import agreement_between, agreement_table
 
 
 def test_of_five_assessors_every_two_have_a_table_of_their_own() -> None:
@@ -19,7 +18,7 @@ def test_of_five_assessors_every_two_have_a_table_of_their_own() -> None:
     queries = [rng.integers(0, 2, (5, 8)).astype(float) for _ in range(3)]
     met, tables = zip(*(tables_between(one, (0, 1)) for one in queries), strict=True)
     pooled = pooled_between([count(one, (0, 1)) for one in queries], met, tables, topics=None)
-    assert len(pooled.tables.summed()) == 10
+    assert len(pooled.summed()) == 10
     expected = COEFFICIENTS["kappa"](np.concatenate(queries, axis=1), (0, 1))
     assert pooled.value("kappa", (0, 1)) == pytest.approx(expected)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
 from annot.measuring.agreement.coefficients import COEFFICIENTS, ON_TWO_GRADES, TITLES_OF_TWO, titles_of, value_of
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import agreement_table
 from annot.publishing.report.sections.agreement import all_coefficients, headline
 
 SAME = {

@@ -9,8 +9,7 @@ import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS, count, tables_between, tables_with, value_between
-from annot.measuring.agreement.estimates import AgreementTable, effective_pairs
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table, effective_pairs
 
 GRADES = (0, 1, 2, 3)
 NAN = float("nan")

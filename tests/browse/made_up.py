@@ -22,7 +22,7 @@ from annot.base.settings import CollectionSettings, Settings
 from annot.formats.trec import Match
 from annot.measuring.evaluation.comparisons import error_cases
 from annot.publishing.browse_page import BrowsedErrors, BrowsedRun, page, page_data
-from annot.store.adjudications import SourcedAdjudication
+from annot.store.answers import SourcedAdjudication
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -154,17 +155,17 @@ def test_a_restore_that_fails_half_way_leaves_the_study_as_it_was(
     folder = tmp_path / "study"
     (folder / "notes" / "later.txt").write_text("later")
     before = snapshot(folder)
-    move = restore._Moves.move
+    move = restore._move
     steps = 0
 
-    def fails(self: restore._Moves, source: Path, target: Path) -> None:
+    def fails(undo: ExitStack, source: Path, target: Path) -> None:
         nonlocal steps
         steps += 1
         if steps == last:
             raise OSError(28, "No space left on device", str(target))
-        move(self, source, target)
+        move(undo, source, target)
 
-    monkeypatch.setattr(restore._Moves, "move", fails)
+    monkeypatch.setattr(restore, "_move", fails)
     for last in (1, 2, 9, 14):
         steps = 0
         failed = annot("restore", backup, "--replace", folder=folder)
@@ -178,17 +179,17 @@ DIES = """
 import os, signal, sys
 from annot.steps import backup
 from annot.store.database import open_store
-from annot.store.judgements import JUDGEMENTS
+from annot.store.answers import JUDGEMENTS
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-move, left = backup._Moves.move, int(sys.argv.pop(1))
-def dies(self, source, target):
+move, left = backup._move, int(sys.argv.pop(1))
+def dies(undo, source, target):
     global left
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     left -= 1
-    move(self, source, target)
-backup._Moves.move = dies
+    move(undo, source, target)
+backup._move = dies
 from annot.cli.main import run
 run()
 """
@@ -226,15 +227,15 @@ def test_a_study_on_postgres_is_replaced_whole_or_not_at_all(
     def people() -> int:
         return len(annot_done("assessor", "list", "--json", folder=folder).data)
 
-    move = restore._Moves.move
+    move = restore._move
 
-    def fails(self: restore._Moves, source: Path, target: Path) -> None:
+    def fails(undo: ExitStack, source: Path, target: Path) -> None:
         if source.name == "pools" and ".annot/stage-" in str(source):
             raise OSError(28, "No space left on device", str(target))
-        move(self, source, target)
+        move(undo, source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(restore._Moves, "move", fails)
+        patch.setattr(restore, "_move", fails)
         assert annot("restore", backup, "--replace", folder=folder).exit_code == 2
     assert people() == 6
     annot_done("check", "files", folder=folder)

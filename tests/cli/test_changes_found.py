@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from annot.base.names import sha256_of
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.judgements import JUDGEMENTS
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done

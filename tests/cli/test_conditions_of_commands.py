@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import FindingError
+from annot.base.names import OF_PAPERS
 from annot.cli import keep, measure, people, prepare
 from annot.demo import simulated_people
 from annot.measuring import measured
 from annot.steps import evaluate, query
 from annot.steps import people as assessor
 from annot.steps import people as invite
+from annot.study import snapshot
 
 STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"))
 
@@ -34,18 +36,15 @@ def test_a_letter_names_the_day_that_was_typed(
     ("given", "done"),
     [
         ({"account": "x@example.org"}, "account x@example.org"),
-        ({"server": "http://s"}, "server http://s"),
-        ({}, "server None"),
+        ({"server": "http://s"}, "a1: server http://s"),
+        ({}, "a1: server None"),
     ],
 )
 def test_a_change_is_of_the_account_or_of_the_server(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, str], done: str
 ) -> None:
-    def said(text: str) -> Any:
-        return SimpleNamespace(text=text, notes=(), url="u")
-
-    monkeypatch.setattr(assessor, "change_account", lambda ws, who, *, account, dry_run: said(f"account {account}"))
-    monkeypatch.setattr(assessor, "own_server", lambda ws, who, *, url, dry_run: said(f"server {url}"))
+    monkeypatch.setattr(assessor, "change_account", lambda ws, who, *, account, dry_run: (f"account {account}", ()))
+    monkeypatch.setattr(assessor, "own_server", lambda ws, who, *, url, dry_run: (f"server {url}", ()))
     assert people.assessor_change(STUDY, "a1", **given).text == done
     with pytest.raises(typer.BadParameter, match="expected one of them"):
         people.assessor_change(STUDY, "a1", account="x@example.org", server="http://s")
@@ -65,7 +64,8 @@ def test_figures_other_than_the_papers_end_the_comparison_if_it_is_the_same_coll
 ) -> None:
     found = SimpleNamespace(differing=differing, same_collection=same)
     monkeypatch.setattr(evaluate, "against", lambda *_, **__: found)
-    monkeypatch.setattr(evaluate, "beside_paper", lambda _: "table")
+    monkeypatch.setattr(evaluate, "beside_paper", lambda *_: "table")
+    monkeypatch.setattr(snapshot, "vocabulary_of", lambda _: OF_PAPERS)
     monkeypatch.setattr(evaluate, "describe_against", lambda *_: "text")
     ended = measure.evaluate(STUDY, against=Path("paper.csv")).finding
     assert (None if ended is None else ended.message) == finding

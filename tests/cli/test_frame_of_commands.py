@@ -15,7 +15,7 @@ import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, MissingInput
 from annot.cli import commands
-from annot.cli.commands import AllCommands, ByFirstWord, DryRunOption, NamesOrVerb, app
+from annot.cli.commands import MODULES, AllCommands, ByFirstWord, DryRunOption, NamesOrVerb, app
 from annot.cli.output import Output
 from annot.judging import stage
 from annot.steps import check
@@ -28,7 +28,7 @@ Said = pytest.CaptureFixture[str]
 
 
 def test_a_first_word_is_known_without_loading_its_module() -> None:
-    known = ByFirstWord()
+    known = ByFirstWord(MODULES)
     assert "corpus" in known
     assert "no-such-command" not in known
 

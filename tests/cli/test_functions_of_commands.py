@@ -46,7 +46,7 @@ def test_a_query_is_a_paper_and_a_facet(ws: Workspace) -> None:
 
 
 def test_queries_that_are_chosen_without_a_rating_have_no_sheet(ws: Workspace) -> None:
-    with pytest.raises(InputError, match="found --choose and --out"):
+    with pytest.raises(typer.BadParameter, match="found --choose and --out"):
         prepare.query_sample(ws, out=FILE, number=2, dry_run=True)
     assert prepare.query_sample(ws, number=2, dry_run=True).data.queries_before == 4
     assert prepare.query_sample(ws, dry_run=True).data.path.name == ws.sheet.name
@@ -189,7 +189,7 @@ def test_a_plan_is_named_by_the_first_twelve_digits_of_its_hash(ws: Workspace) -
 
 
 def test_papers_that_are_left_out_need_no_model(ws: Workspace) -> None:
-    with pytest.raises(InputError, match="found --leave-out and --model"):
+    with pytest.raises(typer.BadParameter, match="found --leave-out and --model"):
         prepare.facets_label(ws, leave_out=True, model=FILE, dry_run=True)
     assert (
         prepare.facets_label(ws, leave_out=True, dry_run=True).text

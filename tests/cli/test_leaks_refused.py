@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from annot.store import people, pools, trials
 from annot.store.database import open_store
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot

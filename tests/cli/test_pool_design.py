@@ -12,8 +12,8 @@ from annot.formats.trec import read_run
 from annot.pools.frozen_rankings import lines_of, read_rankings, write_rankings
 from annot.steps.setup import init
 from annot.store import people
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace
 from command_line import annot_done, difference, snapshot
 
@@ -67,7 +67,7 @@ def test_hours_come_from_the_judgements_there_are(study: Callable[[str], Path]) 
         some = people.read_assignments(session)[::7]
         given = [Judgement(one.query_id, one.doc_id, one.assessor, 1, lead_time=40.0) for one in some]
         sourced = [SourcedJudgement(one, "label-studio", str(at), None) for at, one in enumerate(given)]
-        record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
+        JUDGEMENTS.record(session, sourced, recorded_at="2031-01-01T00:00:00Z")
     told = annot_done("forecast", "--pools", "--depth", 3, "--json", folder=folder).data
     assert told["timed"] == len(some)
     (one,) = told["depths"]

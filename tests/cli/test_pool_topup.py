@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from annot.base.records import Judgement
 from annot.store import people, projects
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot
 from usual import answers
@@ -70,14 +70,14 @@ def send_all(folder: Path, names: Sequence[str] = ("a1", "a2", "a3", "a4")) -> N
 def judge_the_rest(folder: Path) -> set[tuple[str, str]]:
     """Everyone gives what is planned and not judged yet the grade of its id's last figure; returns these pairs."""
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        judged = {(one.asked, one.assessor) for one in read_judgements(session)}
+        judged = {(one.asked, one.assessor) for one in JUDGEMENTS.records(session)}
         new = [one for one in people.read_assignments(session) if (one.asked, one.assessor) not in judged]
         given = [
             Judgement(one.query_id, one.doc_id, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion)
             for one in new
         ]
         sourced = [SourcedJudgement(one, "label-studio", f"new-{at}", None) for at, one in enumerate(given)]
-        record_judgements(session, sourced, recorded_at="2031-01-01T00:00:00Z")
+        JUDGEMENTS.record(session, sourced, recorded_at="2031-01-01T00:00:00Z")
     return {one.asked.pair for one in new}
 
 

@@ -9,8 +9,8 @@ from annot.base.errors import InputError, SettingsError
 from annot.base.settings import read_settings
 from annot.cli.main import report
 from annot.cli.output import Output, emit, say
+from annot.formats.input_files import content_of
 from annot.publishing.report.tables import Column, Columns
-from annot.study.workspace import given_bytes
 from command_line import annot
 
 HOSTILE = "a\x1b]0;owned\x07 b\x9b31m c\rd \u202egnp.exe\u2028 e\x7f"
@@ -111,7 +111,7 @@ def test_a_study_is_not_made_in_a_folder_of_another(study: Path) -> None:
 
 def test_a_folder_is_called_a_folder(study: Path) -> None:
     with pytest.raises(InputError, match="a folder, expected TREC qrels"):
-        given_bytes(study, expected="TREC qrels")
+        content_of(study, expected="TREC qrels")
     for words in (("evaluate", "--against", "pools"), ("import", "--as", "judgements", "pools")):
         assert "a folder" in annot(*words, folder=study).message(), words
 

@@ -71,7 +71,7 @@ def test_a_wrong_token_is_told_and_changes_nothing(
     before = snapshot(made)
     refused = annot(*command.split(), folder=made)
     assert (refused.exit_code, refused.stdout) == (3, "")
-    assert refused.stderr.startswith(f"annot: {studio.url} does not accept the token (401)")
+    assert refused.stderr.startswith(f"annot: {studio.url} refuses checking the token (401)")
     assert "LABEL_STUDIO_API_KEY" in refused.stderr
     assert WRONG_TOKEN not in refused.stderr
     assert not difference(before, snapshot(made))

@@ -14,12 +14,10 @@ from annot.formats.trec import Match
 from annot.measuring.measured import write_matches
 from annot.publishing.release.prose import answer_sheet, questions
 from annot.store import opinions, trials
+from annot.store.answers import JUDGEMENTS, TRIALS, SourcedAnswer
 from annot.store.database import open_store
-from annot.store.judgements import JUDGEMENTS
-from annot.store.opinions import AskedModel, ModelCall
+from annot.store.models import AskedModel, ModelCall, StoredRound
 from annot.store.papers import find_papers
-from annot.store.projects import StoredRound
-from annot.store.revisions import SourcedAnswer
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from demo_collection import demo_material
@@ -148,7 +146,7 @@ def answered(round: StoredRound, folder: Path) -> None:
             for at, one in enumerate(trials.read_assignments(session, round))
         ]
         sourced = [SourcedAnswer(one, round, str(at), {}) for at, one in enumerate(answers)]
-        trials.record_answers(session, sourced, recorded_at="2026-01-01T00:00:00+00:00")
+        TRIALS.record(session, sourced, recorded_at="2026-01-01T00:00:00+00:00")
 
 
 def gold(folder: Path) -> None:

@@ -20,7 +20,7 @@ from annot.steps import corpus
 from annot.steps.corpus import AddedCitations
 from annot.store import papers
 from annot.store.citations import cited_by
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import paper

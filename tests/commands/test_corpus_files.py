@@ -14,8 +14,9 @@ from annot.base.records import Source
 from annot.corpus.adding import FileRead, by_format
 from annot.formats.corpora import FORMATS
 from annot.steps import corpus
+from annot.store.models import ImportedSource
 from annot.store.papers import read_papers
-from annot.store.runs import ImportedSource, put_import, read_imports
+from annot.store.runs import put_import, read_imports
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 

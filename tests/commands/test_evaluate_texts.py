@@ -11,6 +11,7 @@ import pytest
 import pytrec_eval
 from annot.formats.trec import read_qrels, read_run
 from annot.store import runs
+from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from study_stages import copied
@@ -110,7 +111,7 @@ def test_a_run_that_cannot_rank_for_texts_is_compared_where_it_can(tmp_path: Pat
     lines = [line for line in lines_of(ws.run_file("forward")) if line.startswith("p4-method ")]
     (ws.runs / "some.run").write_text("\n".join(line.replace("forward", "some") for line in lines) + "\n")
     with ws.writing() as session:
-        runs.put_runs(session, [runs.StoredRun("some", "baseline", {"topics_left_out": ["T1", "T2", "T3"]}, "x")])
+        runs.put_runs(session, [StoredRun("some", "baseline", {"topics_left_out": ["T1", "T2", "T3"]}, "x")])
     found = annot_done("evaluate", "--convention", "trec", "--json", folder=ws.root)
     assert {line["facet"] for line in found.data["lines"] if line["run"] == "some"} == {"method"}
     assert "some: not compared where T1, T2, T3 count, which its system cannot rank for" in found.data["notes"]

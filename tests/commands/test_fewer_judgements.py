@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import PairKey
-from annot.store import judgements, people, projects
+from annot.store import people, projects
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import Result
@@ -29,7 +30,7 @@ def half(ws: Workspace) -> Workspace:
     with open_store(ws.database_url) as store, store.begin() as session:
         plan = people.read_assignments(session)
         mine = [judgement(one) for one in plan if one.assessor == "a1"]
-        judgements.record_judgements(session, sourced(mine), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(mine), recorded_at=RECORDED)
         for at, name in enumerate(("a1", "a2"), start=1):
             project = projects.open_project(
                 session,
@@ -84,7 +85,7 @@ def test_a_pair_that_one_has_judged_and_one_who_left_has_not_is_incomplete(half:
     assert (status["pairs"], status["incomplete"], status["unassigned"]) == (40, 20, 0)
     with open_store(half.database_url) as store, store.begin() as session:
         new = [judgement(one) for one in people.read_assignments(session, "a3")]
-        judgements.record_judgements(session, sourced(new), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(new), recorded_at=RECORDED)
     assert annot("status", "--json").data["incomplete"] == 0
 
 

@@ -17,7 +17,8 @@ from annot.formats.judgements_file import read_relish
 from annot.formats.trec import read_qrels
 from annot.pools.selection import topics_as_papers
 from annot.store.database import open_store
-from annot.store.people import Plan, put_assessors, replace_plan
+from annot.store.models import Plan
+from annot.store.people import put_assessors, replace_plan
 from annot.store.pools import documents_by_query, put_queries, read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace

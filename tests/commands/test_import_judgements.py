@@ -210,7 +210,8 @@ def test_a_dry_run_touches_nothing(ws: Workspace, annot: Run, tmp_path: Path) ->
 def test_a_study_with_a_plan_of_its_own_is_left_alone(ws: Workspace, annot: Run, tmp_path: Path) -> None:
     from annot.base.records import Assessor, Assignment, Query
     from annot.store.database import open_store
-    from annot.store.people import Plan, put_assessors, replace_plan
+    from annot.store.models import Plan
+    from annot.store.people import put_assessors, replace_plan
     from annot.store.pools import put_queries
 
     with open_store(ws.database_url) as store, store.begin() as session:

@@ -13,6 +13,7 @@ from annot.labelstudio.studio_records import PUBLISHED
 from annot.steps import people as invite
 from annot.store import people, pools, projects
 from annot.store.database import open_store
+from annot.store.models import StoredRound
 from annot.store.people import read_notices
 from annot.study import guidelines
 from annot.study.workspace import Workspace
@@ -57,7 +58,7 @@ def forget_plan(ws: Workspace) -> None:
         people.withdraw_plan(session)
 
 
-def sent(ws: Workspace, round: projects.StoredRound, name: str) -> None:
+def sent(ws: Workspace, round: StoredRound, name: str) -> None:
     """A project of this person, as a push makes it."""
     with open_store(ws.database_url) as store, store.begin() as session:
         made = projects.open_project(

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import pytest
 from annot.judging.plan_on_record import plan_sha256, write_plan
-from annot.store import judgements, people, projects
+from annot.store import people, projects
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
+from annot.store.models import Plan
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 from command_line import Result
@@ -42,7 +44,7 @@ def pushed(ws: Workspace) -> None:
 def judged(ws: Workspace, name: str) -> None:
     with open_store(ws.database_url) as store, store.begin() as session:
         given = [judgement(one) for one in people.read_assignments(session, name)]
-        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(given), recorded_at=RECORDED)
 
 
 def test_a_push_that_was_complete_is_not_named_again(ws: Workspace, next_of: Callable[[], str]) -> None:
@@ -102,7 +104,7 @@ def test_nobody_is_asked_for_the_agreement_of_one_person(ws: Workspace, next_of:
     set_in(ws.root, {"judging": {"per_pair": 1}})
     with open_store(ws.database_url) as store, store.begin() as session:
         alone = people.read_assignments(session, "a1")
-        people.replace_plan(session, alone, plan=people.Plan(plan_sha256(alone), 13, RECORDED, 1))
+        people.replace_plan(session, alone, plan=Plan(plan_sha256(alone), 13, RECORDED, 1))
     write_plan(Workspace.open(ws.root), alone)
     judged(ws, "a1")
     assert next_of() == "annot qrels"

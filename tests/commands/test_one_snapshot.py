@@ -14,7 +14,7 @@ import pytest
 import tomlkit
 from annot.base.records import Assignment, Judgement
 from annot.steps.setup import init
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
 from annot.study import workspace
 from annot.study.workspace import Workspace
@@ -60,7 +60,7 @@ class Reviser:
             return
         self._writing = True
         with open_store(self.url) as store, store.begin() as session:
-            judgements.record_judgements(session, sourced(given), recorded_at=f"2031-03-15T09:{self.commits:02}")
+            JUDGEMENTS.record(session, sourced(given), recorded_at=f"2031-03-15T09:{self.commits:02}")
         self.commits += 1
         self._writing = False
 

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from annot.base.records import Assessor
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.estimates import QueryRatings, coefficient, interval, joint_grades, units_of
-from annot.store import judgements, people, pools
+from annot.measuring.agreement.estimates import QueryRatings
+from annot.measuring.forecast.design import JointGrades, joint_grades
+from annot.store import people, pools
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
+from annot.store.models import Plan
 from annot.study.workspace import Workspace
 from sklearn.metrics import cohen_kappa_score
 from small_study import build
@@ -36,7 +39,9 @@ def test_patterns_count_the_pairs_that_enough_have_answered() -> None:
     nan = float("nan")
     one = of_two([0, 1, nan, 3], [0, 2, 2, nan], [0, nan, nan, nan])
     asked = np.array([[True] * 4, [True, True, True, False], [True, False, False, False]])
-    found = joint_grades([replace(one, asked=asked), of_two([nan], [1])], per_pair=2, seed=1)
+    found = joint_grades(
+        [replace(one, asked=asked), of_two([nan], [1])], per_pair=2, seed=1, grades=GRADES, missing="drop"
+    )
     assert found.query_ids == ("q",)
     counted = {
         tuple(row): int(n) for row, n in zip(np.nan_to_num(found.patterns, nan=-1), found.tables[0], strict=True)
@@ -44,13 +49,13 @@ def test_patterns_count_the_pairs_that_enough_have_answered() -> None:
     assert counted == {(0, 0): 1, (1, 2): 1, (-1, 2): 1}
     assert dict(zip(counted, found.disputed.tolist(), strict=True)) == {(0, 0): False, (1, 2): True, (-1, 2): True}
     assert (found.chosen, found.most) == (1, 3)
-    assert not len(joint_grades([one], per_pair=4, seed=1).tables)
+    assert not len(joint_grades([one], per_pair=4, seed=1, grades=GRADES, missing="drop").tables)
 
 
 def test_of_more_answers_each_assessors_are_drawn() -> None:
     """a3 differs from both others on every pair: of 300 pairs of three, two in three are in dispute when two judge."""
     n = 300
-    found = joint_grades([of_two([1.0] * n, [1.0] * n, [2.0] * n)], per_pair=2, seed=1)
+    found = joint_grades([of_two([1.0] * n, [1.0] * n, [2.0] * n)], per_pair=2, seed=1, grades=GRADES, missing="drop")
     assert found.tables[:, found.disputed].sum() / n == pytest.approx(2 / 3, abs=0.1)
 
 
@@ -69,25 +74,23 @@ def test_the_coefficient_of_patterns_is_that_of_all_pairs_together(k: int, missi
         QueryRatings(f"q{at}", "method", names, docs, one, asked, nothing, nothing > 0)
         for at, one in enumerate(ratings)
     ]
-    found = joint_grades(queries, per_pair=k, seed=1)
-    units = units_of(found.patterns, GRADES, missing=missing)
+    found = joint_grades(queries, per_pair=k, seed=1, grades=GRADES, missing=missing)
     flat = np.concatenate(list(ratings), axis=1)
     flat = np.nan_to_num(flat, nan=0.0) if missing == "zero" else flat
     for name, metric in (("alpha_ordinal", "ordinal"), ("alpha_nominal", "nominal")):
         expected = krippendorff.alpha(reliability_data=flat, value_domain=list(GRADES), level_of_measurement=metric)
-        assert coefficient(found.tables, units, GRADES, name=name) == pytest.approx(expected)
+        assert found.estimate(found.tables, name=name, level=0.95).value == pytest.approx(expected)
     if k == 2 and missing == "zero":
-        assert coefficient(found.tables, units, GRADES, name="kappa") == pytest.approx(cohen_kappa_score(*flat))
-    ends = interval(found.tables, units, GRADES, name="alpha_ordinal", level=0.9)
-    assert ends.low < coefficient(found.tables, units, GRADES, name="alpha_ordinal") < ends.high
+        assert found.estimate(found.tables, name="kappa", level=0.95).value == pytest.approx(cohen_kappa_score(*flat))
+    alpha = found.estimate(found.tables, name="alpha_ordinal", level=0.9)
+    assert alpha.interval.low < alpha.value < alpha.interval.high
 
 
 def test_what_has_no_value_is_said_so() -> None:
-    patterns = np.array([[1.0, 1.0]])
-    units = units_of(patterns, GRADES, missing="drop")
     unanimous = np.array([[5], [5]])
-    assert isinstance(coefficient(unanimous, units, GRADES, name="alpha_ordinal"), Undefined)
-    assert isinstance(interval(unanimous[:1], units, GRADES, name="percent", level=0.95), Undefined)
+    joint = JointGrades(("q1", "q2"), np.array([[1.0, 1.0]]), unanimous, 0, 2, GRADES, "drop")
+    assert isinstance(joint.estimate(unanimous, name="alpha_ordinal", level=0.95).value, Undefined)
+    assert isinstance(joint.estimate(unanimous[:1], name="percent", level=0.95).interval, Undefined)
 
 
 def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
@@ -218,11 +221,11 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
         plan = people.read_assignments(session)
         third = [replace(one, assessor="a3") for one in plan if one.assessor == "a1"]
         people.put_assessors(session, [Assessor("a3", "cyd@example.org", False)])
-        people.replace_plan(session, [*plan, *third], plan=people.Plan("three", 13, "2031-03-14T18:00:00+00:00"))
-        given = [replace(one, assessor="a3") for one in judgements.read_judgements(session) if one.assessor == "a1"]
-        judgements.record_judgements(
+        people.replace_plan(session, [*plan, *third], plan=Plan("three", 13, "2031-03-14T18:00:00+00:00"))
+        given = [replace(one, assessor="a3") for one in JUDGEMENTS.records(session) if one.assessor == "a1"]
+        JUDGEMENTS.record(
             session,
-            [judgements.SourcedJudgement(one, "label-studio", f"3{at}", {}) for at, one in enumerate(given)],
+            [SourcedJudgement(one, "label-studio", f"3{at}", {}) for at, one in enumerate(given)],
             recorded_at="2031-03-14T18:00:00+00:00",
         )
     arguments = ("forecast", "--design", "--per-method", 4, "--hourly-rate", 20, "--assessors", 3)

@@ -14,11 +14,10 @@ from annot.base.errors import InputError
 from annot.base.records import Assessor, Judgement, Query, Topic
 from annot.formats.topics import read_topics
 from annot.judging.exchange.outgoing import TaskMaterial
-from annot.store.judgements import record_judgements
+from annot.store.answers import JUDGEMENTS, SourcedAnswer
 from annot.store.people import put_assessors
 from annot.store.pools import put_queries
 from annot.store.pools import read_topics as stored_topics
-from annot.store.revisions import SourcedAnswer
 from annot.study.workspace import Workspace
 from command_line import Result, difference, snapshot
 from pooled_corpus import made, paper
@@ -83,7 +82,7 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
     with study.writing() as session:
         put_assessors(session, [Assessor("a1", None, False)])
         one = SourcedAnswer(Judgement("2", "p3", "a1", 1), "label-studio", "1", {})
-        record_judgements(session, [one], recorded_at="2031-03-14T00:00:00Z")
+        JUDGEMENTS.record(session, [one], recorded_at="2031-03-14T00:00:00Z")
     (study.root / "other.tsv").write_text("9\tnew\n1\tother\n2\tother\np7\tword\np5-method\tword\n", encoding="utf-8")
     before = snapshot(study.root)
     refused = annot("query", "add", "--file", "other.tsv")

@@ -11,9 +11,8 @@ from dataclasses import replace
 import pytest
 from annot.base.records import Adjudication, Assignment, PairKey
 from annot.judging.rounds import judging
-from annot.store import adjudications, judgements
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, read_returned
 from annot.store.database import open_store
-from annot.store.judgements import read_returned
 from annot.store.models import RETURNED_TABLE
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -73,7 +72,7 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
     def given(record: Assignment, grade: int, occasion: int) -> None:
         new = replace(judgement(record), grade=grade, occasion=occasion, judged_at="2040-01-01T00:00:00+00:00")
         with open_store(ws.database_url) as store, store.begin() as session:
-            judgements.record_judgements(session, sourced([new]), recorded_at="2040-01-01T00:00:00+00:00")
+            JUDGEMENTS.record(session, sourced([new]), recorded_at="2040-01-01T00:00:00+00:00")
 
     def to_adjudicate() -> set[PairKey]:
         return {asked for one in judging.adjudication_outgoing_of(ws) for asked in one.tasks if asked.pair == pair}
@@ -113,9 +112,9 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
     assert to_adjudicate() == {PairKey(*pair, 2)}
     again = Adjudication(*pair, "j1", 0, "shown", ("a2", "a1"), judged_at="2041-01-01T00:00:00+00:00")
     with open_store(ws.database_url) as store, store.begin() as session:
-        adjudications.record_adjudications(
+        ADJUDICATIONS.record(
             session,
-            [adjudications.SourcedAdjudication(again, "label-studio", "8", {})],
+            [SourcedAdjudication(again, "label-studio", "8", {})],
             recorded_at="2041-01-01T00:00:00+00:00",
         )
     assert decision() == (0, "adjudicated")

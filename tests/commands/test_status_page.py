@@ -21,7 +21,7 @@ from annot.judging.progress import (
 )
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords
 from annot.steps.status_page import StatusPage
-from annot.store.judgements import record_judgements
+from annot.store.answers import JUDGEMENTS
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from small_study import NOW, build, sourced
@@ -234,7 +234,7 @@ def test_an_answer_that_only_one_has_given_does_not_complete_its_pair(ws: Worksp
     one = Judgement("p2-method", "d00", "a1", 2, judged_at=NOW.isoformat())
     moment_less = Judgement("p2-method", "d01", "a1", 2)
     with ws.writing() as session:
-        record_judgements(session, sourced([one, moment_less]), recorded_at=NOW.isoformat())
+        JUDGEMENTS.record(session, sourced([one, moment_less]), recorded_at=NOW.isoformat())
     snapshot = read_snapshot(ws)
     found = progress_of(snapshot, now=NOW)
     assert (found.queries[1].complete, found.queries[1].by_assessor) == (0, {"a1": (2, 10), "a2": (0, 10)})

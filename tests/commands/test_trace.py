@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from annot.base.records import Adjudication, Assignment, PairKey
-from annot.store import adjudications, judgements
-from annot.store.adjudications import note_opinions
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, note_opinions
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, build, judgement, sourced, write_runs
@@ -65,7 +64,7 @@ def test_every_revision_is_told_and_only_the_last_counts(ws: Workspace, annot: R
     build(ws, judged=40)
     again = replace(judgement(Assignment(QUERY, "d00", "a1", 1)), grade=2, comment="read again")
     with open_store(ws.database_url) as store, store.begin() as session:
-        judgements.record_judgements(session, sourced([again]), recorded_at="2031-03-15T09:00:00+00:00")
+        JUDGEMENTS.record(session, sourced([again]), recorded_at="2031-03-15T09:00:00+00:00")
     found = annot("trace", QUERY, "d00", "--json").data
     assert [(one["person"], one["revision"], one["grade"], one["counts"]) for one in found["said"]] == [
         ("a1", 1, 1, False),
@@ -89,14 +88,10 @@ def test_what_an_adjudicator_saw_is_what_their_task_showed_then(ws: Workspace, a
         for when, shown in (("2031-03-14T11:00:00+00:00", (a2, a1)), ("2031-03-14T14:00:00+00:00", (late, a1))):
             for _ in range(2):  # sending the same once more changes nothing
                 note_opinions(session, "j1", {pair: shown}, sent_at=when)
-        judgements.record_judgements(session, sourced([late]), recorded_at="2031-03-14T13:30:00+00:00")
-        adjudications.record_adjudications(
+        JUDGEMENTS.record(session, sourced([late]), recorded_at="2031-03-14T13:30:00+00:00")
+        ADJUDICATIONS.record(
             session,
-            [
-                adjudications.SourcedAdjudication(
-                    changed, "label-studio", "7", {"id": 7}, changed_at="2031-03-14T15:00:00+00:00"
-                )
-            ],
+            [SourcedAdjudication(changed, "label-studio", "7", {"id": 7}, changed_at="2031-03-14T15:00:00+00:00")],
             recorded_at="2031-03-14T19:00:00+00:00",
         )
     found = annot("trace", QUERY, "d08", "--json").data
@@ -113,7 +108,7 @@ def test_without_the_task_on_record_the_answers_until_then_are_shown_and_called_
     build(ws, judged=40)
     late = replace(judgement(Assignment(QUERY, "d08", "a2", 1)), grade=3, judged_at="2031-03-14T13:00:00+00:00")
     with open_store(ws.database_url) as store, store.begin() as session:
-        judgements.record_judgements(session, sourced([late]), recorded_at="2031-03-14T13:30:00+00:00")
+        JUDGEMENTS.record(session, sourced([late]), recorded_at="2031-03-14T13:30:00+00:00")
     found = annot("trace", QUERY, "d08", "--json").data
     assert [(one["grades"], one["on_record"]) for one in found["shown"]] == [([["a2", 1], ["a1", 0]], False)]
     assert "the task that was sent is not on record" in annot("trace", QUERY, "d08").stdout

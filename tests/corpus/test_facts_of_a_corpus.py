@@ -12,7 +12,7 @@ from annot.base.errors import MissingInput
 from annot.base.records import Paper
 from annot.corpus import corpus_facts as facts
 from annot.corpus.corpus_facts import CorpusFacts
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 
 
 def corpus(folder: Path, *papers: Paper) -> Any:

@@ -9,14 +9,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import InputError
-from annot.base.settings import CorpusSettings
+from annot.base.settings import Settings
 from annot.corpus import adding
-from annot.corpus.adding import CleaningCount, LotReader, PieceRead, Rejects, lots_of
+from annot.corpus.adding import CleaningCount, Rejects, lots_of, read_lot
 from annot.corpus.corpus_filters import KEPT, REASONS, Rejection, Tally
 from annot.formats.cleaning import CleanedPaper
-from annot.formats.corpora.datasets import Spread
-from annot.formats.corpora.pieces import BrokenRecord, Piece
-from annot.formats.corpora.sections import HeadingCount, SectionLabels
+from annot.formats.corpora.pieces import BrokenRecord, Piece, PieceRead
+from annot.formats.corpora.sections import HeadingCount
 
 GOOD = ["One two three four.", "Five six seven eight.", "Nine ten eleven twelve."]
 
@@ -29,9 +28,16 @@ def read(folder: Path, *lines: str, write: bool = True) -> adding.LotRead:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{one}\n" for one in lines))
     (folder / "out").mkdir(exist_ok=True)
-    sections = SectionLabels({}, faceted=True)
-    reader = LotReader(folder / "out" if write else None, CorpusSettings(), ("method",), sections, works=False)
-    return reader((7, [Piece(str(path), "annot", 0, None)]))
+    return reading(folder / "out" if write else None, 7, path)
+
+
+def reading(out: Path | None, number: int, *paths: Path) -> adding.LotRead:
+    return read_lot(
+        (number, [Piece(str(path), "annot", 0, None) for path in paths]),
+        folder=out,
+        settings=Settings(),
+        works=False,
+    )
 
 
 LINES = (
@@ -78,7 +84,7 @@ def test_a_lot_without_faults_leaves_no_file_of_rejects_and_a_dry_one_none_at_al
 
 def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "AT_ONCE", 2)
-    monkeypatch.setattr(adding, "MOST_KEPT_FAULTS", 2)
+    monkeypatch.setattr("annot.formats.corpora.pieces.MOST_KEPT_FAULTS", 2)
     monkeypatch.setattr(adding, "MOST", 0)
     brought = read(tmp_path, *LINES, *LINES[:1], line("d", GOOD))
     assert brought.marks.ids.to_pylist() == ["a", "b", "c", "a", "d"]
@@ -159,7 +165,7 @@ def test_cleaned_papers_are_all_counted_and_the_first_are_written(
 def piece_read(name: str, places: int, read: int, *faults: tuple[int, str], form: str = "annot") -> PieceRead:
     found = PieceRead(Piece(name, form, 0, None), places, read)
     for place, fault in faults:
-        found.reject(place, BrokenRecord("no field", (fault,), ""))
+        found.reject(place, BrokenRecord("no field", (fault,), ""), None)
     return found
 
 
@@ -214,12 +220,13 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.Monk
 
 def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) -> None:
     found = Rejects("paper", most_shown=5)
-    broken = ((2, BrokenRecord("no id", ("a", "b"), "{\ud800}")), (4, BrokenRecord("no id", ("c",), "[]")))
-    found.take_spread(Spread("part", 4, 2, broken), tmp_path / "s.jsonl")
-    found.take_spread(Spread("other", 1, 1, ()), tmp_path / "t.jsonl")
+    part = piece_read("part", 4, 2)
+    for place, broken in ((2, BrokenRecord("no id", ("a", "b"), "{\ud800}")), (4, BrokenRecord("no id", ("c",), "[]"))):
+        part.reject(place, broken, tmp_path / "s.jsonl")
+    found.count((part,), tmp_path / "s.jsonl")
+    found.count((piece_read("other", 1, 1),), tmp_path / "t.jsonl")
     assert found.faults == ["part:2: a", "part:2: b", "part:4: c"]
     assert found.counts == {"cannot be read: no id": 2}
-    assert not (tmp_path / "t.jsonl").exists()
     out = tmp_path / "rejected.jsonl"
     found.write(out)
     assert [json.loads(record)["place"] for record in out.read_text().splitlines()] == [2, 4]
@@ -228,10 +235,10 @@ def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) ->
 def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_count() -> None:
     one, other = piece_read("f", 1_300, 0), piece_read("f", 4, 0)
     for place in range(1, 901):
-        one.reject(place, BrokenRecord("not valid JSON", (f"not valid JSON: at {place}",), ""))
+        one.reject(place, BrokenRecord("not valid JSON", (f"not valid JSON: at {place}",), ""), None)
     for number in range(12):
-        other.reject(number + 1, BrokenRecord(f"reason {number}", (f"fault {number}", "another"), ""))
-    other.reject(1, BrokenRecord("not valid JSON", ("not valid JSON: again",), ""))
+        other.reject(number + 1, BrokenRecord(f"reason {number}", (f"fault {number}", "another"), ""), None)
+    other.reject(1, BrokenRecord("not valid JSON", ("not valid JSON: again",), ""), None)
     message, told = refusal(Rejects("paper", most_shown=1), one, other)
     assert message == "f: no paper can be read"
     assert told[0] == "f: not valid JSON in each of 901 records; the first: f:1: not valid JSON: at 1"
@@ -251,8 +258,7 @@ def test_each_piece_knows_what_it_brought(tmp_path: Path) -> None:
     files[0].write_text(line("a", GOOD) + "\n" + line("b", []) + "\n" + line("a", GOOD) + "\n")
     files[1].write_text("{}\n" + line("a", GOOD) + "\n" + line("c", GOOD).replace("}", ', "year": 2001}') + "\n")
     (tmp_path / "out").mkdir()
-    reader = LotReader(tmp_path / "out", CorpusSettings(), ("method",), SectionLabels({}, faceted=True), works=False)
-    brought = reader((0, [Piece(str(path), "annot", 0, None) for path in files]))
+    brought = reading(tmp_path / "out", 0, *files)
     brought.keep(Tally(), CleaningCount(), HeadingCount(), [], [])
     counts = [(one.read, one.kept, one.without_abstract, one.without_year) for one in brought.pieces]
     assert counts == [(3, 1, 1, 3), (2, 1, 0, 1)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+from annot.base.names import OF_PAPERS
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import to_json
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
@@ -21,7 +22,9 @@ def diagnosis_of(one: Panel) -> Diagnosis:
 
 def told(one: Panel) -> str:
     """The findings as the report tells them."""
-    return " ".join(sentences("assessors.findings", diagnosis=diagnosis_of(one), power=0.8, undefined=False))
+    return " ".join(
+        sentences("assessors.findings", words=OF_PAPERS, diagnosis=diagnosis_of(one), power=0.8, undefined=False)
+    )
 
 
 def adjacent(rng: np.random.Generator, truth: np.ndarray, assessors: int, rate: float = 0.2) -> np.ndarray:

@@ -10,8 +10,15 @@ from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined, to_json
 from annot.measuring.diagnosis.findings import paces
-from annot.measuring.diagnosis.matrices import Repeat, against_final, pairwise_matrix, self_consistency, severities
-from annot.measuring.diagnosis.panel import Panel, panel_of
+from annot.measuring.diagnosis.panel import (
+    Panel,
+    Repeat,
+    against_final,
+    pairwise_matrix,
+    panel_of,
+    self_consistency,
+    severities,
+)
 from simulated_assessors import dense
 from simulated_assessors import panel as simulated
 from sklearn.metrics import cohen_kappa_score, confusion_matrix

@@ -9,8 +9,7 @@ import pytest
 from annot.base.records import Judgement
 from annot.base.stats.inference import jackknife_interval, mean_by_queries, share
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.diagnosis.matrices import against_final, pairwise_matrix, severities
-from annot.measuring.diagnosis.panel import Panel, panel_of
+from annot.measuring.diagnosis.panel import Panel, against_final, pairwise_matrix, panel_of, severities
 from csfcube_grades import csfcube_panel
 from scipy import stats
 from simulated_assessors import dense

@@ -9,14 +9,16 @@ from annot.base.records import Assignment, Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis import findings
 from annot.measuring.diagnosis.findings import diagnose, hardest_pairs, paces, streaks
-from annot.measuring.diagnosis.matrices import (
+from annot.measuring.diagnosis.panel import (
     Repeat,
+    SharedPairs,
     against_final,
     pairwise_matrix,
+    panel_of,
     self_consistency,
     severities,
+    severity,
 )
-from annot.measuring.diagnosis.panel import SharedPairs, panel_of, severity
 from diagnosed import panel
 
 LEVEL = 0.95

@@ -10,7 +10,7 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.steps import facets
 from annot.store import facet_labels
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, LABELS, Small
 from study_stages import copied

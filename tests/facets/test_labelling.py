@@ -34,8 +34,7 @@ from annot.corpus.query_sentences import offered_facets
 from annot.steps import facets, setup
 from annot.store.database import open_store
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import groups_of
+from annot.store.papers import PaperWriter, groups_of
 from annot.study.workspace import Workspace
 from demo_collection import papers as demo_papers
 from hypothesis import given
@@ -178,7 +177,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The packaged corpus in shards of 25 papers; every third paper keeps its labels."""
     setup.init(tmp_path / "study", name=None, dry_run=False)
     ws = Workspace.open(tmp_path / "study")
-    monkeypatch.setattr("annot.store.paper_writing.ROWS_IN_GROUP", 25)
+    monkeypatch.setattr("annot.store.papers.ROWS_IN_GROUP", 25)
     with PaperWriter(ws.corpus) as writer:
         for paper in mixed():
             writer.add(paper)

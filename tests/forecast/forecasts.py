@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +11,7 @@ from annot.base.records import Judgement
 from annot.base.stats.inference import clusters_of, jackknife_interval
 from annot.base.stats.values import Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import OF_COUNTS, Counts
-from annot.measuring.forecast.design import Design, DesignForecast, Together, simulate_design
+from annot.measuring.forecast.design import Design, DesignForecast, JointGrades, simulate_design
 from annot.measuring.forecast.hours import Rules
 
 NOW = datetime(2031, 3, 14, 18, 0, tzinfo=UTC)
@@ -74,16 +75,11 @@ def pilot_judgements(seconds: Sequence[float] = (30.0, 60.0)) -> list[Judgement]
     ]
 
 
-def together(tables: np.ndarray) -> Together:
+def joint(tables: np.ndarray) -> JointGrades:
     """Of tables of two assessors, shape (Q, K, K)."""
-    shape = tables.shape[1:]
-    return Together(
-        query_ids=tuple(f"q{at}" for at in range(len(tables))),
-        tables=tables.reshape(len(tables), -1),
-        disputed=~np.eye(shape[0], dtype=bool).ravel(),
-        coefficient=lambda drawn: alpha(drawn.reshape(-1, *shape)),
-        interval=lambda drawn, papers: alpha_interval(drawn.reshape(-1, *shape)),
-    )
+    patterns = np.array(list(itertools.product(range(tables.shape[1]), repeat=2)), dtype=float)
+    names = tuple(f"q{at}" for at in range(len(tables)))
+    return JointGrades(names, patterns, tables.reshape(len(tables), -1), 0, 2, GRADES, "drop")
 
 
 def dispute_times(seconds: Sequence[float]) -> list[Judgement]:
@@ -93,7 +89,8 @@ def dispute_times(seconds: Sequence[float]) -> list[Judgement]:
 def designed(design: Design, tables: np.ndarray, **changes: object) -> DesignForecast:
     settings: dict[str, object] = {
         "pilot": pilot_judgements(),
-        "together": together(tables),
+        "joint": joint(tables),
+        "coefficient": "alpha_ordinal",
         "settled": [],
         "dispute_seconds": 40.0,
         "simulations": 40,

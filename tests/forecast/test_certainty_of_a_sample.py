@@ -17,7 +17,6 @@ from annot.measuring.evaluation.measures import family_of
 from annot.measuring.forecast.sample import (
     SHARES,
     Certainty,
-    ExpectedStudy,
     FilledIn,
     JudgedQueries,
     MeasuredDesign,
@@ -260,13 +259,21 @@ def test_queries_with_many_relevant_documents_are_filled_in_with_more() -> None:
     assert many > 3 * none
 
 
-def study(**of: object) -> ExpectedStudy:
-    return replace(ExpectedStudy("nDCG", highest=1, topics=40, pairs=100, relevant=2.0, level=0.95), **of)  # type: ignore[arg-type]
+def assumed_of(share: float, **changes: Any) -> Certainty:
+    usual: dict[str, Any] = {
+        "measure": "nDCG",
+        "highest": 1,
+        "topics": 40,
+        "pairs": 100,
+        "relevant": 2.0,
+        "level": 0.95,
+    }
+    return assumed(share, **(usual | changes))
 
 
 def test_more_topics_make_the_same_bias_too_large() -> None:
-    many = assumed(0.15, study(topics=1000))
-    assert assumed(0.15, study(topics=1000)).bias == assumed(0.15, study(topics=40)).bias
+    many = assumed_of(0.15, topics=1000)
+    assert assumed_of(0.15, topics=1000).bias == assumed_of(0.15, topics=40).bias
     assert many.too_small
     assert not Certainty(many.level, many.level, 0.5, Undefined("one topic has no interval"), 0.0).too_small
     assert isinstance(half_width(0.2, 1, 0.95), Undefined)
@@ -274,37 +281,37 @@ def test_more_topics_make_the_same_bias_too_large() -> None:
 
 @pytest.mark.parametrize("measure", ["nDCG", "NDCG%20", "AP"])
 def test_where_much_is_relevant_less_is_lost_with_a_larger_share_and_deeper_pools(measure: str) -> None:
-    many = study(measure=measure, relevant=16.0)
-    found = [assumed(share, many) for share in SHARES]
+    many: dict[str, Any] = {"measure": measure, "relevant": 16.0}
+    found = [assumed_of(share, **many) for share in SHARES]
     widths = [number(certain.difference) for certain in found]
     assert widths == sorted(widths, reverse=True)
     assert (widths[-1], number(found[-1].level), found[-1].bias) == (0, 0, 0)
-    assert widths[2] > number(assumed(0.4, many).difference) > widths[3]
-    assert number(assumed(0.33, replace(many, pairs=200)).difference) < widths[2]
+    assert widths[2] > number(assumed_of(0.4, **many).difference) > widths[3]
+    assert number(assumed_of(0.33, **many, pairs=200).difference) < widths[2]
 
 
 def test_what_is_assumed_is_the_grid_itself_at_its_designs() -> None:
-    row = next(row for row in grid() if (row.measure, row.pairs, row.share, row.highest) == ("nDCG", 100, 0.33, 1))
-    found = assumed(row.share, study(topics=row.topics, relevant=row.relevant))
+    row = next(grid().query("measure == 'nDCG' and pairs == 100 and share == 0.33 and highest == 1").itertuples())
+    found = assumed_of(row.share, topics=row.topics, relevant=row.relevant)
     assert (number(found.level), number(found.difference), found.bias) == pytest.approx(
         (row.level, row.difference, row.bias)
     )
 
 
 def test_without_a_number_of_relevant_documents_the_range_is_over_all_and_the_figure_is_the_worst() -> None:
-    found = assumed(0.33, study(relevant=None))
-    each = [number(assumed(0.33, study(relevant=relevant)).difference) for relevant in (1, 2, 5, 10, 20, 40)]
+    found = assumed_of(0.33, relevant=None)
+    each = [number(assumed_of(0.33, relevant=relevant).difference) for relevant in (1, 2, 5, 10, 20, 40)]
     assert isinstance(found.difference.interval, Interval)
     assert found.difference.interval.high == number(found.difference) >= max(each)
     assert found.difference.interval.low <= min(each)
 
 
 def test_nothing_is_assumed_about_pools_that_were_not_simulated() -> None:
-    found = assumed(0.33, study(pairs=20))
+    found = assumed_of(0.33, pairs=20)
     assert isinstance(found.level.value, Undefined)
     assert "fewer than 25 pairs" in found.level.value.reason
-    assert not isinstance(assumed(1.0, study(pairs=20)).level.value, Undefined)
-    assert isinstance(assumed(0.33, study(measure="P@20")).level.value, Undefined)
+    assert not isinstance(assumed_of(1.0, pairs=20).level.value, Undefined)
+    assert isinstance(assumed_of(0.33, measure="P@20").level.value, Undefined)
 
 
 def test_a_share_is_too_wide_where_a_difference_needs_more_than_twice_the_topics() -> None:

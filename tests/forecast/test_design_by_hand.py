@@ -16,8 +16,8 @@ from annot.measuring.forecast.design import (
     ONCE,
     Design,
     DesignForecast,
+    JointGrades,
     Labour,
-    Together,
     _SimulatedStudies,
     simulate_design,
 )
@@ -29,26 +29,26 @@ DESIGN = Design(queries=10, pool_size=10, per_pair=2, assessors=2, repeats=0.5)
 NAMES = ("q1", "q2", "q3", "q4")
 
 
-def together(tables: list[list[int]], names: tuple[str, ...] = NAMES) -> Together:
+class AgreedShare(JointGrades):
     """Two patterns, agreed and disputed. The coefficient is the agreed share; its interval is a fifth wide."""
 
-    def agreed(drawn: Any) -> float:
-        return float(drawn[:, 0].sum() / drawn.sum())
-
-    def interval(drawn: Any, papers: Any) -> Interval:
-        assert len(papers) == len(drawn)
-        return Interval(agreed(drawn) - 0.1, agreed(drawn) + 0.1, 0.9, "made")
-
-    return Together(names, np.array(tables), np.array([False, True]), agreed, interval)
+    def estimate(self, tables: Any, *, name: str, level: float, topics: Any = None) -> Estimate:
+        assert topics is None or len(topics) == len(tables)
+        agreed = float(tables[:, 0].sum() / tables.sum())
+        return Estimate(agreed, Interval(agreed - 0.1, agreed + 0.1, 0.9, "made"))
 
 
-ALIKE = together([[6, 2]] * 4)
+def joint(tables: list[list[int]], names: tuple[str, ...] = NAMES) -> JointGrades:
+    return AgreedShare(names, np.array([[0, 0], [0, 1]]), np.array(tables), 0, 2, (0, 1), "drop")
+
+
+ALIKE = joint([[6, 2]] * 4)
 PILOT = [Judgement(name, f"d{at}", "a1", 1, lead_time=36.0) for name in NAMES for at in range(3)]
 
 
 def forecast(design: Design = DESIGN, **changes: Any) -> DesignForecast:
     usual: dict[str, Any] = {
-        **{"pilot": PILOT, "together": ALIKE, "settled": [], "dispute_seconds": 72.0},
+        **{"pilot": PILOT, "joint": ALIKE, "coefficient": "kappa", "settled": [], "dispute_seconds": 72.0},
         **{"simulations": 30, "rules": RULES},
     }
     return simulate_design(design, **(usual | changes))
@@ -81,7 +81,7 @@ def test_a_design_like_its_pilot() -> None:
 
 
 def test_the_coefficient_gives_each_query_as_many_pairs() -> None:
-    found = forecast(together=together([[1, 1], [9, 0], [90, 0], [4, 0]]))
+    found = forecast(joint=joint([[1, 1], [9, 0], [90, 0], [4, 0]]))
     assert found.coefficient.value == pytest.approx((0.5 + 3) / 4)
     assert found.disputed.value == pytest.approx(0.5 / 4)
 
@@ -100,7 +100,7 @@ def test_pairs_that_are_judged_once_have_no_agreement_and_still_disputes_to_pric
 
 def test_without_a_pilot_of_so_many_assessors_judging_alone_is_priced() -> None:
     why = Undefined("no pair was judged by two")
-    found = forecast(together=why)
+    found = forecast(joint=why)
     assert found.disputed == found.hours_adjudicating == found.coefficient == Estimate(why, why)
     assert (found.priced, found.hours, found.queries_judged, found.simulated) == (
         JUDGING_ALONE,
@@ -121,27 +121,29 @@ def test_without_times_disputes_alone_have_hours() -> None:
 
 
 def test_a_pilot_of_one_query_has_figures_and_no_intervals() -> None:
-    one = together([[6, 2]], ("q1",))
-    found = forecast(together=one, pilot=[judgement for judgement in PILOT if judgement.query_id == "q1"])
+    one = joint([[6, 2]], ("q1",))
+    found = forecast(joint=one, pilot=[judgement for judgement in PILOT if judgement.query_id == "q1"])
     few = "a pilot of 1 query does not show how queries differ; 4 are needed"
     assert found.coefficient == Estimate(pytest.approx(0.75), Undefined(few))
     assert found.width == Estimate(Undefined(few), Undefined(few))
     assert found.disputed.interval == Undefined(few)
     assert found.hours.interval == Undefined(few.replace("query does", "query with times does"))
-    two = forecast(together=together([[6, 2], [6, 2]], ("q1", "q2")))
+    two = forecast(joint=joint([[6, 2], [6, 2]], ("q1", "q2")))
     assert two.width.value == pytest.approx(0.2)
     assert isinstance(two.width.interval, Undefined)
 
 
 # What is drawn
 
-SLOW_IS_HARD = together([[8, 0], [8, 0], [0, 8], [0, 8]])
+SLOW_IS_HARD = joint([[8, 0], [8, 0], [0, 8], [0, 8]])
 LABOUR = Labour(NAMES, np.array([0.5, 0.5, 1.5, 1.5]), np.array([30.0]))
 
 
-def drawn(labour: Labour | Undefined = LABOUR, of: Together | Undefined = SLOW_IS_HARD, simulations: int = 10) -> Any:
+def drawn(
+    labour: Labour | Undefined = LABOUR, of: JointGrades | Undefined = SLOW_IS_HARD, simulations: int = 10
+) -> Any:
     design = Design(queries=3, pool_size=8, per_pair=2, assessors=1, repeats=0.0)
-    return _SimulatedStudies(design, 48, labour, of, None, simulations, replace(RULES, draws=200))
+    return _SimulatedStudies(design, 48, labour, of, "kappa", None, simulations, replace(RULES, draws=200))
 
 
 def test_queries_that_are_hard_to_agree_on_and_slow_are_drawn_as_one() -> None:

@@ -10,7 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.stats.values import Interval, Undefined, to_json
 from annot.measuring.forecast.design import ONCE, Design, pool_size
-from forecasts import designed, dispute_times, drawn_tables, judgement, pilot_judgements, together
+from forecasts import designed, dispute_times, drawn_tables, joint, judgement, pilot_judgements
 
 
 def test_the_hours_of_a_design_are_pairs_times_assessors_times_seconds() -> None:
@@ -44,11 +44,11 @@ def test_a_pool_is_every_methods_quota_and_the_cited() -> None:
 
 def test_what_a_design_cannot_tell_is_said() -> None:
     tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
-    once = designed(Design(5, 20, 1, 1, 0.0), tables, together=replace(together(tables), disputed=np.zeros(16, bool)))
+    once = designed(Design(5, 20, 1, 1, 0.0), tables, joint=replace(joint(tables), patterns=np.zeros((16, 1))))
     assert once.width.value == once.coefficient.value == ONCE
     assert (once.disputed.value, once.hours_adjudicating.value) == (0.0, 0.0)
     none = Undefined("no pair of the pilot was judged by 3, the most are 2")
-    thrice = designed(Design(5, 20, 3, 3, 0.0), tables, together=none)
+    thrice = designed(Design(5, 20, 3, 3, 0.0), tables, joint=none)
     assert thrice.width.value == thrice.disputed.value == thrice.hours_adjudicating.value == none
     assert thrice.judgements == 300
     assert (thrice.hours, thrice.priced) == (thrice.hours_judging, "judging only, adjudication not included")

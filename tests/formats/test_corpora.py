@@ -18,7 +18,7 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.formats.corpora import FORMATS, BrokenRecord, Piece, format_named, format_of
-from annot.formats.corpora.datasets import JOINED, RowSpreader
+from annot.formats.corpora.datasets import JOINED, spread_rows
 from annot.formats.corpora.xml_papers import anthology_id
 from annot.formats.paper_records import paper_of_record
 
@@ -59,14 +59,6 @@ RECORDS = {
         "abstract": list(SENTENCES),
         "pred_labels_truncated": False,
         "pred_labels": ["background_label", "result_label"],
-    },
-    "s2orc 2018": {
-        "id": "1",
-        "title": TITLE,
-        "paperAbstract": TEXT,
-        "year": 2001,
-        "outCitations": ["7"],
-        "inCitations": ["8"],
     },
     "s2orc 2020": {
         "paper_id": "1",
@@ -250,11 +242,11 @@ def test_papers_and_abstracts_are_joined_by_their_id_whatever_their_order(tmp_pa
         lines(tmp_path / "papers-1.jsonl", *papers[:200], {"corpusid": "12", "title": "T"}),
     ]
     assert {format_of(str(path), None) for path in files} == {"semantic-scholar"}
-    spreading = RowSpreader(tmp_path / "shares", 7)
-    spreads = [spreading((number, str(path))) for number, path in enumerate(files)]
-    assert [len(spread.broken) for spread in spreads] == [0, 0, 1]
-    assert spreads[2].broken[0][1].faults == ("corpusid: found '12', expected a whole number of at most 63 bits",)
-    found = [one for share in sorted((tmp_path / "shares").iterdir()) for one in papers_of(share, JOINED.name)]
+    shares = tmp_path / "shares"
+    spreads = [spread_rows((number, str(path)), folder=shares, shares=7)[0] for number, path in enumerate(files)]
+    assert [spread.broken.total() for spread in spreads] == [0, 0, 1]
+    assert spreads[2].faults[0][1] == "corpusid: found '12', expected a whole number of at most 63 bits"
+    found = [one for share in sorted(shares.glob("[0-9][0-9][0-9]")) for one in papers_of(share, JOINED.name)]
     joined = {one.paper_id: one for one in found if isinstance(one, Paper)}
     assert joined == {
         str(row["corpusid"]): Paper(str(row["corpusid"]), row["title"], text_of.get(row["corpusid"], ()), row["year"])

@@ -97,9 +97,6 @@ def test_releases_differ_in_where_the_abstract_is() -> None:
     for more in (
         {"abstract_inverted_index_v3": index},
         {"abstract_inverted_index": None, "abstract_inverted_index_v3": index},
-        {"abstract_inverted_index": json.dumps(index)},
-        {"abstract_inverted_index": json.dumps({"IndexLength": len(ABSTRACT.split()), "InvertedIndex": index})},
-        {"abstract_inverted_index": {"IndexLength": len(ABSTRACT.split()), "InvertedIndex": index}},
         {"abstract": ABSTRACT},
     ):
         assert OPENALEX.paper({**bare, **more}) == PAPER
@@ -174,8 +171,7 @@ def test_positions_without_a_word_are_passed_over_and_a_second_word_at_one_is_le
         ({"a": [0], "b": [10**15]}, "position 1000000000000000 for 2 words"),
         ({"a": [102]}, "position 102 for 1 words"),
         (["a", "b"], "['a', 'b']"),
-        ("{", "text that is not JSON"),
-        ("[" * 100_000, "text that is not JSON"),
+        ("{", "'{'"),
     ],
 )
 def test_an_absurd_index_is_refused_with_what_is_absurd(index: object, found: str) -> None:

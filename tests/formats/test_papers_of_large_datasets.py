@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.settings import Settings
 from annot.formats.corpora import BrokenRecord, Piece, datasets, tables
 from annot.formats.corpora import pieces as cutting
-from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, RowSpreader, Spread, shares_of
-from annot.formats.corpora.pieces import json_records
+from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, shares_of, spread_rows
+from annot.formats.corpora.pieces import PieceRead, json_records
 from annot.formats.paper_records import paper_of_record
 
 LABELS = Settings().labels.names
@@ -39,8 +40,6 @@ def whole(**annotations: Any) -> dict[str, Any]:
 
 
 def test_each_release_of_s2orc_has_the_same_fields() -> None:
-    first = S2ORC.paper({"id": "1", "paperAbstract": "A", "outCitations": ["2"], "title": "T"})
-    assert first == {"paper_id": "1", "abstract": "A", "citations": ["2"], "title": "T"}
     assert S2ORC.paper({"paper_id": "1", "metadata": {"title": "T"}}) == {"paper_id": "1", "title": "T"}
     places = whole(
         title=[{"start": 0, "end": 8}],
@@ -61,7 +60,6 @@ def test_each_release_of_s2orc_has_the_same_fields() -> None:
 @pytest.mark.parametrize(
     ("record", "fits"),
     [
-        ({"paperAbstract": ""}, True),
         ({"outbound_citations": [], "mag_id": 1}, True),
         ({"outbound_citations": []}, False),
         ({"metadata": {"title": ""}}, True),
@@ -75,10 +73,11 @@ def test_a_record_tells_that_it_is_of_s2orc(record: dict[str, Any], fits: bool) 
     assert S2ORC.fits(record) is fits
 
 
-def spread(folder: Path, *rows: Any) -> Spread:
+def spread(folder: Path, *rows: Any) -> PieceRead:
     path = folder / "papers.jsonl"
     path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
-    return RowSpreader(folder / "shares", 2)((0, str(path)))
+    shutil.rmtree(folder / "shares", ignore_errors=True)
+    return spread_rows((0, str(path)), folder=folder / "shares", shares=2)[0]
 
 
 @pytest.mark.parametrize(
@@ -96,20 +95,20 @@ def spread(folder: Path, *rows: Any) -> Spread:
 )
 def test_a_row_is_spread_where_its_columns_hold_it(tmp_path: Path, field: str, value: Any, fault: str | None) -> None:
     found = spread(tmp_path, {"corpusid": 1, "title": "Ü", "year": 2001} | {field: value}, "")
-    assert (found.lines, found.rows) == (2, int(fault is None))
+    assert (found.places, found.read) == (2, int(fault is None))
     if fault is None:
-        assert found.broken == ()
+        assert not found.broken
     else:
-        ((line, broken),) = found.broken
-        assert (line, broken.reason, broken.faults) == (1, f"{field} cannot be used", (fault,))
-        assert ("Ü" in broken.record) == (field != "title")
+        broken = json.loads((tmp_path / "shares" / "00000.jsonl").read_text())
+        assert (broken["place"], broken["reason"], broken["faults"]) == (1, f"{field} cannot be used", [fault])
+        assert ("Ü" in broken["record"]) == (field != "title")
 
 
 def test_a_file_of_no_rows_is_given_up_at_the_thousandth_fault(tmp_path: Path) -> None:
-    assert (spread(tmp_path).lines, spread(tmp_path).rows) == (0, 0)
+    assert (spread(tmp_path).places, spread(tmp_path).read) == (0, 0)
     assert MOST_FAULTS == 1000
-    assert spread(tmp_path, *["no JSON"] * 1005).lines == 1000
-    assert spread(tmp_path, {"corpusid": 1, "title": "T"}, *["no JSON"] * 1005).lines == 1006
+    assert spread(tmp_path, *["no JSON"] * 1005).places == 1000
+    assert spread(tmp_path, {"corpusid": 1, "title": "T"}, *["no JSON"] * 1005).places == 1006
 
 
 def test_shares_follow_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

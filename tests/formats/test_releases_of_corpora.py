@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from annot.formats.corpora import datasets, tables
-from annot.formats.corpora.datasets import S2ORC, SEMANTIC_SCHOLAR, RowSpreader, joined, shares_of
-from annot.formats.corpora.pieces import BrokenRecord, Piece, json_records
+from annot.formats.corpora.datasets import S2ORC, SEMANTIC_SCHOLAR, joined, shares_of, spread_rows
+from annot.formats.corpora.pieces import BrokenRecord, Piece, PieceRead, json_records
 from annot.formats.corpora.tables import IRDS
 
 
@@ -45,13 +46,11 @@ def test_the_abstract_and_title_of_a_whole_text_are_at_their_places(name: str) -
 
 
 def test_each_earlier_form_of_s2orc_is_known_by_its_fields() -> None:
-    open_corpus = {"id": "x", "paperAbstract": "One.", "outCitations": ["y"], "title": "T"}
     of_2019 = {"paper_id": 7, "metadata": {"title": "T", "abstract": "One."}}
     of_2020 = {"outbound_citations": [], "mag_id": 1}
-    assert S2ORC.paper(open_corpus) == {"paper_id": "x", "abstract": "One.", "citations": ["y"], "title": "T"}
     assert S2ORC.paper(of_2019) == {"paper_id": 7, "title": "T", "abstract": "One."}
     assert S2ORC.paper(of_2020) is of_2020
-    assert all(map(S2ORC.fits, (open_corpus, of_2019, of_2020)))
+    assert all(map(S2ORC.fits, (of_2019, of_2020)))
     others: list[Mapping[str, Any]] = [
         {"outbound_citations": []},
         {"metadata": {"year": 1}},
@@ -109,10 +108,10 @@ def test_one_json_text_has_the_papers_of_its_object_or_list(tmp_path: Path) -> N
     assert tables.ANNOT.fits({})
 
 
-def spread(folder: Path, number: int, *lines: object) -> datasets.Spread:
+def spread(folder: Path, number: int, *lines: object) -> PieceRead:
     path = folder / f"{number}.jsonl"
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
-    return RowSpreader(folder / "shares", 2)((number, str(path)))
+    return spread_rows((number, str(path)), folder=folder / "shares", shares=2)[0]
 
 
 def test_papers_and_abstracts_are_joined_share_by_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,8 +130,8 @@ def test_papers_and_abstracts_are_joined_share_by_share(tmp_path: Path, monkeypa
         {"corpusid": 1, "abstract": "Of one."}, {"corpusid": 2, "abstract": None, "openaccessinfo": {}},
         {"corpusid": 4, "abstract": "Of four."},
     )  # fmt: skip
-    assert (papers.lines, papers.rows, papers.broken) == (5, 4, ())
-    assert (abstracts.lines, abstracts.rows) == (5, 5)
+    assert (papers.places, papers.read, papers.broken) == (5, 4, Counter())
+    assert (abstracts.places, abstracts.read) == (5, 5)
     even, odd = (list(joined(Piece(str(tmp_path / "shares" / share), "", 0, None))) for share in ("000", "001"))
     assert [(at, row["corpusid"], row["title"], row["abstract"]) for at, row in even[:3] if isinstance(row, dict)] == [
         (1, 4, "Four", "Of four."),
@@ -158,16 +157,16 @@ def test_papers_and_abstracts_are_joined_share_by_share(tmp_path: Path, monkeypa
 )
 def test_a_row_that_a_column_cannot_hold_is_broken(tmp_path: Path, record: object, reason: str, fault: str) -> None:
     found = spread(tmp_path, 0, {"corpusid": 2**63 - 1, "title": "T"}, record)
-    ((place, broken),) = found.broken
-    assert (place, broken.reason, broken.faults) == (2, f"{reason} cannot be used", (f"{reason}: {fault}",))
-    assert found.rows == 1
+    assert found.broken == Counter([f"{reason} cannot be used"])
+    assert found.faults == [(2, f"{reason}: {fault}")]
+    assert found.read == 1
 
 
 def test_a_file_that_begins_with_broken_rows_only_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "MOST_FAULTS", 2)
-    assert spread(tmp_path, 0, "x", "x", "x", {"corpusid": 1}).lines == 2
+    assert spread(tmp_path, 0, "x", "x", "x", {"corpusid": 1}).places == 2
     late = spread(tmp_path, 1, {"corpusid": 1, "title": ""}, "x", "x", "x")
-    assert (late.lines, late.rows, len(late.broken)) == (4, 1, 3)
+    assert (late.places, late.read, late.broken.total()) == (4, 1, 3)
     shares = {path.parent.name: pq.read_table(path).num_rows for path in (tmp_path / "shares").rglob("*.parquet")}
     assert shares == {"001": 1}
 

@@ -55,6 +55,16 @@ FILES: dict[str, tuple[str | bytes, str, str]] = {
         "EndNote's XML",
         "RefMan (RIS) Export",
     ),
+    "medline.xml": (
+        XML + "<MedlineCitationSet><MedlineCitation><PMID>1</PMID>",
+        "a MEDLINE set of before 2017",
+        "pubmed.ncbi.nlm.nih.gov",
+    ),
+    "corpus.jsonl": (
+        json.dumps({"id": "x", "title": "T", "paperAbstract": "One.", "outCitations": ["y"]}) + "\n",
+        "the Open Research Corpus",
+        "Semantic Scholar's datasets",
+    ),
     "marc.xml": (
         XML + f'<collection xmlns="http://www.loc.gov/MARC21/slim"><record>{MARC_FIELD}',
         "MARCXML",

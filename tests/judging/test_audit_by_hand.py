@@ -17,7 +17,7 @@ from annot.labelstudio.screens import LABELS_FROM
 from annot.labelstudio.studio_records import Prediction, StudioProject
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects, trials
-from annot.store.projects import Project
+from annot.store.models import Project
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
@@ -173,10 +173,10 @@ def test_answers_by_guidelines_that_nobody_sent_and_open_tasks_beside_old_ones_a
     """d00 was answered by guidelines that are not on record; d01 is open beside those that were sent first."""
     old, new = ("2031-01-01", "old"), ("2031-01-02", "new")
     shown = SimpleNamespace(by_task={D0: (old,), D1: (old,), D2: (old, new), OTHER: ()})
-    sources = SimpleNamespace(
-        histories={("guidelines", "method"): (old, new)},
-        queries={"p1-method": ("p1", "method"), "p2-method": ("p2", "another")},
-    )
+
+    def sources(asked: PairKey, _screen: str) -> dict[str, Any]:
+        return {"guidelines": (old, new)} if asked.query_id == "p1-method" else {}
+
     monkeypatch.setattr(audits, "read_shown", lambda session, project, sources: shown)
     monkeypatch.setattr(audits, "read_sources", lambda session: sources)
     monkeypatch.setattr(audits, "display_parts", lambda session, names: {name: {"guidelines": name} for name in names})

@@ -11,6 +11,7 @@ from annot.judging.exchange.servers import bring_project
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store import projects
+from annot.store.models import Project
 from annot.study.workspace import Workspace
 from small_study import Small
 from studio_in_memory import StudioInMemory
@@ -38,7 +39,7 @@ def gateway(fake: StudioInMemory) -> Iterator[Gateway]:
         yield made
 
 
-def project(ws: Workspace) -> projects.Project:
+def project(ws: Workspace) -> Project:
     with ws.writing() as session:
         return projects.open_project(
             session, round="judge", assessor="a1", server="here", url="u", version="1", account_id=1

@@ -16,8 +16,8 @@ from annot.judging.exchange.collecting import (
     PullCursor,
 )
 from annot.labelstudio.studio_records import PulledTask, ReadAnnotation
-from annot.store.projects import Project
-from annot.store.revisions import GONE, AnnotationHistory, SourcedAnswer
+from annot.store.answers import GONE, AnnotationHistory, SourcedAnswer
+from annot.store.models import Project
 
 ASKED = PairKey("q", "d")
 FIRST, CHANGED, LATER = "2031-01-01T10:00:00Z", "2031-01-01T11:00:00Z", "2031-01-01T12:00:00Z"

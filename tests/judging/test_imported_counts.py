@@ -9,7 +9,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.formats.judgements_file import FileJudgement
 from annot.judging.plan_on_record import ImportedJudgements, import_judgements
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
@@ -55,7 +55,7 @@ def test_rows_are_counted_by_pair_and_person(ws: Workspace, dry_run: bool) -> No
     assert found.rows_by_person == {"a1": 5, "a2": 2, "j1": 1}
     assert (found.added, found.revised, found.unchanged) == ((0, 0, 0) if dry_run else (8, 0, 0))
     with ws.reading() as session:
-        assert len(judgements.read_judgements(session)) == (0 if dry_run else 7)
+        assert len(JUDGEMENTS.records(session)) == (0 if dry_run else 7)
 
 
 def test_the_same_rows_again_are_unchanged_and_a_corrected_grade_is_a_revision(ws: Workspace) -> None:
@@ -75,7 +75,7 @@ def test_a_study_with_a_plan_of_its_own_is_left_alone(tmp_path: Path) -> None:
 def test_why_a_row_has_no_grade_is_kept_or_said(ws: Workspace) -> None:
     imported(ws, row("d00", "a1", None), row("d01", "a1", None, cannot_judge="no abstract"), row("d02", "a1", 0))
     with ws.reading() as session:
-        why = {one.doc_id: one.cannot_judge for one in judgements.read_judgements(session)}
+        why = {one.doc_id: one.cannot_judge for one in JUDGEMENTS.records(session)}
     assert why == {"d00": "no grade in the file", "d01": "no abstract", "d02": None}
 
 
@@ -83,7 +83,7 @@ def test_a_row_that_does_not_count_is_kept_and_makes_no_assessor_of_its_pair(ws:
     found = imported(ws, row("d00", "a1", None, flags=("skipped",)), row("d00", "a2", 1), row("d01", "a1", 0))
     assert (found.judgements, found.without_grade, found.pairs_by_assessors) == (3, 1, {1: 2})
     with ws.reading() as session:
-        (skipped,) = [one for one in judgements.read_sourced(session) if one.record.flags]
+        (skipped,) = [one for one in JUDGEMENTS.read(session) if one.record.flags]
     assert (skipped.record.assessor, skipped.record.cannot_judge) == ("a1", None)
     assert found.notes == ()
 

@@ -10,7 +10,8 @@ from annot.base.records import Assignment, Judgement, PairReturn
 from annot.judging import progress
 from annot.judging.exchange.collecting import accounts_of
 from annot.judging.exchange.servers import own_tasks
-from annot.store import judgements, people, trials
+from annot.store import people, trials
+from annot.store.answers import add_returned, read_returned, withdraw_returned
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small
 from study_stages import copied
@@ -24,8 +25,8 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     ws = copied(Small(), "planned", tmp_path_factory.mktemp("own") / "study")
     with ws.writing() as session:
         for occasion in (3, 4):
-            judgements.add_returned(session, PairReturn(P1, "d00", "a1", occasion, "Look again.", RECORDED))
-        judgements.withdraw_returned(session, judgements.read_returned(session)[0], withdrawn_at=RECORDED)
+            add_returned(session, PairReturn(P1, "d00", "a1", occasion, "Look again.", RECORDED))
+        withdraw_returned(session, read_returned(session)[0], withdrawn_at=RECORDED)
         trials.add_assignments(session, "hidden-gold", [Assignment(P2, "d99", "a1", 1)])
         trials.add_assignments(session, "train", [Assignment(P2, "d01", "a2", 1)])
     return ws

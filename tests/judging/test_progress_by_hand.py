@@ -12,8 +12,8 @@ from annot.base.errors import MissingInput
 from annot.base.records import Judgement
 from annot.judging import comments
 from annot.judging.progress import by_day, progress_of, running_agreement
-from annot.store.judgements import record_judgements
-from annot.store.people import Notice
+from annot.store.answers import JUDGEMENTS
+from annot.store.models import Notice
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import NOW, RECORDED, FirstPairs, Small, sourced
@@ -33,7 +33,7 @@ def test_people_and_queries_are_counted_with_the_pairs_that_all_have_answered(ws
             Judgement("p4-method", "d01", "a2", 1, occasion=2),
             Judgement("p4-method", "d02", "a2", 1, flags=("skipped",)),
         ]
-        record_judgements(session, sourced(more), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(more), recorded_at=RECORDED)
     found = progress_of(read_snapshot(ws), now=NOW, agreement=lambda snapshot: None)
     assert (found.at, found.planned, found.judged, found.agreement) == ("2031-03-14T18:00:00+00:00", 80, 51, None)
     assert [(one.assessor, one.assigned, one.judged, one.cannot_judge) for one in found.assessors] == [

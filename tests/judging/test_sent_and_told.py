@@ -15,8 +15,7 @@ from annot.judging.exchange.servers import PARTS, Unreachable
 from annot.judging.rounds import check_options, round_of
 from annot.labelstudio.studio_records import PUBLISHED, StudioTask
 from annot.labelstudio.tasks import pair_key
-from annot.store.people import Notice
-from annot.store.projects import StoredRound
+from annot.store.models import Notice, StoredRound
 
 FIRST, SECOND, THIRD = (PairKey("q", f"d{at}") for at in (1, 2, 3))
 AT = "2031-01-01T00:00:00.000+00:00"

@@ -16,7 +16,7 @@ from annot.judging.exchange.servers import PARTS, Unreachable
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
-from annot.store.projects import Project, StoredRound
+from annot.store.models import Project, StoredRound
 from annot.store.shown import read_versions, version
 from annot.study.workspace import Workspace
 from small_study import Small

@@ -14,9 +14,9 @@ from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, pair_key, returned_task
-from annot.store import judgements, trials
-from annot.store.models import Gold
-from annot.store.projects import Project, StoredRound
+from annot.store import trials
+from annot.store.answers import JUDGEMENTS, TRIALS, SourcedJudgement, add_returned
+from annot.store.models import Gold, Project, StoredRound
 from annot.store.shown import record_versions, version
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, sourced
@@ -36,7 +36,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     with ws.writing() as session:
         text = f"# Method\n\n{EARLIER_HELP}\n"
         record_versions(session, [version("guidelines", "method", text, since=RECORDED)])
-        judgements.add_returned(session, PairReturn(QUERY, "d08", "a1", 3, "Look again.", RECORDED))
+        add_returned(session, PairReturn(QUERY, "d08", "a1", 3, "Look again.", RECORDED))
     return ws
 
 
@@ -146,7 +146,7 @@ def test_an_answer_that_has_changed_since_was_shown_rightly(ws: Workspace, tmp_p
     ws = copied(Small(answers=FirstPairs(10)), "judged", tmp_path / "study")
     changed = Judgement(QUERY, "d08", "a1", 2, comment="Closer than I thought.", judged_at=RECORDED)
     with ws.writing() as session:
-        judgements.record_judgements(session, sourced([changed]), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced([changed]), recorded_at=RECORDED)
     for grade, comment in ((0, None), (2, "Closer than I thought.")):
         task = adjudicate_task(task_of(ws), [said(grade, comment), said(1)], scale_names=SCALE)
         assert is_as_sent(ws, "adjudicate", task, person="j1")
@@ -166,7 +166,7 @@ def test_the_gold_grade_is_shown_beside_the_own_answer(ws: Workspace, tmp_path: 
     with ws.writing() as session:
         trials.add_assignments(session, "train", [Assignment(QUERY, "d08", "a1", 1)])
         trials.replace_gold(session, [Gold(QUERY, "d08", 3, "Same steps.", 1)])
-        trials.record_answers(session, [replace_source(own)], recorded_at=RECORDED)
+        TRIALS.record(session, [replace_source(own)], recorded_at=RECORDED)
 
     def feedback(answer: Judgement, gold: int) -> dict[str, Any]:
         return feedback_task(task_of(ws), answer, gold=gold, why="Same steps.", scale_names=SCALE)
@@ -179,8 +179,8 @@ def test_the_gold_grade_is_shown_beside_the_own_answer(ws: Workspace, tmp_path: 
     assert not is_as_sent(ws, "train-feedback", task_of(ws))
 
 
-def replace_source(answer: Judgement) -> judgements.SourcedJudgement:
-    return judgements.SourcedJudgement(answer, "train", "7", {})
+def replace_source(answer: Judgement) -> SourcedJudgement:
+    return SourcedJudgement(answer, "train", "7", {})
 
 
 def test_where_full_texts_are_linked_only_the_titles_are_compared(ws: Workspace) -> None:

@@ -12,7 +12,7 @@ from annot.judging.exchange.outgoing import TaskMaterial, form_of, tasks_of
 from annot.judging.exchange.servers import PARTS
 from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import pair_key
-from annot.store.projects import Project
+from annot.store.models import Project
 from annot.study.workspace import Workspace
 from study_stages import copied
 from topic_study import OfTopics

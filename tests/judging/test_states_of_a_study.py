@@ -23,7 +23,7 @@ from annot.judging.exchange.servers import PARTS
 from annot.judging.states import STATES, THINGS, Examination, StudyState, remembered_findings, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
-from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.papers import find_papers, paper_ids
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query, read_queries
@@ -178,7 +178,7 @@ def cited_later(ws: Workspace) -> None:
 def guidelines_without_a_grade(ws: Workspace) -> None:
     page = annot_done("guidelines", "method", folder=ws.root).stdout
     assert "## 3 Near-identical" in page
-    (ws.root / "guidelines" / "method.md").write_text(page.replace("## 3 Near-identical", "## 3 The same"))
+    (ws.root / "guidelines" / "method.md").write_text(page.replace("## 3 Near-identical", "## Near-identical"))
 
 
 def other_guidelines_on_record(ws: Workspace) -> None:
@@ -234,7 +234,7 @@ MADE = {
     ),
     "the guidelines do not fit the study": Made(
         guidelines_without_a_grade,
-        "grade 3 is called 'The same', and 'Near-identical' in annot.toml",
+        "grade 3 is not defined: no text below a heading",
         PUSH,
         FOUND,
     ),
@@ -455,7 +455,7 @@ def test_an_added_paper_that_is_judged_stays(ws: Workspace) -> None:
         (first, *_) = read_queries(session)
     with ws.writing() as session:
         judged = Judgement(first.query_id, "new3", "a1", 1)
-        record_judgements(session, [SourcedJudgement(judged, "label-studio", "new", None)], recorded_at=PULLED_AT)
+        JUDGEMENTS.record(session, [SourcedJudgement(judged, "label-studio", "new", None)], recorded_at=PULLED_AT)
     assert Examination(ws).added == tuple(name for name in NEW if name != "new3")
 
 

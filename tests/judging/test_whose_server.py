@@ -162,7 +162,7 @@ def test_the_secret_of_the_keys_is_made_once_and_a_copy_is_kept_for_the_owner(ws
 
 def test_a_gateway_of_a_known_server_is_the_one_that_was_kept(ws: Workspace, served: StudioInMemory) -> None:
     servers.keep_address(ws, "a1", url=served.url, token="wrong")
-    with pytest.raises(StudioError, match="does not accept the token"), servers.connect(ws, person="a1"):
+    with pytest.raises(StudioError, match="refuses checking the token"), servers.connect(ws, person="a1"):
         pytest.fail("the token is wrong")
     servers.keep_address(ws, "a1", url=served.url, token=served.token)
     with servers.connect(ws, person="a1") as gateway:

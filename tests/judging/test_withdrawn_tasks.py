@@ -18,7 +18,9 @@ from annot.judging.rounds.judging import WithdrawnTasks, outgoing_of, withdraw_h
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import ASKED_AGAIN, LAST_FOR_NOW, pair_key
-from annot.store import judgements, people, pools, projects, trials
+from annot.store import people, pools, projects, trials
+from annot.store.answers import JUDGEMENTS, TRIALS, add_returned, read_returned, withdraw_returned
+from annot.store.models import Plan
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small, sourced
@@ -60,7 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     more, and a project of j1 was never made."""
     ws = copied(Small(), "planned", tmp_path_factory.mktemp("withdrawn") / "study")
     with ws.writing() as session:
-        people.replace_plan(session, assigned(D0, D1), plan=people.Plan("1", 13, RECORDED, 2))
+        people.replace_plan(session, assigned(D0, D1), plan=Plan("1", 13, RECORDED, 2))
         for server, name in (*((server, name) for server in ("here", "there") for name in HERE), ("here", "j1")):
             one = projects.open_project(
                 session, round="judge", assessor=name, server=server, url="u", version="1", account_id=None
@@ -84,7 +86,7 @@ def assigned(*of: PairKey, names: Sequence[str] = ("a1", "a2")) -> list[Assignme
 def planned(ws: Workspace, *plan: Assignment) -> None:
     with ws.writing() as session:
         everything = people.read_assignments(session)
-        people.replace_plan(session, plan, plan=people.Plan("2", 13, RECORDED, 2), handed_on=everything)
+        people.replace_plan(session, plan, plan=Plan("2", 13, RECORDED, 2), handed_on=everything)
 
 
 def withdrawn(ws: Workspace, server: Server) -> tuple[tuple[WithdrawnTasks, ...], tuple[str, ...]]:
@@ -119,7 +121,7 @@ def test_what_was_put_before_a_person_again_is_theirs_until_it_is_taken_back(ws:
     again, others = PairKey(P1, "d00", 3), PairKey(P1, "d00", 4)
     with ws.writing() as session:
         for who, asked in (("a1", again), ("a2", others)):
-            judgements.add_returned(session, PairReturn(*asked.pair, who, asked.occasion, "Look again.", RECORDED))
+            add_returned(session, PairReturn(*asked.pair, who, asked.occasion, "Look again.", RECORDED))
         (project, *_) = projects.read_projects(session, round="judge")
         projects.record_tasks(session, project.project, {again: 3})
     assert withdrawn(ws, Server({})) == ((), ())
@@ -128,7 +130,7 @@ def test_what_was_put_before_a_person_again_is_theirs_until_it_is_taken_back(ws:
     ((one,), _) = withdrawn(ws, Server({7: {D0: 0, again: 0, others: 0}}))
     assert one.tasks == 1, "that of a2"
     with ws.writing() as session:
-        judgements.withdraw_returned(session, judgements.read_returned(session)[0], withdrawn_at=RECORDED)
+        withdraw_returned(session, read_returned(session)[0], withdrawn_at=RECORDED)
     server = Server({7: {D0: 0, again: 0}})
     ((one,), _) = withdrawn(ws, server)
     assert (one.tasks, len(server.tasks[7])) == (1, 1)
@@ -209,7 +211,7 @@ def test_late_answers_are_given_back_and_the_plan_is_written_if_it_changed(ws: W
     with ws.writing() as session:
         before = people.read_assignments(session)
         plan = [*assigned(D0, D2, names=["a2"])]
-        people.replace_plan(session, plan, plan=people.Plan("2", 13, RECORDED, 1), handed_on=before)
+        people.replace_plan(session, plan, plan=Plan("2", 13, RECORDED, 1), handed_on=before)
     late = {"a1": frozenset({D0, D2})}
     # a2 was sent d00, and d02 to nobody.
     assert judging._given_back(ws, late) == (
@@ -269,8 +271,8 @@ def test_what_was_returned_comes_behind_the_plan_with_its_reason(ws: Workspace) 
     again, back = PairKey(P1, "d00", 3), PairKey(P1, "d01", 3)
     with ws.writing() as session:
         for asked in (again, back):
-            judgements.add_returned(session, PairReturn(*asked.pair, "a1", 3, f"Look {asked.doc_id}.", RECORDED))
-        judgements.withdraw_returned(session, judgements.read_returned(session)[1], withdrawn_at=RECORDED)
+            add_returned(session, PairReturn(*asked.pair, "a1", 3, f"Look {asked.doc_id}.", RECORDED))
+        withdraw_returned(session, read_returned(session)[1], withdrawn_at=RECORDED)
     found, others = shown(ws, "a1"), shown(ws, "a2")
     assert list(found) == [D0, D1, again]
     assert [ASKED_AGAIN in text for text in found.values()] == [False, False, True]
@@ -287,11 +289,11 @@ def test_gold_that_is_hidden_later_comes_behind_all_that_its_person_has_answered
     with ws.writing() as session:
         trials.add_assignments(session, "hidden-gold", assigned(GOLD, names=["a1"]))
         judged = [*given(*(asked for asked in met if asked != GOLD)), *given(D0, D1, name="a2")]
-        judgements.record_judgements(session, sourced(judged), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(judged), recorded_at=RECORDED)
         probed = [
             one._replace(source="hidden-gold") for one in sourced(given(*(asked for asked in met if asked == GOLD)))
         ]
-        trials.record_answers(session, probed, recorded_at=RECORDED)
+        TRIALS.record(session, probed, recorded_at=RECORDED)
     order = list(shown(ws, "a1"))
     assert {*order} == {D0, D1, GOLD}
     assert {*order[: len(met)]} == {*met}
@@ -313,10 +315,10 @@ def test_planned_pairs_without_an_answer_and_returned_ones_are_open(ws: Workspac
     assert left() == 4
     with ws.writing() as session:
         answers = [*given(D0, D1), *given(D0, name="a2")]
-        judgements.record_judgements(session, sourced(answers), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(answers), recorded_at=RECORDED)
     assert left() == 1
     with ws.writing() as session:
-        judgements.add_returned(session, PairReturn(*D0.pair, "a1", 2, "Look again.", RECORDED))
+        add_returned(session, PairReturn(*D0.pair, "a1", 2, "Look again.", RECORDED))
     assert left() == 2
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 from annot.base.errors import StudioError
-from annot.labelstudio import accounts
 from annot.labelstudio.accounts import LocalSecrets, local_secrets, make_accounts, read_passwords
 from annot.labelstudio.gateway import Gateway
 from studio_in_memory import StudioInMemory
@@ -113,55 +112,3 @@ def test_the_secrets_of_a_server_are_in_all_of_its_files(tmp_path: Path) -> None
     (tmp_path / "elsewhere.json").write_text("{", encoding="utf-8")
     with pytest.raises(StudioError, match=r"elsewhere\.json: cannot be read"):
         local_secrets(tmp_path)
-
-
-def test_an_open_server_and_one_that_takes_no_form_are_seen_from_outside(served: StudioInMemory) -> None:
-    seen = accounts.look(served.url, transport=served.transport)
-    assert (seen.sign_up, seen.forms) == (True, True)
-    assert seen.clock is not None
-
-    def forbids(request: httpx.Request) -> httpx.Response | None:
-        return httpx.Response(403) if request.method == "POST" else None
-
-    served.faults.append(forbids)
-    assert accounts.look(served.url, transport=served.transport).forms is False
-
-
-@pytest.mark.parametrize("status", [200, 302, 401, 404])
-def test_only_403_is_a_form_that_is_not_taken(status: int) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        if request.method == "POST":
-            return httpx.Response(status, headers={"location": "/done"} if status == 302 else {})
-        return httpx.Response(200, text="Log in")
-
-    seen = accounts.look("https://studio.example.org", transport=httpx.MockTransport(answer))
-    assert seen == accounts.Exposure(sign_up=False, clock=None)
-
-
-def test_the_page_for_logging_in_may_be_elsewhere() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        if request.url.host == "old.example.org":
-            return httpx.Response(301, headers={"location": "https://new.example.org/user/login/"})
-        return httpx.Response(200, text='<a href="/user/signup/">')
-
-    assert accounts.look("https://old.example.org", transport=httpx.MockTransport(answer)).sign_up is True
-
-
-@pytest.mark.parametrize(
-    ("release", "than", "older"),
-    [
-        ("1.23.1", "1.23.2", True),
-        ("1.23.2", "1.23.2", False),
-        ("1.23.3", "1.23.2", False),
-        ("1.9.0", "1.23.2", True),
-        ("1.23.2.dev4", "1.23.2", False),
-        ("1.23.2", "1.23.2.dev4", False),
-        ("1.23.2.1", "1.23.2.9", False),
-        ("2.0", "1.23.2", False),
-        ("0.9", "unknown", False),
-        ("unknown", "1.23.2", False),
-        ("", "1.23.2", False),
-    ],
-)
-def test_releases_are_compared_by_their_first_three_numbers(release: str, than: str, older: bool) -> None:
-    assert accounts.is_older(release, than) is older

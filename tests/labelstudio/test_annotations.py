@@ -8,7 +8,7 @@ import pytest
 from annot.base.records import Judgement, PairKey
 from annot.labelstudio import studio_records
 from annot.labelstudio.studio_records import read_annotation, read_task, write_result
-from annot.store.revisions import SourcedAnswer
+from annot.store.answers import SourcedAnswer
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import task

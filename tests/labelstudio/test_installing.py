@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import threading
 import time
@@ -61,17 +62,7 @@ def test_an_installation_sees_nothing_of_the_environment_that_this_program_runs_
         assert not {"VIRTUAL_ENV", "PYTHONPATH"} & one.keys()
 
 
-def test_an_installation_shows_packages_and_megabytes_while_it_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Lines as pip 23.2 and 25.3 write them to a file; the figures are added up by hand."""
-    lines = (
-        "Collecting label-studio==1.23.2\n  Obtaining dependency information for label-studio==1.23.2\n",
-        "  Downloading label_studio-1.23.2-py3-none-any.whl.metadata (48 kB)\n",
-        "  Downloading label_studio-1.23.2-py3-none-any.whl (41.5 MB)\n  Downloading Django-5.1.tar.gz (8.3 MB)\n",
-        "  Downloading pytz-2025.2-py2.py3-none-any.whl (509 kB)\n  Using cached idna-3.20-py3-none-any.whl (65 kB)\n",
-        "Installing collected packages: pytz, idna, Django, label-studio\n",
-    )
+def test_an_installation_says_that_it_goes_on_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[str] = []
     said = threading.Event()
 
@@ -80,31 +71,18 @@ def test_an_installation_shows_packages_and_megabytes_while_it_runs(
         said.set()
 
     def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
-        home = tmp_path / "annot" / f"label-studio-{server.VERSION}"
-        packages = home / "lib" / "python3.11" / "site-packages"
-        packages.mkdir(parents=True, exist_ok=True)
-        for name in server.OF_THE_ENVIRONMENT:
-            (packages / f"{name}-1.0.dist-info").mkdir(exist_ok=True)
-        for line in lines if "pip" in command else ():
-            options["stdout"].write(line)
-            options["stdout"].flush()
-            (packages / "pytz-2025.2.dist-info").mkdir(exist_ok=True)
+        if "pip" in command:
             said.clear()
             assert said.wait(10), "no word comes while pip is at work"
-            said.clear()
-            assert said.wait(10)
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(server, "A_LINE_EVERY", 0.01)
     monkeypatch.setattr(subprocess, "run", run)
+    home = tmp_path / "annot" / f"label-studio-{server.VERSION}"
+    home.mkdir(parents=True)
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
     server.ensure_installed({"XDG_CACHE_HOME": str(tmp_path)}, say=say)
-    shown = list(dict.fromkeys(line.partition(": ")[2].partition(", after")[0] for line in heard[1:]))
-    assert shown == [
-        "looking for packages",
-        "2 packages downloaded or on the way, 50 MB; now Django",
-        "3 packages downloaded or on the way, 50 MB; now pytz",
-        "1 of 4 packages installed",
-    ]
+    assert heard[-1].startswith("installing Label Studio, for 0 s")
     lasting = len(heard)
     time.sleep(0.05)
     assert len(heard) == lasting, "it goes on after the end"

@@ -10,7 +10,7 @@ from annot.base.errors import StudioError
 from annot.judging.exchange.servers import locate, marker_of, remove_duplicates
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import Payload, ProjectSpec
-from annot.store.projects import Project
+from annot.store.models import Project
 from studio_in_memory import StudioInMemory, once
 
 MARKER = marker_of("study", "judge", "a1")

@@ -29,10 +29,10 @@ def refused(status: int | None, text: str = "") -> StudioError:
     ("status", "said", "kind"),
     [
         (400, "refuses sending 3 tasks (400)", StudioError),
-        (401, "does not accept the token (401) while sending 3 tasks", StudioError),
+        (401, "refuses sending 3 tasks (401)", StudioError),
         (402, "refuses sending 3 tasks (402)", StudioError),
         (403, "refuses sending 3 tasks (403)", StudioError),
-        (404, "found nothing (404) while sending 3 tasks", StudioError),
+        (404, "refuses sending 3 tasks (404)", StudioError),
         (405, "refuses sending 3 tasks (405)", StudioError),
         (428, "refuses sending 3 tasks (428)", StudioError),
         (429, "accepts no more requests for now (429) while sending 3 tasks", TooManyRequests),
@@ -95,8 +95,8 @@ def test_the_wait_is_the_servers_own_rounded_up_or_a_minute(seconds: float | Non
         (httpx.ConnectError("refused"), "no server answers", StudioError),
         (httpx.ConnectTimeout("slow"), "no server answers", StudioError),
         (httpx.UnsupportedProtocol("ftp"), "no request can be made", StudioError),
-        (httpx.ReadTimeout("slow"), "did not answer in time", UncertainWrite),
-        (httpx.ReadError("broke"), "the connection to", UncertainWrite),
+        (httpx.ReadTimeout("slow"), "gave no complete answer", UncertainWrite),
+        (httpx.ReadError("broke"), "gave no complete answer", UncertainWrite),
     ],
 )
 def test_a_silence_says_what_was_met_and_whether_the_write_may_have_arrived(

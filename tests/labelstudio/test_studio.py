@@ -92,7 +92,7 @@ def test_a_personal_token_works_like_a_legacy_one(studio: Studio) -> None:
 
 @pytest.mark.parametrize("token", ["0" * 40, "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjQ5MDAwMDAwMDB9.cq0QyPa8-_dEhQfXAAzQGg"])
 def test_a_wrong_token_is_said_in_words(studio: Studio, token: str) -> None:
-    with studio.gateway(token) as gateway, pytest.raises(StudioError, match="does not accept the token"):
+    with studio.gateway(token) as gateway, pytest.raises(StudioError, match="refuses checking the token"):
         gateway.whoami()
 
 

@@ -169,7 +169,7 @@ def test_a_note_that_lists_every_query_is_shown_short() -> None:
 def test_items_are_the_units_of_their_intervals() -> None:
     found = annot.measure_agreement([[1, 1], [1, 0], [2, 2], [0, 1], [1, 1], [2, 1]], coefficients=["percent"])
     assert found.to_frame()["interval"].tolist() == ["jackknife over 6 items, Fisher's z, Student's t"]
-    assert "(too few items)" in found._repr_html_()
+    assert "(interval too wide)" in found._repr_html_()
 
 
 def test_what_people_wrote_is_text_in_a_notebook() -> None:

@@ -17,7 +17,7 @@ from annot.api.opening import OpenStudy
 from annot.base.records import Assessor, Assignment, Decision, Draw, Judgement, PairKey, Paper, Pool, PoolEntry, Query
 from annot.publishing.report.tidy import csv_text
 from annot.store import papers
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from command_line import annot_done
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
-from annot.base.names import StudyVocabulary, calling
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report import tidy
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
@@ -16,8 +15,8 @@ WITH_ENDS = Number(0.5, MEASURE, Interval(0.4, 0.6, 0.95, "jackknife"), rests_on
 NONE = Number(Undefined("one grade"), COEFFICIENT)
 
 
-def table(*records: dict[str, object], name: str = "t") -> Any:
-    return SimpleNamespace(name=name, records=records)
+def table(*records: dict[str, object], name: str = "t", words: StudyVocabulary = OF_PAPERS) -> Any:
+    return SimpleNamespace(name=name, records=records, words=words)
 
 
 def test_each_figure_of_a_record_is_a_row_with_the_other_cells() -> None:
@@ -65,8 +64,7 @@ def test_cells_of_csv_have_six_digits() -> None:
 def test_intervals_and_reasons_speak_of_the_topics_of_the_study_that_is_written_about() -> None:
     interval = Number(0.5, MEASURE, Interval(0.4, 0.6, 0.95, "jackknife over 4 query papers"))
     none = Number(Undefined("4 query papers: 6 are needed"), MEASURE)
-    for called, unit in ((StudyVocabulary(), "query papers"), (StudyVocabulary("topic", "document", False), "topics")):
-        with calling(partial(StudyVocabulary, *called)):
-            made = tidy.frame([table({"value": interval}, {"value": none})])
+    for words, unit in ((OF_PAPERS, "query papers"), (OF_TEXTS, "topics")):
+        made = tidy.frame([table({"value": interval}, {"value": none}, words=words)])
         assert made["interval"].tolist() == [f"jackknife over 4 {unit}", ""]
         assert made["undefined"].tolist() == ["", f"4 {unit}: 6 are needed"]

@@ -13,7 +13,8 @@ from annot.judging.opinions.asking import Clock
 from annot.steps import opinions as opinion_ask
 from annot.steps.opinions import AskedOpinion, Selection
 from annot.store import opinions, projects
-from annot.store.opinions import AskedModel, ModelCall, Opinion
+from annot.store.models import AskedModel, ModelCall
+from annot.store.opinions import Opinion
 from annot.store.shown import Display, as_json, hash_of_text, keep_contents
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.steps.opinions import Selection, preview
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.store.shown import hash_of_text
 from annot.study.workspace import Workspace, write_file
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
@@ -50,11 +50,11 @@ def test_every_pooled_pair_is_asked_once_and_the_answers_are_kept_as_they_came(w
 
 def test_opinions_are_no_judgements(ws: Workspace) -> None:
     with ws.reading() as session:
-        before = judgements.read_current(session)
+        before = JUDGEMENTS.current(session)
     with serving() as server:
         ask(with_model(ws, server.url))
     with ws.reading() as session:
-        assert judgements.read_current(session) == before
+        assert JUDGEMENTS.current(session) == before
 
 
 def test_a_prompt_has_the_guidelines_the_grades_and_the_pair_with_the_marks_of_the_screen(ws: Workspace) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from annot.base.errors import BusyError
 from annot.steps import opinions
-from annot.store.opinions import ModelCall
+from annot.store.models import ModelCall
 from annot.study.workspace import Workspace
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
 from scripted_server import Scripted, Server, serving

@@ -68,7 +68,7 @@ def test_only_the_store_of_opinions_knows_their_tables() -> None:
         if path.name != "models.py" and tables & {*re.findall(r"\w+", path.read_text(encoding="utf-8"))}
     }
     # A query about which a model was asked cannot be removed, and a report without the newest opinions is old.
-    assert users == {"store/opinions.py", "store/pools.py", "store/revisions.py"}
+    assert users == {"store/opinions.py", "store/pools.py", "study/provenance.py"}
 
 
 def test_asking_before_anything_was_sent_needs_a_reason_which_goes_on_record(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import sampled_study
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import OF_PAPERS
 from annot.measuring.opinions.label_quality import OpinionVerdict
 from annot.measuring.opinions.self_preference import Favour
 from annot.publishing.report.sections.whole import document
@@ -38,11 +39,11 @@ def test_one_opinion_comes_with_all_its_figures(ws: Workspace) -> None:
     assert found.worth.n_compared == found.worth.n_pairs == len(read_snapshot(ws).outcome.decisions)
     assert found.worth.itself is not None
     assert found.worth.itself.figures["percent"].value == 100
-    text = opinions.describe((found,))
+    text = opinions.describe((found,), OF_PAPERS)
     assert text.startswith(found.worth.sentence[:20])
-    names = [table.name for table in opinions.tables((found,))]
+    names = [table.name for table in opinions.tables((found,), OF_PAPERS)]
     assert names[:2] == ["opinion-agreement", "opinion-confusion-copy"]
-    with_final = [row for row in opinions.tables((found,))[0].rows if "final grades" in row]
+    with_final = [row for row in opinions.tables((found,), OF_PAPERS)[0].rows if "final grades" in row]
     assert with_final
     assert all(any(str(cell) == "100" for cell in row) for row in with_final)
 
@@ -52,14 +53,16 @@ def test_several_opinions_have_a_row_each(ws: Workspace) -> None:
     put(ws, "always", lambda query, doc, final: 1)
     put(ws, "silent", lambda query, doc, final: None)
     found = opinions.measure(ws, None, before_judging=None)
-    (table,) = opinions.tables(found)
+    (table,) = opinions.tables(found, OF_PAPERS)
     assert [(row[0], row[2]) for row in table.rows] == [
         ("always", "does not judge"),
         ("copy", str(found[1].worth.verdict)),
         ("silent", "does not judge"),
     ]
     assert found[1].worth.verdict is not OpinionVerdict.DOES_NOT_JUDGE
-    assert found[2].worth.sentence == "silent does not judge: 100% of its answers cannot be read."
+    assert found[2].worth.sentence == (
+        "silent does not judge: 100% of its answers cannot be read, 0% say that the pair cannot be judged."
+    )
     data = json.loads(annot_done("opinion", "report", "--json", folder=ws.root).stdout)["data"]
     assert [one["worth"]["verdict"] for one in data] == [str(one.worth.verdict) for one in found]
 
@@ -85,7 +88,7 @@ def test_it_is_not_shown_before_people_are_done_without_a_word(tmp_path: Path) -
         opinions.measure(ws, None, before_judging=None)
     (found,) = opinions.measure(ws, None, before_judging="a pilot")
     assert found.standing.early == ("shown: a pilot",)
-    text = " ".join(opinions.describe((found,)).split())
+    text = " ".join(opinions.describe((found,), OF_PAPERS).split())
     assert "Before people had judged, it was shown: a pilot." in text
 
 

@@ -15,8 +15,7 @@ from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.store import opinions
-from annot.store.models import StoredRun
-from annot.store.opinions import ModelCall
+from annot.store.models import ModelCall, StoredRun
 from annot.store.shown import Display, content, display_parts
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace

@@ -117,7 +117,7 @@ def test_no_other_word_is_taken_for_it(grade: str) -> None:
     text = f'{{"grade": {grade}, "reason": "x"}}'
     assert read_answer(text, range(4)) is None
     found = unreadable_answer(Completion(text, None, None, None, None, "stop"), range(4))
-    assert found.why == f"its grade is {grade}, expected a whole number from 0 to 3"
+    assert f"; its grade is {grade}, expected a whole number from 0 to 3; " in found
 
 
 def test_the_form_has_cannot_judge_if_the_guidelines_have_it(ws: Workspace) -> None:
@@ -161,4 +161,6 @@ def test_a_model_that_can_judge_few_pairs_does_not_judge(ws: Workspace) -> None:
     with serving(lambda request, number: Scripted(DECLINED if number > 15 else GOOD)) as server:
         ask(with_model(ws, server.url, requests_at_once=1))
     (found,) = opinions.measure(ws, "small", before_judging="A test.")
-    assert found.worth.sentence == "small does not judge: of its answers, 62% say that the pair cannot be judged."
+    assert found.worth.sentence == (
+        "small does not judge: 0% of its answers cannot be read, 62% say that the pair cannot be judged."
+    )

@@ -22,10 +22,10 @@ from annot.pools.drawn_pools import origins_of, write_pools
 from annot.pools.frozen_rankings import join_rankings, rank_corpus
 from annot.ranking.word_vectors import WordVectors, save, sha256_of
 from annot.store.citations import FOLDER, MANIFEST
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import corpus_sha256, groups_of
-from annot.store.people import Plan, replace_plan
-from annot.store.runs import ImportedSource, StoredRun, put_import, put_runs
+from annot.store.models import ImportedSource, Plan, StoredRun
+from annot.store.papers import PaperWriter, corpus_sha256, groups_of
+from annot.store.people import replace_plan
+from annot.store.runs import put_import, put_runs
 from annot.store.shown import SHOWN_CONTENT_TABLE, record_versions, version
 from annot.study.workspace import Workspace, write_file, write_manifest
 

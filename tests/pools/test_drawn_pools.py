@@ -25,7 +25,7 @@ from annot.pools.drawn_pools import (
 )
 from annot.pools.frozen_rankings import lines_of, refuse_other_corpus, write_rankings
 from annot.pools.pool_design import PoolDesign
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.store.pools import put_queries, read_pools, read_rankings_sha256, replace_pools
 from annot.study.workspace import Workspace
 

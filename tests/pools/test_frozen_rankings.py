@@ -23,7 +23,7 @@ from annot.pools.frozen_rankings import (
 )
 from annot.pools.pool_design import PoolDesign
 from annot.ranking.submission import keep_imported
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from annot.base.records import Paper
 from annot.pools.frozen_rankings import RankedCorpus, ranked_corpus
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import beginnings, corpus_sha256
+from annot.store.papers import PaperWriter, beginnings, corpus_sha256
 from annot.study.workspace import Workspace, write_manifest
 
 

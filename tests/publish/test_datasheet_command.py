@@ -15,8 +15,8 @@ from annot.base.settings import CollectionSettings
 from annot.demo import simulated_people
 from annot.publishing.release.prose import parse_answers, questions, unanswered
 from annot.publishing.terms import terms_of
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.study.workspace import Workspace
 from study_stages import answered
 
@@ -91,7 +91,7 @@ def test_a_judgement_that_does_not_count_is_told_without_the_servers_ids(ws: Wor
     ((query_id, doc_id),) = rows(ws, "SELECT query_id, doc_id FROM assignment WHERE assessor = 'a1' AND position = 1")
     foreign = Judgement(str(query_id), str(doc_id), "a1", 2, flags=("by account 4711, planned for account 1",))
     with open_store(ws.database_url) as store, store.begin() as session:
-        record_judgements(session, [SourcedJudgement(foreign, "label-studio", "99999", None)], recorded_at="2030-01-02")
+        JUDGEMENTS.record(session, [SourcedJudgement(foreign, "label-studio", "99999", None)], recorded_at="2030-01-02")
     annot("datasheet")
     text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
     assert "- 1 judgement not counted: by another account than the planned one" in text

@@ -13,7 +13,7 @@ from annot.base.errors import InputError
 from annot.base.records import Query, Source
 from annot.publishing.release import released_files
 from annot.publishing.release.released_files import SUMS_FILE, bundle, run_files
-from annot.store.runs import StoredRun
+from annot.store.models import StoredRun
 
 
 def sha256(text: str) -> str:

@@ -13,7 +13,7 @@ from annot.base.records import Addition, Adjudication, Assessor, Decision, Judge
 from annot.cli import keep
 from annot.publishing.release.leaks import FreeText, KnownPeople, Secret, free_texts, known_people, mentioned, mentions
 from annot.steps.publish import release
-from annot.store.adjudications import read_sourced, record_adjudications
+from annot.store.answers import ADJUDICATIONS
 from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
 from command_line import Result, annot, difference, snapshot
@@ -153,10 +153,10 @@ def small(tmp_path: Path) -> Workspace:
 def planted(small: Workspace) -> Workspace:
     """The adjudicator's reason on one pair names an assessor by first name and has a path and an address."""
     with small.writing() as session:
-        first = read_sourced(session)[0]
+        first = ADJUDICATIONS.read(session)[0]
         text = "Ann is wrong, see /home/lead/study/notes.txt and https://wiki.example/ann"
         later = first._replace(record=replace(first.record, reason=text))
-        assert record_adjudications(session, [later], recorded_at="2030-01-02T00:00:00+00:00").revised == 1
+        assert ADJUDICATIONS.record(session, [later], recorded_at="2030-01-02T00:00:00+00:00").revised == 1
     return small
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import annot as library
 import pandas as pd
 import pytest
-from annot.store.adjudications import read_sourced, record_adjudications
+from annot.store.answers import ADJUDICATIONS
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import Result
@@ -23,13 +23,13 @@ REASON = "text missing or broken"
 def given_up(ws: Workspace) -> Counter[str]:
     """Three pairs that the adjudicator finds they cannot judge after all, by query."""
     with open_store(ws.database_url) as store, store.begin() as session:
-        rulings = read_sourced(session)
+        rulings = ADJUDICATIONS.read(session)
         first, last = rulings[:2], rulings[-1:]
         later = [
             one._replace(record=replace(one.record, grade=None, reason=None, cannot_judge=REASON))
             for one in (*first, *last)
         ]
-        assert record_adjudications(session, later, recorded_at="2030-01-02T00:00:00+00:00").revised == 3
+        assert ADJUDICATIONS.record(session, later, recorded_at="2030-01-02T00:00:00+00:00").revised == 3
     return Counter(one.record.query_id for one in later)
 
 
@@ -57,7 +57,7 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     assert report.exit_code == 0, report.stderr
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     with open_store(ws.database_url) as store, store.read() as session:
-        disputed = {one.record.pair for one in read_sourced(session)}
+        disputed = {one.record.pair for one in ADJUDICATIONS.read(session)}
     assert f"an adjudicator settled {len(disputed) - 3} pairs, 3 could not be judged." in page
     assert "3 pairs could not be judged by any adjudicator who was asked. They were closed without a grade" in page
     released = annot("release", tmp_path / "release")
@@ -107,16 +107,16 @@ def test_with_a_second_adjudicator_asked_the_same_answers_leave_the_pairs_open(
 def test_where_the_assessors_agree_by_now_their_grade_stands(
     ws: Workspace, annot: Callable[..., Result], given_up: Counter[str]
 ) -> None:
-    from annot.store import judgements
+    from annot.store.answers import JUDGEMENTS
 
     with open_store(ws.database_url) as store, store.begin() as session:
-        (pair, *_) = [one.record for one in read_sourced(session) if one.record.cannot_judge]
+        (pair, *_) = [one.record for one in ADJUDICATIONS.read(session) if one.record.cannot_judge]
         own = [
             one
-            for one in judgements.read_sourced(session)
+            for one in JUDGEMENTS.read(session)
             if (one.record.query_id, one.record.doc_id) == (pair.query_id, pair.doc_id) and one.record.occasion == 1
         ]
         same = [one._replace(record=replace(one.record, grade=2, cannot_judge=None)) for one in own]
-        judgements.record_judgements(session, same, recorded_at="2030-01-03T00:00:00+00:00")
+        JUDGEMENTS.record(session, same, recorded_at="2030-01-03T00:00:00+00:00")
     assert annot("qrels", "--json").data["unjudgeable"] == given_up.total() - 1
     assert f"{pair.query_id} 0 {pair.doc_id} 2\n" in ws.qrels.read_text(encoding="utf-8")

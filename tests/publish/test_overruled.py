@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.judgements import JUDGEMENTS
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
 from command_line import Result

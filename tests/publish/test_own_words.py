@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from annot.judging.comments import knew
-from annot.store.people import Notice
+from annot.store.models import Notice
 from annot.study.workspace import Workspace
 
 BEFORE, AFTER = "2030-01-01T00:00:00+00:00", "2030-01-03T00:00:00+00:00"

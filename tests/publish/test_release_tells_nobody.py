@@ -17,9 +17,10 @@ from annot.base.records import Assessor
 from annot.judging import states
 from annot.labelstudio.accounts import local_secrets
 from annot.publishing.release.leaks import Secret, leaks, secrets_of, telling_pseudonyms
-from annot.store import adjudications, judgements, papers, people, runs
+from annot.store import papers, people, runs
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.snapshot import read_for_release
 from annot.study.workspace import Workspace
 from study_answers import ACCOUNTS, SERVER
@@ -54,17 +55,17 @@ def local_server(ws: Workspace) -> None:
 def first_judgement(ws: Workspace, comment: str) -> str:
     """A comment that an assessor wrote; returns what its line is known by."""
     with open_store(ws.database_url) as store, store.begin() as session:
-        one = judgements.read_sourced(session)[0]
+        one = JUDGEMENTS.read(session)[0]
         changed = one._replace(record=replace(one.record, comment=comment))
-        judgements.record_judgements(session, [changed], recorded_at="2030-02-01")
+        JUDGEMENTS.record(session, [changed], recorded_at="2030-02-01")
     return "judgements.jsonl:1"
 
 
 def first_decision(ws: Workspace, comment: str) -> str:
     with open_store(ws.database_url) as store, store.begin() as session:
-        one = adjudications.read_sourced(session)[0]
+        one = ADJUDICATIONS.read(session)[0]
         changed = one._replace(record=replace(one.record, comment=comment))
-        adjudications.record_adjudications(session, [changed], recorded_at="2030-02-01")
+        ADJUDICATIONS.record(session, [changed], recorded_at="2030-02-01")
     return "decisions.jsonl:"
 
 

@@ -9,9 +9,9 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Judgement
 from annot.judging.comments import PublishedWords, consent
-from annot.store.adjudications import SourcedAdjudication, record_adjudications
-from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.store.people import Notice, record_notices
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
+from annot.store.models import Notice
+from annot.store.people import record_notices
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import QUERIES, RECORDED, Small
@@ -35,12 +35,12 @@ def ws(tmp_path: Path) -> Workspace:
     ]
     settled = Adjudication(QUERY, "d02", "j1", 2, "shown", ("a1", "a2"), comment="Because.", judged_at=LATE)
     with ws.writing() as session:
-        record_judgements(
+        JUDGEMENTS.record(
             session,
             [SourcedJudgement(one, "label-studio", str(at), {}) for at, one in enumerate(given)],
             recorded_at=RECORDED,
         )
-        record_adjudications(session, [SourcedAdjudication(settled, "label-studio", "9", {})], recorded_at=RECORDED)
+        ADJUDICATIONS.record(session, [SourcedAdjudication(settled, "label-studio", "9", {})], recorded_at=RECORDED)
         record_notices(session, [Notice("a1", "comments", "letter", TOLD, True)])
     return ws
 
@@ -88,7 +88,7 @@ def test_who_agrees_later_is_noted_down_once_with_the_words_of_the_lead(ws: Work
 def test_consent_reaches_to_the_last_word_also_of_a_clock_that_is_ahead(ws: Workspace) -> None:
     ahead = Judgement(QUERY, "d05", "a2", 1, comment="From the future.", judged_at=FAR)
     with ws.writing() as session:
-        record_judgements(session, [SourcedJudgement(ahead, "label-studio", "50", {})], recorded_at=RECORDED)
+        JUDGEMENTS.record(session, [SourcedJudgement(ahead, "label-studio", "50", {})], recorded_at=RECORDED)
     (agreed,) = consent(read_snapshot(ws), how="by mail", people=["a2"])
     assert datetime.fromisoformat(agreed.at) == datetime.fromisoformat(FAR)
     with ws.writing() as session:

@@ -13,12 +13,11 @@ from annot.base.parallel import Engine
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.ranking import encoding, vectors
-from annot.ranking.encoding import CorpusEncoding, EncodedTopics, EncodePart, encoded_abstracts, encoded_sentences
+from annot.ranking.encoding import CorpusEncoding, EncodePart, encoded_abstracts, encoded_sentences
 from annot.ranking.systems import encoders
 from annot.ranking.systems.system import EncoderWeights
 from annot.ranking.vectors import topic_name
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import groups_for, groups_of
+from annot.store.papers import PaperWriter, groups_for, groups_of
 from annot.study.workspace import Workspace
 
 PAPERS = [Paper("p", "A", ("One.", "Two.")), Paper("q", "B", ()), Paper("r", "C", ("Three.",))]
@@ -216,8 +215,14 @@ def test_topics_stand_behind_the_papers_and_are_encoded_anew_where_they_change(c
             return lambda read, advance: np.array([[len(text), 0.5] for text in read], dtype=np.float32)
 
         about = {"model": "m", "space": "s", "metric": "l2"}
-        topics = EncodedTopics(texts, open_encoder) if texts else None
-        encoding_of(corpus).run(lambda: letters, engine=Engine(1), about=about, advance=quietly, topics=topics)
+        encoding_of(corpus).run(
+            lambda: letters,
+            engine=Engine(1),
+            about=about,
+            advance=quietly,
+            topics=texts,
+            open_topic_encoder=open_encoder,
+        )
         made = vectors.load(corpus.vectors / "mine", hint="")
         return made.ids.to_pylist(), made.matrix[:, 0].tolist()
 

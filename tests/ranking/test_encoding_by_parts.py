@@ -15,7 +15,7 @@ from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.ranking import encoding, vectors
 from annot.ranking.encoding import CorpusEncoding
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 
 

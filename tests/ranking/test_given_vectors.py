@@ -16,6 +16,7 @@ from annot.ranking import given_vectors
 from annot.ranking.given_vectors import (
     SEMANTIC_SCHOLAR,
     Form,
+    ImportedVectors,
     KeptRows,
     blocks_of,
     coverage_of,
@@ -27,7 +28,8 @@ from indexed import corpus_of
 
 
 def kept(folder: Path, *, asked: str | None = "space-1", own: str | None = None) -> KeptRows:
-    return KeptRows(Workspace(folder, Settings()), "mine", RowCounts(), asked, own, "float16")
+    counts = ImportedVectors("mine", precision="float16")
+    return KeptRows(Workspace(folder, Settings()), counts, RowCounts(), asked, own)
 
 
 def test_the_first_finite_row_of_each_paper_is_kept_and_the_others_are_counted(tmp_path: Path) -> None:
@@ -37,10 +39,15 @@ def test_the_first_finite_row_of_each_paper_is_kept_and_the_others_are_counted(t
     assert ids == ["a", "b", "c"]
     assert found.tolist() == [[1, 0], [0, 0], [2, 2]]
     assert found.dtype == np.float16
-    assert (rows.zero, rows.duplicate, rows.differing, rows.not_finite) == (1, 2, 1, 2)
+    assert (rows.counts.zero, rows.counts.duplicate, rows.counts.differing, rows.counts.not_finite) == (1, 2, 1, 2)
     assert rows.take(Block(["b", "d"], np.array([[0, 0], [0, 1]]), "f: row 8"))[0] == ["d"]
-    assert (rows.zero, rows.duplicate, rows.differing, rows.not_finite) == (1, 3, 1, 2)
-    assert (rows.space, rows.dimensions, rows.first, list(rows.ids)) == ("space-1", 2, "f: row 1", ["a", "b", "c", "d"])
+    assert (rows.counts.zero, rows.counts.duplicate, rows.counts.differing, rows.counts.not_finite) == (1, 3, 1, 2)
+    assert (rows.counts.space, rows.counts.dimensions, rows.first, list(rows.ids)) == (
+        "space-1",
+        2,
+        "f: row 1",
+        ["a", "b", "c", "d"],
+    )
     with pytest.raises(InputError, match=r"g: row 1: found 3 numbers, expected 2 as in f: row 1"):
         rows.take(Block(["e"], np.zeros((1, 3)), "g: row 1"))
 
@@ -49,15 +56,15 @@ def test_the_space_is_the_asked_one_else_the_named_one_else_that_of_the_name(tmp
     block = Block(["a"], np.zeros((1, 1)), "f: row 1")
     own = kept(tmp_path, asked=None, own="mine")
     own.take(block)
-    assert own.space == "mine"
+    assert own.counts.space == "mine"
     named = kept(tmp_path, asked=None, own="mine")
     named.tally.name_space("other", "f")
     named.take(block)
-    assert named.space == "other"
+    assert named.counts.space == "other"
     both = kept(tmp_path, asked="other")
     both.tally.name_space("other", "f")
     both.take(block)
-    assert both.space == "other"
+    assert both.counts.space == "other"
     differs = kept(tmp_path)
     differs.tally.name_space("other", "f")
     with pytest.raises(InputError, match="found vectors of other, expected space-1 as --space says"):
@@ -99,11 +106,11 @@ def word2vec(folder: Path, *lines: str) -> Path:
 
 def test_words_that_no_text_has_and_rows_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
     path = word2vec(tmp_path, "5 2", "cell 1 2", "Cell 3 4", "don't 5 6", "bad nan 7", "new_york 8 9")
-    found = read_word_vectors(path)
+    vectors, found = read_word_vectors(path)
     assert (found.form, found.unusable, found.not_finite) == ("word2vec text", 2, 1)
-    assert found.vectors.words == ("cell", "don't")
-    assert found.vectors.matrix.tolist() == [[1, 2], [5, 6]]
-    facts: dict[str, Any] = dict(found.vectors.facts)
+    assert vectors.words == ("cell", "don't")
+    assert vectors.matrix.tolist() == [[1, 2], [5, 6]]
+    facts: dict[str, Any] = dict(vectors.facts)
     assert (facts["dimensions"], facts["words"], facts["file"]) == (2, 2, "v.txt")
     with pytest.raises(InputError, match="none of its 1 words can occur in a text"):
         read_word_vectors(word2vec(tmp_path, "1 2", "Cell 3 4"))
@@ -114,8 +121,8 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
     rows = {"cell": [1, 2], "gene": [3, 4]}
     body = b"".join(word.encode() + b" " + np.array(row, "<f4").tobytes() for word, row in rows.items())
     path.write_bytes(b"2 2\n" + body)
-    found = read_word_vectors(path)
-    assert (found.form, found.vectors.words, found.vectors.matrix.tolist()) == (
+    words, found = read_word_vectors(path)
+    assert (found.form, words.words, words.matrix.tolist()) == (
         "word2vec binary",
         ("cell", "gene"),
         [[1, 2], [3, 4]],

@@ -19,7 +19,7 @@ from annot.ranking.index import changed_folders, faults_of, lsa_place, open_inde
 from annot.ranking.methods import METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
 from annot.steps.vectors import parsed_memory
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from indexed import write_vectors
 

@@ -29,8 +29,7 @@ from annot.ranking.index import (
 from annot.ranking.methods import Variant
 from annot.ranking.search import Parts
 from annot.ranking.word_vectors import WordVectors
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import RowGroups, groups_of
+from annot.store.papers import PaperWriter, RowGroups, groups_of
 
 VARIANTS: list[Variant] = [("title", False), ("abstract", True)]
 

@@ -15,7 +15,6 @@ from annot.ranking.submission import (
     by_query_paper,
     find_findings,
     refuse_findings,
-    refused_findings,
     settle,
 )
 
@@ -80,14 +79,13 @@ def test_each_kind_of_finding_is_counted_with_its_queries_and_three_examples() -
 
 def test_a_run_is_refused_where_the_rules_have_no_answer() -> None:
     found = [SubmissionFinding(what, 1, 2, ("q d",)) for what in ("foreign queries", "duplicates", "ties")]
-    assert refused_findings(found, rules()) == ()
-    assert refused_findings(found, rules(foreign=None)) == (found[0],)
-    assert refused_findings(found, rules(duplicates=None)) == (found[1],)
-    refuse_findings([], Path("r.run"), {})
+    remedies = {"foreign queries": "--foreign drop", "duplicates": "--duplicates best"}
+    refuse_findings(found, rules(), Path("r.run"), remedies)
     with pytest.raises(FindingError) as caught:
-        refuse_findings(
-            found[:2], Path("r.run"), {"foreign queries": "--foreign drop", "duplicates": "--duplicates best"}
-        )
+        refuse_findings(found, rules(duplicates=None), Path("r.run"), remedies)
+    assert caught.value.faults == ("duplicates: 1 in 2 queries: q d",)
+    with pytest.raises(FindingError) as caught:
+        refuse_findings(found, rules(foreign=None, duplicates=None), Path("r.run"), remedies)
     assert caught.value.faults == ("foreign queries: 1 in 2 queries: q d", "duplicates: 1 in 2 queries: q d")
     assert caught.value.hint == "correct the file, or add --foreign drop and --duplicates best"
 

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable
-from annot.measuring.agreement.tables import _first_names, agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, _first_names, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement, whole
 from annot.publishing.report.tables import Figure, Table
@@ -126,7 +126,7 @@ def test_reasons_of_adjudicators_are_counted_the_most_frequent_first() -> None:
     reasons = ["b", "a", "b", None, "c"]
     decisions = [SimpleNamespace(origin="adjudicated", reason=one) for one in reasons]
     decisions.append(SimpleNamespace(origin="agreed", reason="a"))
-    study: Any = SimpleNamespace(decisions=decisions)
+    study: Any = SimpleNamespace(words=OF_PAPERS, decisions=decisions)
     (found,) = agreement.differences(study)
     assert found.rows == (("b", 2), ("a", 1), ("c", 1))
     study.decisions = decisions[3:4]
@@ -135,7 +135,11 @@ def test_reasons_of_adjudicators_are_counted_the_most_frequent_first() -> None:
 
 def test_pairs_of_a_person_that_were_not_disputed_are_others() -> None:
     study: Any = SimpleNamespace(
-        agreement=table("aim", "way"), outcome=SimpleNamespace(adjudications=range(4)), unjudgeable=2, open=1
+        words=OF_PAPERS,
+        agreement=table("aim", "way"),
+        outcome=SimpleNamespace(adjudications=range(4)),
+        unjudgeable=2,
+        open=1,
     )
     found = agreement._counts(study)
     assert (found["asked_twice"], found["needed"], found["by_policy"]) == (9, 3, 0)
@@ -163,6 +167,7 @@ def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(agreement.figures, "before_and_after", keep)
     study: Any = SimpleNamespace(
+        words=OF_PAPERS,
         agreement=table("aim", "way"),
         outcome=SimpleNamespace(adjudications=range(3)),
         **{"unjudgeable": 0, "open": 0, "incomplete": 0, "decisions": [], "level": 0.95},
@@ -185,6 +190,7 @@ def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what
     found = table("aim", "way")
     nothing = Undefined("nothing is measured")
     study: Any = SimpleNamespace(
+        words=OF_PAPERS,
         agreement=found,
         effect=nothing,
         evaluated=nothing,

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.pages import latex
 from annot.publishing.report.sections.agreement import all_coefficients, by_query, glance, headline
@@ -101,7 +101,7 @@ def test_no_cell_of_a_group_with_open_disputes_has_a_figure_after_adjudication()
     unsettled = table(judged("n", A, B), UNANIMOUS, settled=False)
     ((*_, rho, alpha, kappa, percent),) = rows_of(headline(unsettled), "together", "after")
     assert {str(cell) for cell in (rho, alpha, kappa, percent)} == {"–"}
-    shown = describe(unsettled, per_query=False, every=True)
+    shown = describe(unsettled, OF_PAPERS, per_query=False, every=True)
     assert "3 of 3 disputed pairs are not settled yet, on n" in shown
     for row in rows_of(all_coefficients(unsettled), "together", "after"):
         assert not any(isinstance(cell, Number) and cell.value is not None for cell in row)
@@ -144,7 +144,9 @@ def test_every_undefined_or_bare_figure_has_its_reason(shown: Callable[[Agreemen
 
 
 def test_an_interval_without_width_is_left_out_with_its_reason() -> None:
-    shown = describe(table(*(judged(f"v{at}", [0] * 6, [0] * 6) for at in range(8))), per_query=False, every=False)
+    shown = describe(
+        table(*(judged(f"v{at}", [0] * 6, [0] * 6) for at in range(8))), OF_PAPERS, per_query=False, every=False
+    )
     shown = " ".join(shown.split())
     assert "100.00 [100.00" not in shown
     assert "leaving out any query does not change it, so how it varies over queries is not known" in shown
@@ -160,12 +162,12 @@ def test_forced_zero_has_its_caveat_in_words() -> None:
     (care,) = [note for note in headline(MIXED).notes if "kappa is then 0" in note]
     assert "Cohen's kappa" in care
     assert " with care on c: " in care
-    two = describe(table(judged("two", [0, 1], [1, 1])), per_query=False, every=False)
+    two = describe(table(judged("two", [0, 1], [1, 1])), OF_PAPERS, per_query=False, every=False)
     assert "it rests on two pairs" in two
 
 
 def test_terminal_names_methods_level_and_policy() -> None:
-    shown = " ".join(describe(MIXED, per_query=False, every=False).split())
+    shown = " ".join(describe(MIXED, OF_PAPERS, per_query=False, every=False).split())
     assert "95% intervals with query papers as the sampling units (all facets of a paper together)" in shown
     assert shown.index("Missing judgements (drop): ") > shown.index("The work of adjudication."), (
         "tables first, then method"

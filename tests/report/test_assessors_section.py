@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Assignment, Decision, Judgement
 from annot.base.stats.inference import POWER
-from annot.measuring.diagnosis import findings, matrices
-from annot.measuring.diagnosis.matrices import AssessorAnalysis, JudgementCount, Repeat
-from annot.measuring.diagnosis.panel import panel_of
+from annot.measuring.diagnosis import findings
+from annot.measuring.diagnosis import panel as panels
+from annot.measuring.diagnosis.findings import AssessorAnalysis, JudgementCount
+from annot.measuring.diagnosis.panel import Repeat, panel_of
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections.assessors import MOST_HARD, conclusions, method, tables
 from annot.publishing.report.tables import Table
@@ -43,16 +45,16 @@ def looked(*, settled: bool = True, policy: str = "drop") -> AssessorAnalysis:
     )
     repeats = [Repeat("a1", f"q{i:02}", f"d{15 * i:03}", 1, 1 + i % 2) for i in range(10)]
     return AssessorAnalysis(
-        diagnosed=matrices.AssessorComparison(
+        diagnosed=findings.AssessorComparison(
             scale=panel.scale,
             level=0.95,
             policy=policy,
             missing=(JudgementCount("a1", 303, 300), JudgementCount("a2", 300, 300)),
-            matrix=matrices.pairwise_matrix(panel, level=0.95),
-            against_final=matrices.against_final(panel, level=0.95),
-            severities=matrices.severities(panel, level=0.95),
+            matrix=panels.pairwise_matrix(panel, level=0.95),
+            against_final=panels.against_final(panel, level=0.95),
+            severities=panels.severities(panel, level=0.95),
             diagnosis=findings.diagnose(panel, level=0.95),
-            self_consistency=matrices.self_consistency(repeats, widest=3.0, level=0.95),
+            self_consistency=panels.self_consistency(repeats, widest=3.0, level=0.95),
         ),
         order="the order of the plan",
         reading_limit=1.0,
@@ -70,7 +72,7 @@ def study() -> AssessorAnalysis:
 
 
 def table(looked: AssessorAnalysis, name: str, queries: Sequence[str] = ()) -> Table:
-    (found,) = [one for one in tables(looked, queries) if one.name == name]
+    (found,) = [one for one in tables(looked, OF_PAPERS, queries) if one.name == name]
     return found
 
 

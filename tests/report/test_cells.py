@@ -82,34 +82,16 @@ def test_an_interval_without_width_is_none() -> None:
     ("kind", "low", "high"),
     [(COEFFICIENT, -0.8, 0.8), (SHARE, 0.1, 0.9), (MEASURE, -0.4, 0.8), (PERCENTAGE, 20.0, 100.0)],
 )
-def test_an_interval_over_four_fifths_of_its_scale_is_read_as_too_few_papers(
-    kind: Quantity, low: float, high: float
-) -> None:
+def test_an_interval_over_four_fifths_of_its_scale_is_read_as_too_wide(kind: Quantity, low: float, high: float) -> None:
     found, wider = (Number(high / 2, kind, interval(low, end)) for end in (high, high * 1.01))
     if kind is PERCENTAGE:
         wider = Number(50.0, kind, interval(19.9, high))
     assert (found.bracketed, found.lacking, "[" in str(found)) == (True, None, True)
     assert not wider.bracketed
     assert wider.lacking is not None
-    assert wider.lacking.reason == "there are too few papers for one that covers less than 80% of the scale"
-    assert {wider.parts(precise=precise)[1] for precise in (False, True)} == {"(too few papers)"}
+    assert wider.lacking.reason == "it would cover more than 80% of the scale"
+    assert {wider.parts(precise=precise)[1] for precise in (False, True)} == {"(interval too wide)"}
     assert wider.interval is not None, "data keep it"
-
-
-@pytest.mark.parametrize(
-    ("method", "units"),
-    [
-        ("jackknife over 5 queries, Student's t", "papers"),
-        ("jackknife over 5 items, Student's t", "items"),
-        ("sign test over 6 query papers", "papers"),
-        ("Wilson, clustered by 4 query papers", "papers"),
-    ],
-)
-def test_what_is_too_few_are_the_units_of_the_interval(method: str, units: str) -> None:
-    found = Number(0.0, COEFFICIENT, Interval(-1.0, 1.0, 0.95, method))
-    assert str(found) == f"0.0 (too few {units})"
-    assert found.lacking is not None
-    assert found.lacking.reason.startswith(f"there are too few {units} for one")
 
 
 def test_a_figure_without_a_scale_keeps_the_widest_interval() -> None:

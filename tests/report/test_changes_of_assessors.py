@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.diagnosis.findings import Drift, Measure
 from annot.publishing.report.sections import assessors
@@ -96,9 +97,9 @@ def test_a_run_of_one_grade_is_told_with_its_place() -> None:
 @pytest.mark.parametrize(("rows", "shown"), [(199, 199), (200, 200), (201, 200)])
 def test_two_hundred_rows_are_shown(rows: int, shown: int, monkeypatch: pytest.MonkeyPatch) -> None:
     long = Table("t", "", ("n",), tuple((at,) for at in range(rows)), "annot", notes=("first.",))
-    monkeypatch.setattr(assessors, "_grades", lambda found: [long])
-    monkeypatch.setattr(assessors, "_why", lambda found, queries: [])
-    monkeypatch.setattr(assessors, "_work", lambda found: [Table("none", "", (), (), "annot")])
+    monkeypatch.setattr(assessors, "_grades", lambda found, words: [long])
+    monkeypatch.setattr(assessors, "_why", lambda found, queries, words: [])
+    monkeypatch.setattr(assessors, "_work", lambda found, words: [Table("none", "", (), (), "annot")])
     (found,) = assessors.tables(looked(diagnosed=None))
     assert len(found.rows) == shown
     assert found.rows[-1] == (shown - 1,)
@@ -107,7 +108,7 @@ def test_two_hundred_rows_are_shown(rows: int, shown: int, monkeypatch: pytest.M
 
 
 def work(**changes: Any) -> dict[str, Table]:
-    return {one.name: one for one in assessors._work(looked(**changes))}
+    return {one.name: one for one in assessors._work(looked(**changes), OF_PAPERS)}
 
 
 def test_a_pace_is_shown_of_those_who_were_timed() -> None:

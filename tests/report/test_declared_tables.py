@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import (
@@ -109,21 +110,19 @@ def test_each_reason_is_said_once_with_what_it_is_a_reason_for() -> None:
     few = [Undefined(f"{n} papers: an interval needs 4", "fewer than 4 papers") for n in (2, 3)]
     none = Undefined("nobody judged")
     figures = [Number(0.5, COEFFICIENT, few[0]), Number(none, COEFFICIENT, none), FIGURE, Number(0.5, COEFFICIENT)]
-    assert missing_figures(figures) == (
+    assert missing_figures(figures, OF_PAPERS) == (
         "1 figure has no interval: 2 papers: an interval needs 4. 1 figure has no value: nobody judged.",
     )
     # Two reasons of a kind are told by the kind.
-    assert missing_figures([Number(0.5, COEFFICIENT, one) for one in few]) == (
+    assert missing_figures([Number(0.5, COEFFICIENT, one) for one in few], OF_PAPERS) == (
         "2 figures have no interval: fewer than 4 papers.",
     )
-    assert missing_figures([FIGURE]) == ()
+    assert missing_figures([FIGURE], OF_PAPERS) == ()
 
 
 def test_an_interval_of_most_of_the_scale_is_data_and_a_note_and_no_bracket() -> None:
     wide = Interval(-0.9, 0.9, 0.95, "jackknife")
     found = table("t", [wide], [Column("A", lambda row: "a")], [Column("F", lambda row: Number(0.1, COEFFICIENT, row))])
-    assert found.notes == (
-        "1 figure has no interval: there are too few papers for one that covers less than 80% of the scale.",
-    )
+    assert found.notes == ("1 figure has no interval: it would cover more than 80% of the scale.",)
     assert not found.bracketed
     assert data_of(found)["rows"] == [{"a": "a", "f": {"value": 0.1, "interval": wide}}]

@@ -7,11 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Assignment, Decision, Judgement, Paper
 from annot.publishing.report.sections import collection
 from annot.publishing.report.sections.collection import GradeExample, examples_body, grade_examples
 from annot.publishing.report.side_by_side import Screens
 from annot.store import trials
+from annot.store.models import Gold
 from annot.study.snapshot import read_snapshot
 from study_stages import copied, published
 
@@ -39,6 +41,7 @@ def study(*, texts: bool = False, trial: Any = (), final: Any = FINAL) -> Any:
         Decision(*pair, grade, "adjudicated" if pair in DISPUTED else "agreed") for pair, grade in final.items()
     ]
     return SimpleNamespace(
+        words=OF_PAPERS,
         decisions=decisions,
         outcome=SimpleNamespace(current=current),
         snapshot=SimpleNamespace(facets=FACETS, trial_pairs=frozenset(trial)),
@@ -77,7 +80,7 @@ def test_pairs_of_any_round_of_trial_and_gold_pairs_are_kept_from_the_report(tmp
     ws = copied(published(3), "planned", tmp_path / "study")
     query = read_snapshot(ws).queries[0].query_id
     with ws.writing() as session:
-        trials.replace_gold(session, [trials.Gold(query, "fic0101", 2, "because", 1)])
+        trials.replace_gold(session, [Gold(query, "fic0101", 2, "because", 1)])
         trials.replace_assignments(session, "hidden-gold", [Assignment(query, "fic0102", "a1", 1)])
         trials.replace_assignments(session, "substudy-abstract", [Assignment(query, "fic0103", "a2", 1)])
     assert read_snapshot(ws).trial_pairs == {(query, f"fic010{at}") for at in (1, 2, 3)}

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
@@ -29,6 +30,7 @@ def qrels() -> list[Qrel]:
 
 def study(evaluated: EvaluatedRuns | Undefined, runs: Any = RUNS, **values: Any) -> Any:
     return SimpleNamespace(
+        words=OF_PAPERS,
         runs=runs,
         evaluated=evaluated,
         outcome=SimpleNamespace(qrels=qrels()),

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import CITED, Decision, Draw, Judgement, Pool, PoolEntry, Query
 from annot.publishing.report import figures
 from annot.publishing.report.cells import Number
@@ -41,6 +42,7 @@ def study(final: dict[tuple[str, str], int], given: tuple[tuple[str, str, str, i
         Query(f"{paper}-{facet}", paper, facet, ()) for paper, facet in (("p1", "aim"), ("p1", "way"), ("p2", "aim"))
     ]
     return SimpleNamespace(
+        words=OF_PAPERS,
         settings=SimpleNamespace(scale=scale, facets={"aim": (), "way": (), "end": ()}),
         queries=queries,
         snapshot=SimpleNamespace(topics={query.query_id: query.topic_id for query in queries}),
@@ -118,7 +120,7 @@ def test_the_grades_of_one_query_are_a_table_and_no_drawing() -> None:
 def test_in_a_sentence_a_share_without_a_useful_interval_is_the_share_alone() -> None:
     of_two = {pair: grade for pair, grade in FINAL.items() if pair in (("p1-way", "d2"), ("p2-aim", "d4"))}
     chapter = collection.grades_body(study(of_two))
-    assert "(too few papers)" in str(chapter.blocks[1].rows[-1][3])
+    assert "(interval too wide)" in str(chapter.blocks[1].rows[-1][3])
     assert 'a final grade: 100% have the lowest ("no"), 0% the highest' in chapter.paragraphs[0]
 
 

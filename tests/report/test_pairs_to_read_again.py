@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from annot.base.names import OF_PAPERS
 from annot.base.records import Paper
 from annot.base.stats.values import Interval
 from annot.judging.comments import DifferingPair
@@ -64,7 +65,7 @@ def test_agreement_before_the_period_stands_above_that_in_it() -> None:
         before=SimpleNamespace(groups=[group("aim", 0.5)]),
         agreement=SimpleNamespace(groups=[group("way", 0.7), group("aim", 0.6)]),
     )
-    rows = [[None if cell is None else str(cell) for cell in row] for row in _agreement(meeting).rows]
+    rows = [[None if cell is None else str(cell) for cell in row] for row in _agreement(meeting, OF_PAPERS).rows]
     assert rows == [
         ["aim", "before", "3", "7", "0.50 [0.40, 0.60]", "50"],
         ["aim", "this period", "3", "7", "0.60 [0.50, 0.70]", "60"],

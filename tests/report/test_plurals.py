@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from annot.base.names import counted
+from annot.base.names import OF_PAPERS, counted
 from annot.base.stats.values import Undefined
 from annot.publishing.report.sections.runs import table_of_lines
 from annot.publishing.report.tables import sentences
@@ -76,7 +76,7 @@ def test_why_figures_have_no_interval_is_said_once_below_the_table() -> None:
         values={"AP": 0.5, "P": 0.4}, intervals={"AP": few, "P": few}, spread={}, facet="method", run="bm25", runs=1,
         convention="trec", queries=3, average="mean",
     )  # fmt: skip
-    evaluated = SimpleNamespace(level=0.95, several=False)
+    evaluated = SimpleNamespace(level=0.95, several=False, words=OF_PAPERS)
     made = table_of_lines(evaluated, "trec", [line] * 3)  # type: ignore[arg-type, list-item]
     assert made.notes == ("6 figures have no interval: 3 query papers: an interval needs 4.",)
     assert "interval" not in made.caption

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+from annot.base.names import OF_PAPERS
 from annot.base.records import CITED, Draw, Pool, PoolEntry, Query
 from annot.pools.drawn_pools import PoolOrigins
 from annot.publishing.report import figures
@@ -48,7 +49,7 @@ def cited(paper_id: str, methods: list[str], mode: str = "blocks", quota: int | 
 
 def chapter(*pools: Any) -> Chapter:
     drawn = {one.topic_id: one for one in pools}
-    study: Any = SimpleNamespace(pools=drawn, pooled=True, origins=NOTHING)
+    study: Any = SimpleNamespace(words=OF_PAPERS, pools=drawn, pooled=True, origins=NOTHING)
     return _pools(study)
 
 
@@ -61,13 +62,15 @@ def test_citations_stand_first_and_shares_are_of_all_documents() -> None:
 def test_citations_that_came_with_papers_are_told_apart_from_those_of_other_files() -> None:
     came = (AddedFile("a.xml and 1 other file", None, 1200), AddedFile("b.xml", None, 1))
     added = AddedFile("edges.csv", "ab" * 32, 2)
-    told = " ".join(sentences("collection.origins", origins=replace(NOTHING, citations=(*came, added))))
+    told = " ".join(
+        sentences("collection.origins", words=OF_PAPERS, origins=replace(NOTHING, citations=(*came, added)))
+    )
     assert told == (
         "Citations came with the papers from `a.xml and 1 other file` (1,200 citations by papers of the corpus); "
         "`b.xml` (1 citation by papers of the corpus). Further citations, besides those that came with the papers, "
         "were added from `edges.csv` (2 citations by papers of the corpus, SHA-256 abababababab…)."
     )
-    alone = " ".join(sentences("collection.origins", origins=replace(NOTHING, citations=came)))
+    alone = " ".join(sentences("collection.origins", words=OF_PAPERS, origins=replace(NOTHING, citations=came)))
     assert "Further" not in alone
 
 
@@ -82,7 +85,7 @@ def test_pools_without_a_document_have_no_share() -> None:
 
 
 def studied(facets: dict[str, tuple[str, ...]], *queries: Query) -> Any:
-    return SimpleNamespace(queries=queries, settings=SimpleNamespace(facets=facets), pools={})
+    return SimpleNamespace(words=OF_PAPERS, queries=queries, settings=SimpleNamespace(facets=facets), pools={})
 
 
 def test_queries_are_counted_by_facet_and_a_facet_without_one_has_no_row() -> None:

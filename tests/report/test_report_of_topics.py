@@ -7,7 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from annot.base.names import StudyVocabulary, calling
+from annot.base.names import OF_PAPERS as WORDS_OF_PAPERS
+from annot.base.names import StudyVocabulary
 from annot.publishing.report import figures
 from annot.publishing.report.pages import report_files
 from annot.publishing.report.study import Study
@@ -23,6 +24,8 @@ OF_PAPERS = re.compile(
 """What a study of texts has nothing of. An interval and an order may be whole, and a topic is judged as a whole."""
 OF_MORE_GRADES = re.compile(r"ordinal|quadratic|adjacent|within one|rho\b|AC2 also|or higher\b(?!\))", re.I)
 """What says nothing on two grades; "grade 1 or higher" is the rule of relevance."""
+
+OF_TWO_GRADES = StudyVocabulary("topic", "document", faceted=False, binary=True)
 
 
 def report(tmp_path: Path, scale: tuple[str, ...], *, mixed: bool = False, drawn: bool = False) -> dict[str, str]:
@@ -112,9 +115,8 @@ def test_what_is_found_of_an_assessor_on_two_grades_is_a_share(kind: str, said_o
     )  # fmt: skip
     diagnosis = SimpleNamespace(findings=(finding,), gaps=(), tested=3, too_small=False, untested=())
     told = {"diagnosis": diagnosis, "power": 0.8, "undefined": False}
-    assert said_of_more in sentence("assessors.findings", **told)
-    with calling(lambda: StudyVocabulary("topic", "document", faceted=False, binary=True)):
-        of_two = sentence("assessors.findings", **told)
+    assert said_of_more in sentence("assessors.findings", words=WORDS_OF_PAPERS, **told)
+    of_two = sentence("assessors.findings", words=OF_TWO_GRADES, **told)
     assert said_of_two in of_two
     assert "(95% interval 10.0 to 15.0 over 12 queries, p = 0.01)" in of_two
 
@@ -123,7 +125,6 @@ def test_nothing_found_on_two_grades_is_told_in_points() -> None:
     diagnosis = SimpleNamespace(
         findings=(), gaps=(), tested=3, alpha=0.05, detectable=0.2, too_small=False, untested=()
     )  # fmt: skip
-    with calling(lambda: StudyVocabulary("topic", "document", faceted=False, binary=True)):
-        told = sentence("assessors.findings", diagnosis=diagnosis, power=0.8, undefined=False)
+    told = sentence("assessors.findings", words=OF_TWO_GRADES, diagnosis=diagnosis, power=0.8, undefined=False)
     assert "tested over topics; " in told
     assert "a difference of 20.0 points or more in how often grade 1 is given (median over assessors)" in told

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel, ScoredDoc
 from annot.measuring.evaluation.comparisons import Verdict
 from annot.measuring.evaluation.evaluated import TOGETHER, EvaluatedRuns
@@ -64,7 +65,7 @@ def test_the_verdict_of_the_first_screen_and_of_evaluate_follow_from_the_groups_
     of = Verdict(TOGETHER, "a", worse, behind, as_good, papers=6, pairs=3, **UNTESTED)
     found = a_best_run(verdict=of, runs=1 + len(worse + behind + as_good), above_chance=above_chance)
     assert sentence("answers.best_verdict", best=found, lead=sentence("runs.lead", best=found)) == said
-    printed = sentence("runs.best_line", best=found)
+    printed = sentence("runs.best_line", words=OF_PAPERS, best=found)
     assert printed.startswith(f"{said} (NDCG%20, 12 queries of 6 query papers).")
     assert all(name in printed for name in (*behind, *as_good))
 
@@ -113,7 +114,7 @@ def a_best_run(**values: Any) -> Best:
         **{"convention": "csfcube", "measure": "NDCG%20", "queries": 12},
         **{"figure": number(50.0, MEASURE), "chance": number(20.0, MEASURE), "average": "mean over queries", "runs": 2},
         **{"verdict": a_verdict(), "too_few": False, "topics": 6, "above_chance": True},
-        **{"like_chance": (), "detectable": number(None, MEASURE)},
+        **{"like_chance": (), "detectable": number(None, MEASURE), "facet": ""},
     }
     return Best(**usual | values)
 
@@ -145,6 +146,7 @@ def test_nothing_is_to_be_published_beside_what_is_not_known(
             incomplete=0, open=0, made_elsewhere=made_elsewhere, effect=SimpleNamespace(reason="no run")
         )
         values = {
+            "words": OF_PAPERS,
             **{"study": study, "best": run, "together": together, "reliability": reliability, "unfinished": 0},
             **{"robustness": robustness, "gaps": (), "findings": (), "alpha": number(None), "level": "95"},
             "known": reliability != "unknown" and robustness in ("robust", "order", "fragile"),

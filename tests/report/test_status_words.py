@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined
 from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
@@ -97,7 +98,7 @@ def look() -> Any:
 
 
 def test_people_have_whole_seconds_and_the_shares_of_their_grades() -> None:
-    people, _, agreement, forecast = tables(look(), all_queries=False)
+    people, _, agreement, forecast = tables(look(), OF_PAPERS, all_queries=False)
     assert [[str(cell) for cell in row] for row in people.rows] == [
         ["a1", "5", "9", "75%", "25%", "1", "42", "12.3", "2.5", "2031-03-20"],
         ["a2", "0", "9", "–", "–", "0", "–", "12.3", "2.5", "None"],
@@ -110,10 +111,10 @@ def test_people_have_whole_seconds_and_the_shares_of_their_grades() -> None:
 
 
 def test_queries_under_way_are_those_begun_and_not_complete() -> None:
-    _, under_way, *_ = tables(look(), all_queries=False)
+    _, under_way, *_ = tables(look(), OF_PAPERS, all_queries=False)
     assert under_way.headings == ("query", "pairs", "complete", "a1", "a2")
     assert under_way.rows == (("q2", 5, 0, "1/5", ""),)
-    _, every, *_ = tables(look(), all_queries=True)
+    _, every, *_ = tables(look(), OF_PAPERS, all_queries=True)
     assert [row[0] for row in every.rows] == ["q1", "q2", "q3"]
 
 

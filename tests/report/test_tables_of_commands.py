@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import CITED, Draw, Pool, PoolEntry
 from annot.base.stats.values import Estimate, Interval
 from annot.measuring.agreement.estimates import AgreementOfGradings
@@ -38,7 +39,7 @@ def test_scores_of_labels_have_three_digits() -> None:
 )
 def test_five_of_the_documents_that_were_added_are_printed_and_all_are_in_the_data(n: int, shown: str) -> None:
     added = tuple(f"d{at}" for at in range(n))
-    found = commands.ADDED.of([row(topic_id="p1", added=added, queries=("p1-a", "p1-b"), size=30)])
+    found = commands.added(OF_PAPERS).of([row(topic_id="p1", added=added, queries=("p1-a", "p1-b"), size=30)])
     assert found.headings == ("query paper", "documents", "added", "queries", "pool")
     assert printed(found) == [["p1", shown, str(n), "2", "30"]]
     assert found.records == ({"query_paper": "p1", "queries": 2, "added": n, "size": 30, "documents": " ".join(added)},)

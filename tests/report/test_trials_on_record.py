@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from annot.base.names import OF_PAPERS
 from annot.judging.trial_answers import ON_RECORD
 from annot.publishing.report.sections import opinions
 from annot.publishing.report.tables import Chapter
@@ -36,7 +37,7 @@ SUBSTUDY = {
 
 
 def appendix(on_record: Mapping[str, Any]) -> list[Chapter]:
-    study: Any = SimpleNamespace(snapshot=SimpleNamespace(trials=on_record), level=0.9)
+    study: Any = SimpleNamespace(words=OF_PAPERS, snapshot=SimpleNamespace(trials=on_record), level=0.9)
     return list(opinions.trials_appendix(study))
 
 

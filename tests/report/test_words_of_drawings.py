@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from annot.base.names import OF_PAPERS
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import GRADES, MEASURE, SHARE, Number
 from annot.publishing.report.tables import Figure, sentence
@@ -18,17 +19,21 @@ def test_a_title_is_the_first_sentence_of_the_caption() -> None:
 
 def test_agreement_is_told_from_the_lowest_to_the_highest_query() -> None:
     points = {"aim": [(0.5, 0.9), (-0.25, None), (None, 0.75)], "way": [(0.1, None)]}
-    assert sentence("agreement.drawn", points=points, drawn=4, of=5) == (
+    assert sentence("agreement.drawn", words=OF_PAPERS, points=points, drawn=4, of=5) == (
         "Two dots for each of 4 of 5 queries, joined by a line. "
         "aim, 3 queries: before from -0.25 to 0.50, after from 0.75 to 0.90; way, 1 query: before from 0.10 to 0.10."
     )
-    told = sentence("agreement.drawn", points={"aim": [(None, 0.5)] * 2}, drawn=2, of=2)
+    told = sentence("agreement.drawn", words=OF_PAPERS, points={"aim": [(None, 0.5)] * 2}, drawn=2, of=2)
     assert told.endswith("each of 2 queries, joined by a line. aim, 2 queries: after from 0.50 to 0.50.")
 
 
 def test_bars_dots_and_marks_are_told_with_their_figures() -> None:
     half = Number(0.5, SHARE, Interval(0.4, 0.6, 0.95, "Wilson"))
-    told = sentence("grades.drawn", shares={"aim": [("no", half), ("yes", Number(0.25, SHARE))], "way": [("no", half)]})
+    told = sentence(
+        "grades.drawn",
+        words=OF_PAPERS,
+        shares={"aim": [("no", half), ("yes", Number(0.25, SHARE))], "way": [("no", half)]},
+    )
     assert told == "A bar for each grade. aim: no 50% [40, 60], yes 25%; way: no 50% [40, 60]."
     severity = {"a1": Number(0.1, GRADES), "a2": Number(-0.1, GRADES)}
     told = sentence("effect.severity_drawn", severity=severity)

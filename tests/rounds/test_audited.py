@@ -10,7 +10,7 @@ from annot.judging.exchange.audit import Audit, accounts_at, audit, lost_with, w
 from annot.judging.exchange.servers import connect
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
-from annot.store.projects import Project
+from annot.store.models import Project
 from studio_contents import LEAD
 from worlds import PEOPLE, World, result
 

@@ -13,10 +13,9 @@ from annot.judging.exchange import audit as audits
 from annot.judging.exchange.audit import AuditFinding, audited_project, lost_with
 from annot.judging.exchange.servers import Unreachable, connect
 from annot.labelstudio.gateway import Gateway
-from annot.store import projects, trials
-from annot.store.models import TASK_TABLE
-from annot.store.projects import Project
-from annot.store.revisions import SourcedAnswer
+from annot.store import projects
+from annot.store.answers import TRIALS, SourcedAnswer
+from annot.store.models import TASK_TABLE, Project
 from annot.store.shown import record_versions, version
 from small_study import RECORDED
 from sqlalchemy import text
@@ -106,7 +105,7 @@ def test_answers_to_hidden_gold_go_with_a_project_of_the_same_server(judged: Wor
             SourcedAnswer(Judgement("p1-method", "d99", "a1", 1), "hidden-gold", "902", {}, server="another"),
             SourcedAnswer(Judgement("p1-method", "d97", "a1", 1), "train", "903", {}, server=project.server),
         ]
-        trials.record_answers(session, given, recorded_at=RECORDED)
+        TRIALS.record(session, given, recorded_at=RECORDED)
     assert lost_with(judged.ws, project) == 10 + 1
     assert lost_with(judged.ws, project._replace(round="train")) == 1
 

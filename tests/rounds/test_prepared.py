@@ -16,9 +16,9 @@ from annot.judging.rounds import judging, labels, round_of
 from annot.judging.rounds.judging import JudgingRound, WithdrawnTasks
 from annot.judging.rounds.trials import TrainingRound, _in_time
 from annot.labelstudio.studio_records import ReadAnnotation
-from annot.store import adjudications, judgements, people, pools, projects, trials
+from annot.store import people, pools, projects, trials
+from annot.store.answers import ADJUDICATIONS, TRIALS, SourcedAnswer, add_returned, read_returned, withdraw_returned
 from annot.store.models import Gold
-from annot.store.revisions import SourcedAnswer
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
@@ -59,8 +59,8 @@ def tasks(given: Sequence[OutgoingProject]) -> dict[str, list[PairKey]]:
 def test_a_returned_pair_goes_to_its_person_alone_until_it_is_taken_back(planned: Workspace) -> None:
     with planned.writing() as session:
         for occasion in (3, 4):
-            judgements.add_returned(session, PairReturn(P1, "d00", "a1", occasion, "Look again.", RECORDED))
-        judgements.withdraw_returned(session, judgements.read_returned(session)[0], withdrawn_at=RECORDED)
+            add_returned(session, PairReturn(P1, "d00", "a1", occasion, "Look again.", RECORDED))
+        withdraw_returned(session, read_returned(session)[0], withdrawn_at=RECORDED)
     found = tasks(judging.outgoing_of(planned))
     assert [one.occasion for one in found["a1"]] == [1] * 40 + [4]
     assert [one.occasion for one in found["a2"]] == [1] * 40
@@ -185,7 +185,7 @@ def test_the_next_batch_comes_with_the_last_answer_of_the_one_before(
             SourcedAnswer(Judgement(*pair, "a1", 1, flags=("skipped",) if at >= answered else ()), "train", f"{at}", {})
             for at, pair in enumerate(order[: answered + skipped])
         ]
-        trials.record_answers(session, given, recorded_at=RECORDED)
+        TRIALS.record(session, given, recorded_at=RECORDED)
     assert training(planned, "a1")[0] == {"a1": sent}
 
 
@@ -195,7 +195,7 @@ def test_which_gold_grades_can_be_seen_is_noted_before_they_are_sent(planned: Wo
     with planned.writing() as session:
         order = [one.pair for one in trials.read_assignments(session, "train", "a1")]
         given = [SourcedAnswer(Judgement(*pair, "a1", 1), "train", f"{at}", {}) for at, pair in enumerate(order[:2])]
-        trials.record_answers(session, given, recorded_at=RECORDED)
+        TRIALS.record(session, given, recorded_at=RECORDED)
     round = TrainingRound()
     prepared = round.prepare(planned, RoundOptions(assessor=("a1",)), dry_run=True)
     with planned.writing() as session:
@@ -265,9 +265,7 @@ def test_a_decision_keeps_its_pair_with_who_made_it(judged: Workspace) -> None:
     add(judged, "j2")
     decided = Adjudication(P1, "d08", "j2", 1, "shown", ("a1", "a2"), judged_at="2031-03-14T12:00:00+00:00")
     with judged.writing() as session:
-        adjudications.record_adjudications(
-            session, [SourcedAnswer(decided, "label-studio", "7", {})], recorded_at=RECORDED
-        )
+        ADJUDICATIONS.record(session, [SourcedAnswer(decided, "label-studio", "7", {})], recorded_at=RECORDED)
     found = tasks(judging.adjudication_outgoing_of(judged))
     assert (PairKey(P1, "d08") in found["j1"], PairKey(P1, "d08") in found["j2"]) == (False, True)
 
@@ -310,12 +308,12 @@ def test_full_texts_come_once_every_pair_is_judged_on_its_abstract(planned: Work
             given = [
                 SourcedAnswer(Judgement(*pair, "a1", 1), "substudy-abstract", pair[1], {}) for pair in pairs[:answered]
             ]
-            trials.record_answers(session, given, recorded_at=RECORDED)
+            TRIALS.record(session, given, recorded_at=RECORDED)
         with pytest.raises(InputError, match=f"{left} on the abstracts yet"):
             substudy.prepare(planned, RoundOptions(view="full"), dry_run=True)
     with planned.writing() as session:
         given = [SourcedAnswer(Judgement(*pairs[1], "a1", 1), "substudy-abstract", pairs[1][1], {})]
-        trials.record_answers(session, given, recorded_at=RECORDED)
+        TRIALS.record(session, given, recorded_at=RECORDED)
     with pytest.raises(MissingInput, match="no such file"):
         substudy.prepare(planned, RoundOptions(view="full"), dry_run=True)
 

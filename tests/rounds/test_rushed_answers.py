@@ -14,8 +14,7 @@ from annot.measuring.measured import assessors_of
 from annot.publishing.report.tables import sentences
 from annot.steps import exchange
 from annot.steps.status import status
-from annot.study.outcome import outcome_of
-from annot.study.rushed import reading_limit, rushed_pairs, too_fast
+from annot.study.outcome import outcome_of, reading_limit, rushed_pairs, too_fast
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small

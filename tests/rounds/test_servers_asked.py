@@ -7,6 +7,7 @@ from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, PairKey
 from annot.steps import backup, changes
 from annot.store import people, projects, trials
+from annot.store.models import Plan
 from study_stages import quietly
 from worlds import World, result
 
@@ -24,7 +25,7 @@ def test_answers_that_are_not_pulled_yet_are_noted(sent: World) -> None:
     sent.judge("a1", {first: 1, second: 2})
     found = taken(sent)
     assert found.projects == 2
-    assert notes(found) == ["a1: 2 answers not pulled yet; run `annot pull` and take another backup"]
+    assert notes(found) == ["a1: 2 answers not pulled; run `annot pull` and back up again"]
     sent.pull()
     assert notes(taken(sent, "other.zip")) == []
 
@@ -34,7 +35,7 @@ def test_an_answer_that_changed_is_not_pulled_until_the_next_pull(sent: World) -
     (annotation,) = sent.judge("a1", {first: 1}).values()
     sent.pull()
     sent.studio.change(annotation, result(2))
-    assert notes(taken(sent)) == ["a1: 1 answer not pulled yet; run `annot pull` and take another backup"]
+    assert notes(taken(sent)) == ["a1: 1 answer not pulled; run `annot pull` and back up again"]
     sent.pull()
     assert notes(taken(sent, "other.zip")) == []
 
@@ -98,6 +99,6 @@ def test_hidden_gold_pairs_are_not_handed_on(sent: World) -> None:
     sent.judge("a1", {first: 1})
     with sent.ws.writing() as session:
         plan = [one for one in people.read_assignments(session) if (one.assessor, one.pair) != ("a1", first)]
-        people.replace_plan(session, plan, plan=people.Plan("x", 13, "2031-03-14T18:00:00+00:00", 2))
+        people.replace_plan(session, plan, plan=Plan("x", 13, "2031-03-14T18:00:00+00:00", 2))
         trials.add_assignments(session, "hidden-gold", [Assignment(*first, "a1", 1)])
     assert leave(sent, "a1").open == 9

@@ -17,7 +17,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.publishing.so_far import write_pages
 from annot.steps import exchange
 from annot.store import people, projects, trials
-from annot.store.judgements import SourcedJudgement, record_judgements
+from annot.store.answers import JUDGEMENTS, TRIALS, SourcedJudgement
 from small_study import RECORDED
 from study_stages import quietly, set_in
 from worlds import PEOPLE, QUERY, Pair, World
@@ -128,7 +128,7 @@ def test_open_training_in_a_query_keeps_it_off_the_page(judged: World) -> None:
     answer = Judgement(*judged.pairs[0], "a1", 2)
     with judged.ws.writing() as session:
         given = [SourcedJudgement(answer, "substudy-full", "77", {})]
-        trials.record_answers(session, given, recorded_at=RECORDED)
+        TRIALS.record(session, given, recorded_at=RECORDED)
     assert len(rows(pages(judged, "a1")["grades.html"])) == 10
 
 
@@ -215,7 +215,7 @@ def test_a_pseudonym_that_is_a_path_leads_nowhere(judged: World) -> None:
     with judged.ws.writing() as session:
         people.put_assessors(session, [Assessor("../../../away", None, adjudicator=False)])
         given = SourcedJudgement(Judgement(*judged.pairs[0], "../../../away", 2), "import", "", {})
-        record_judgements(session, [given], recorded_at=RECORDED)
+        JUDGEMENTS.record(session, [given], recorded_at=RECORDED)
         project = projects.open_project(
             session, round="judge", assessor="../../../away", server="s", url="http://s", version="1", account_id=9
         )

@@ -10,7 +10,8 @@ from annot.base.records import Assessor, PairKey, PairReturn
 from annot.judging.next_step import Facts, next_step
 from annot.judging.plan_on_record import record_plan
 from annot.judging.stage import Stage
-from annot.store import judgements, people, projects
+from annot.store import people, projects
+from annot.store.answers import JUDGEMENTS, add_returned
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, judgement, sourced
@@ -97,7 +98,7 @@ def test_what_a_person_who_left_still_has_to_judge_is_handed_on(study: Made) -> 
     with ws.writing() as session:
         people.set_left(session, "a2", RECORDED)
         last = judgement(people.read_assignments(session, "a1")[-1])
-        judgements.record_judgements(session, sourced([last]), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced([last]), recorded_at=RECORDED)
     assert (facts(ws).leavers, facts(ws).missing, facts(ws).vacant, facts(ws).to_judge) == (("a2",), 1, 0, {})
     with ws.reading() as session:
         assert next_step(Stage(session, ws).facts()).command == "annot assessor leave a2"
@@ -131,7 +132,7 @@ def test_what_was_sent_and_not_answered_is_to_judge_and_the_rest_to_send(study: 
 def test_a_returned_pair_is_to_send_again(study: Made) -> None:
     ws = study("judged", judged=40)
     with ws.writing() as session:
-        judgements.add_returned(session, PairReturn("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
+        add_returned(session, PairReturn("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
     assert facts(ws).to_send == 1
     sent(ws, "judge", "a1", [PairKey("p1-method", "d00", 3)])
     assert (facts(ws).to_send, facts(ws).to_judge) == (0, {"a1": 1})

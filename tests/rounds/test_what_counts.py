@@ -14,10 +14,10 @@ from annot.base.records import Paper
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.store.facet_labels import FacetLabels, replace_labels
 from annot.store.models import ASSIGNMENT_TABLE
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.store.shown import content, display_parts, read_versions
 from annot.study import guidelines
 from annot.study.workspace import write_file
@@ -51,7 +51,7 @@ def names_on_screen(world: World, name: str) -> list[str]:
 def shown_scales(world: World, doc_id: str) -> list[list[str]]:
     """The names of the grades beside which each revision of the answers to a document was given."""
     with world.ws.reading() as session:
-        history = judgements.read_history(session, QUERY, doc_id)
+        history = JUDGEMENTS.history(session, QUERY, doc_id)
         displays = display_parts(session, [one.shown_sha256 for one in history])
         bodies = content(session, [display["scale"] for display in displays.values()])
     return [json.loads(bodies[displays[one.shown_sha256 or ""]["scale"]]) for one in history]
@@ -220,7 +220,7 @@ def test_the_facets_that_were_sent_count_until_a_push_says_why(judged: World) ->
     # Each judgement has the facet by which it was given.
     with judged.ws.reading() as session:
         (first, second) = read_versions(session, "facet")["facet", "method"]
-        sha256 = judgements.read_current(session)[0].shown_sha256
+        sha256 = JUDGEMENTS.current(session)[0].shown_sha256
         assert display_parts(session, [sha256])[sha256 or ""]["facet"] == first.sha256 != second.sha256
     assert (first.why, second.why) == (None, "the guidelines say so")
 
@@ -249,11 +249,9 @@ def test_the_screen_that_was_sent_stays_until_a_new_one_is_asked_for(
         "the screen for judging stays as it was sent; `annot push --new-screen` sends that of annot "
     )
     assert config_of(sent, "a1") == was_sent
-    (note,) = sent.push(new_screen=True).notes
-    assert note.startswith("put on record: the screen for judging, as annot ")
+    assert sent.push(new_screen=True).notes == ()
     assert config_of(sent, "a1") == was_sent.replace("<View", "<View ", 1)
-    (note,) = sent.push(new_screen=True).notes
-    assert note.startswith("the screen for judging is already that of annot ")
+    assert sent.push(new_screen=True).notes == ()
     assert sent.push().notes == ()
     with sent.ws.reading() as session:
         (first, second) = read_versions(session, "screen")["screen", "judge"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.steps import changes, evaluate
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
 from small_study import FirstPairs, Small
 from study_stages import copied
@@ -22,8 +22,8 @@ def ws(tmp_path: Path) -> Workspace:
     """a1 and a2 judged the ten pairs of the first query; of each the answers to d00 and d01 were withdrawn."""
     ws = copied(Small(answers=FirstPairs(10)), "settled", tmp_path / "study")
     with ws.writing() as session:
-        gone = [one for one in judgements.read_sourced(session) if one.record.doc_id in ("d00", "d01")]
-        judgements.JUDGEMENTS.withdraw(session, [(one, "its task was deleted") for one in gone], recorded_at=LATER)
+        gone = [one for one in JUDGEMENTS.read(session) if one.record.doc_id in ("d00", "d01")]
+        JUDGEMENTS.withdraw(session, [(one, "its task was deleted") for one in gone], recorded_at=LATER)
     return ws
 
 
@@ -38,9 +38,9 @@ ALL = {(who, doc_id) for who in ("a1", "a2") for doc_id in ("d00", "d01")}
 def test_one_answer_of_one_person_is_restored(ws: Workspace) -> None:
     assert withdrawn(ws) == ALL
     for dry_run, left in ((True, ALL), (False, ALL - {("a1", "d00")})):
-        found = changes.restore(ws, "p1-method", "d00", assessor="a1", every=False, dry_run=dry_run)
-        assert [(one.assessor, one.doc_id) for one in found.restored] == [("a1", "d00")]
-        assert (found.kept, withdrawn(ws)) == ((), left)
+        restored, kept = changes.restore(ws, "p1-method", "d00", assessor="a1", every=False, dry_run=dry_run)
+        assert [(one.assessor, one.doc_id) for one in restored] == [("a1", "d00")]
+        assert (kept, withdrawn(ws)) == ([], left)
     assert (ws.exports / "judgements.jsonl").is_file()
 
 

@@ -12,8 +12,9 @@ from annot.base.errors import StudioError
 from annot.base.records import Judgement, PairKey
 from annot.judging.exchange.servers import Unreachable
 from annot.steps import backup
-from annot.store import judgements, projects
-from annot.store.projects import StoredRound
+from annot.store import projects
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
+from annot.store.models import StoredRound
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small
 from study_stages import copied
@@ -136,14 +137,14 @@ def test_answers_that_are_newer_than_what_was_pulled_are_counted(
 ) -> None:
     """Answer 1 was given at nine and changed at ten."""
     asked = PairKey("p1-method", "d00")
-    given = judgements.SourcedJudgement(
+    given = SourcedJudgement(
         Judgement(*asked.pair, "a1", 1, judged_at=NINE), "label-studio", "1", {}, server="here", changed_at=TEN
     )
     with ws.writing() as session:
-        judgements.record_judgements(session, [given], recorded_at=RECORDED)
+        JUDGEMENTS.record(session, [given], recorded_at=RECORDED)
     server = Server(monkeypatch)
     server.answers = answers
     project(ws, "a1", 7, round=round)
     notes = taken(ws, tmp_path / "copies")[1]
-    said = {0: [], 1: ["a1: 1 answer not pulled yet"], 2: ["a1: 2 answers not pulled yet"]}[unpulled]
+    said = {0: [], 1: ["a1: 1 answer not pulled"], 2: ["a1: 2 answers not pulled"]}[unpulled]
     assert [note.partition(";")[0] for note in notes] == said

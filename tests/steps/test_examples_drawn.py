@@ -13,7 +13,7 @@ from annot.base.settings import Settings
 from annot.ranking.systems.training_examples import DEV, TRAIN, CitationContext, recipe_of
 from annot.steps import encoder_training
 from annot.steps.encoder_training import ExampleSampling, WrittenExamples, _Sampler
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, Small
 from study_stages import copied

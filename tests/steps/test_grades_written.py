@@ -13,7 +13,8 @@ from annot.formats.trec import write_qrels
 from annot.measuring.evaluation.other_figures import ChangedSides, TopicAgreement
 from annot.publishing.report.cells import Number
 from annot.steps import agreement, changes, qrels
-from annot.store import judgements, people
+from annot.store import people
+from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, RECORDED, FirstPairs, Small, judgement, sourced, write_runs
 from study_stages import copied
@@ -45,7 +46,7 @@ def test_pairs_of_one_who_left_count_by_the_leads_word(tmp_path: Path) -> None:
     changes.leave(ws, "a2", successor=None, contest=False, offline=True, dry_run=False)
     with ws.writing() as session:
         more = [one for one in people.read_assignments(session) if one.assessor == "a1" and one.position in (11, 12)]
-        judgements.record_judgements(session, sourced([judgement(one) for one in more]), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced([judgement(one) for one in more]), recorded_at=RECORDED)
     found = qrels.write(ws, partial=True, allow_single="the  time is up")
     assert (found.accepted, found.pairs) == (2, 12)
     assert any("the time is up" in note for note in found.notes)

@@ -9,7 +9,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import PairReturn
 from annot.steps.changes import leave
-from annot.store import judgements, people
+from annot.store import people
+from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, judgement, sourced
 from study_stages import copied
@@ -63,16 +64,16 @@ def test_only_what_this_person_was_asked_again_and_has_not_answered_is_taken_bac
     }
     with ws.writing() as session:
         for one in returned.values():
-            judgements.add_returned(session, one)
-        judgements.withdraw_returned(session, returned["taken back"], withdrawn_at=earlier)
+            add_returned(session, one)
+        withdraw_returned(session, returned["taken back"], withdrawn_at=earlier)
         plan = people.read_assignments(session)
         first = next(one for one in plan if one.pair == (QUERY, "d01") and one.assessor == "a1")
         again = [one._replace(annotation="999") for one in sourced([replace(judgement(first), occasion=3)])]
-        judgements.record_judgements(session, again, recorded_at=RECORDED)
+        JUDGEMENTS.record(session, again, recorded_at=RECORDED)
     left = leave(ws, "a1", successor=None, contest=contest, offline=True, dry_run=False)
     assert (left.returned, left.contested) == (((QUERY, "d00"),), contest)
     with ws.reading() as session:
-        found = {one.doc_id: one for one in judgements.read_returned(session)}
+        found = {one.doc_id: one for one in read_returned(session)}
     assert found["d00"].withdrawn_at not in (None, earlier)
     assert found["d00"].contested == contest
     assert (found["d01"].withdrawn_at, found["d03"].withdrawn_at) == (None, None)

@@ -17,9 +17,10 @@ from annot.judging.exchange.servers import passwords_file
 from annot.labelstudio import server as local
 from annot.steps import people as invite
 from annot.steps.people import Addressee, Letter, Workload, addressees
-from annot.store import judgements, people, projects, trials
+from annot.store import people, projects, trials
+from annot.store.answers import TRIALS, add_returned
+from annot.store.models import Plan, Project
 from annot.store.people import read_notices
-from annot.store.projects import Project
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, sourced
 from study_stages import copied
@@ -188,9 +189,7 @@ def test_each_role_is_told_of_its_own_words(
 def test_letters_go_to_files_that_their_owner_alone_can_read(ws: Workspace, served: Server, tmp_path: Path) -> None:
     with ws.writing() as session:
         plan = people.read_assignments(session)
-        people.replace_plan(
-            session, [*plan, Assignment("p1-method", "d00", "j1", 1)], plan=people.Plan("2", 13, RECORDED, 2)
-        )
+        people.replace_plan(session, [*plan, Assignment("p1-method", "d00", "j1", 1)], plan=Plan("2", 13, RECORDED, 2))
     made = letters(ws, out=Path("letters"))
     paths = [one.path for one in made]
     assert [path and path.relative_to(ws.root / "letters").as_posix() for path in paths] == [
@@ -225,13 +224,11 @@ def test_hidden_gold_and_returned_pairs_are_work_of_their_person_alone(ws: Works
     gold = PairKey("p2-method", "d99")
     with ws.writing() as session:
         plan = [one for one in people.read_assignments(session) if one.assessor == "a1" or one.position <= 35]
-        people.replace_plan(
-            session, plan, plan=people.Plan("2", 13, RECORDED, 2), handed_on=people.read_assignments(session)
-        )
+        people.replace_plan(session, plan, plan=Plan("2", 13, RECORDED, 2), handed_on=people.read_assignments(session))
         trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
-        judgements.add_returned(session, PairReturn("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
+        add_returned(session, PairReturn("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
         answer = sourced([Judgement(*gold.pair, "a1", 1)])
-        trials.record_answers(session, [one._replace(source="hidden-gold") for one in answer], recorded_at=RECORDED)
+        TRIALS.record(session, [one._replace(source="hidden-gold") for one in answer], recorded_at=RECORDED)
     with ws.reading() as session:
         work = {one.person.assessor: one.work for one in addressees(session, ws)}
     assert work["a1"] is not None

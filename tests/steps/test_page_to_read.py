@@ -14,7 +14,9 @@ from annot.formats.trec import Match, match_lines, write_run
 from annot.measuring.evaluation.measures import JudgedWhole
 from annot.measuring.measured import matches_file
 from annot.steps import publish
-from annot.store import judgements, people, trials
+from annot.store import people, trials
+from annot.store.answers import JUDGEMENTS, TRIALS
+from annot.store.models import Plan
 from annot.study.provenance import read_made
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
@@ -56,9 +58,9 @@ def test_pairs_without_a_grade_and_repeats_are_waited_for_unless_the_person_left
         again = [
             Assignment(P1, doc_id, who, 50 + at, 2) for who in ("a1", "a2") for at, doc_id in enumerate(("d00", "d01"))
         ]
-        people.replace_plan(session, [*plan, *again], plan=people.Plan("2", 13, RECORDED, 2))
+        people.replace_plan(session, [*plan, *again], plan=Plan("2", 13, RECORDED, 2))
         repeated = [answer("a1", "d00", occasion=2), answer("a2", "d00", occasion=2, flags=("no grade",))]
-        judgements.record_judgements(session, sourced(repeated), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(repeated), recorded_at=RECORDED)
     assert waiting(ws) == ["30 pairs without a final grade", "3 pairs to judge again"]
     with ws.writing() as session:
         people.set_left(session, "a2", "2031-01-01")
@@ -71,7 +73,7 @@ def test_hidden_gold_training_and_the_substudy_are_waited_for(ws: Workspace) -> 
         trials.add_assignments(session, "train", [Assignment(P1, f"d0{at}", "a2", at) for at in (1, 2)])
         trials.add_assignments(session, "substudy-full", [Assignment(P1, "d03", "a1", 1)])
         given = [one._replace(source="train") for one in sourced([answer("a2", "d01")])]
-        trials.record_answers(session, given, recorded_at=RECORDED)
+        TRIALS.record(session, given, recorded_at=RECORDED)
     assert waiting(ws) == ["30 pairs without a final grade", "3 answers of training or the sub-study"]
 
 

@@ -10,8 +10,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Addition, Adjudication, Assignment, Draw, Judgement, PoolEntry
 from annot.steps import trace
-from annot.store.adjudications import ShownOpinions, SourcedAdjudication
-from annot.store.judgements import SourcedJudgement
+from annot.store.answers import SourcedAdjudication, SourcedJudgement
+from annot.store.models import ShownOpinions
 from small_study import pool_of
 
 PAIR = ("q", "d")

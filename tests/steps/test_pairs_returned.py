@@ -9,7 +9,8 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.steps import changes as returns
 from annot.steps.changes import Change, change, change_one, listing
-from annot.store import judgements, people, projects
+from annot.store import people, projects
+from annot.store.answers import JUDGEMENTS, read_returned
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, judgement, sourced
 from study_stages import copied
@@ -42,12 +43,12 @@ def answer(ws: Workspace, *, occasion: int, grade: int | None, annotation: str =
         if grade is None:
             given = replace(given, cannot_judge="no text")
         again = [one._replace(annotation=annotation) for one in sourced([given])]
-        judgements.record_judgements(session, again, recorded_at=LATER)
+        JUDGEMENTS.record(session, again, recorded_at=LATER)
 
 
 def returned(ws: Workspace) -> list[tuple[str, int, bool]]:
     with ws.reading() as session:
-        return [(one.doc_id, one.occasion, one.withdrawn_at is not None) for one in judgements.read_returned(session)]
+        return [(one.doc_id, one.occasion, one.withdrawn_at is not None) for one in read_returned(session)]
 
 
 def test_the_same_again_changes_nothing_and_what_waits_is_not_returned_twice(ws: Workspace) -> None:
@@ -109,7 +110,7 @@ def test_who_left_gets_nothing_back_and_another_of_the_pair_is_named(ws: Workspa
         people.set_left(session, "a2", RECORDED)
     with pytest.raises(InputError, match="has left") as error:
         back(ws)
-    assert error.value.hint == "`annot assessor add` brings a person back"
+    assert error.value.hint == "`annot assessor add` brings them back"
 
 
 def test_a_judgement_of_another_tool_is_not_returned(tmp_path: Path) -> None:
@@ -117,7 +118,7 @@ def test_a_judgement_of_another_tool_is_not_returned(tmp_path: Path) -> None:
     with ws.writing() as session:
         (first,) = (one for one in people.read_assignments(session) if one.pair == PAIR and one.assessor == "a1")
         given = [one._replace(source="imported") for one in sourced([judgement(first)])]
-        judgements.record_judgements(session, given, recorded_at=RECORDED)
+        JUDGEMENTS.record(session, given, recorded_at=RECORDED)
     with pytest.raises(InputError, match="was judged with another tool"):
         back(ws)
 

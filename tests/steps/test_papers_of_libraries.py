@@ -16,9 +16,9 @@ from annot.formats.corpora.pieces import Format
 from annot.pools.chain import broken_links
 from annot.steps import corpus, query
 from annot.steps.corpus import AddedPapers
-from annot.store import paper_writing, papers
+from annot.store import papers
 from annot.store.citations import IDS, added_files, cited_by
-from annot.store.paper_writing import remove_papers
+from annot.store.papers import remove_papers
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied, quietly
@@ -235,7 +235,7 @@ def test_a_command_that_was_killed_heals_when_it_runs_again(
         raise Killed
 
     with monkeypatch.context() as patched:
-        place = next(module for module in (paper_ids, corpus_facts, corpus, paper_writing) if hasattr(module, at))
+        place = next(module for module in (paper_ids, corpus_facts, corpus, papers) if hasattr(module, at))
         patched.setattr(place, at, killed)
         with pytest.raises(Killed):
             add(*records)

@@ -14,8 +14,9 @@ from annot.base.records import Assessor, Assignment, PairKey
 from annot.publishing.report import study_tables
 from annot.publishing.report.status_page import StatusWords
 from annot.steps import agreement, publish, status_page, training
-from annot.store import judgements, people, projects, trials
-from annot.store.trials import Gold
+from annot.store import people, projects, trials
+from annot.store.answers import JUDGEMENTS
+from annot.store.models import Gold, Plan
 from annot.study.workspace import Workspace
 from small_study import QUERIES, RECORDED, FirstPairs, Small, judgement, sourced
 from study_stages import copied
@@ -35,7 +36,7 @@ def answered(ws: Workspace, position: int, **of: Any) -> None:
         (one,) = [one for one in people.read_assignments(session) if (one.assessor, one.position) == ("a1", position)]
         given = [replace(judgement(one), **of)]
         again = [one._replace(annotation=f"9{position}") for one in sourced(given)]
-        judgements.record_judgements(session, again, recorded_at=RECORDED)
+        JUDGEMENTS.record(session, again, recorded_at=RECORDED)
 
 
 # -- comments ----------------------------------------------------------------------------------------------------------
@@ -117,7 +118,7 @@ def test_pairs_that_a_person_met_are_not_hidden_from_them(ws: Workspace) -> None
             *people.read_assignments(session),
             *(Assignment(QUERIES[1].query_id, f"d0{at}", who, at + 1) for who in ("a3", "a4") for at in range(8)),
         ]
-        people.replace_plan(session, plan, plan=people.Plan("x", 13, RECORDED, 2))
+        people.replace_plan(session, plan, plan=Plan("x", 13, RECORDED, 2))
         people.set_left(session, "a4", RECORDED)
     with pytest.raises(MissingInput, match="no pair is settled yet"):
         training.hide(copied(Small(), "planned", ws.root.parent / "other"), share=0.1, dry_run=True)

@@ -38,7 +38,7 @@ def ws(tmp_path: Path, served: StudioInMemory) -> Workspace:
 
 
 def notes(ws: Workspace, name: str, account: str) -> tuple[str, ...]:
-    return people.add(ws, name, account=account, adjudicator=False, dry_run=False).notes
+    return people.add(ws, name, account=account, adjudicator=False, dry_run=False)[1]
 
 
 def test_who_joins_signs_up_unless_the_server_has_the_account(ws: Workspace, served: StudioInMemory) -> None:
@@ -68,13 +68,12 @@ def apart(ws: Workspace, served: StudioInMemory) -> Workspace:
 
 
 def test_an_address_becomes_a_persons_own_server(apart: Workspace, served: StudioInMemory) -> None:
-    found = people.own_server(apart, "a1", url=f"{served.url}/", dry_run=False)
-    assert (found.text, found.url) == (f"a1: now at {served.url}", served.url)
-    assert found.notes[0].startswith(NOT_THERE)
+    url, notes = people.own_server(apart, "a1", url=f"{served.url}/", dry_run=False)
+    assert url == served.url
+    assert notes[0].startswith(NOT_THERE)
     assert servers.place_of(apart, "a1") == servers.Place(served.url, served.token, here=False)
-    assert people.own_server(apart, "a1", url=None, dry_run=False).text == f"a1: {served.url}"
-    again = people.own_server(apart, "a1", url=served.url, dry_run=True)
-    assert again.text == f"a1: would be at {served.url}", "it may be named again"
+    assert people.own_server(apart, "a1", url=None, dry_run=False) == (served.url, ())
+    assert people.own_server(apart, "a1", url=served.url, dry_run=True) == (served.url, ()), "it may be named again"
     with pytest.raises(InputError, match=f"{served.url} is the server of a1, expected one that only a2 uses"):
         people.own_server(apart, "a2", url=served.url, dry_run=False)
     with pytest.raises(InputError, match="assessor"):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Draw, PoolEntry, Query
-from annot.pools.drawn_pools import PoolChange
 from annot.pools.pool_design import DesignOverrides
 from annot.steps import pool
 from annot.store import pools
 from annot.study.workspace import Workspace
-from small_study import QUERIES, Small, pool_of
+from small_study import QUERIES, Small
 from study_stages import copied, quietly
 
 METHODS = ("title_tfidf", "abs_tfidf")
@@ -127,17 +124,3 @@ def test_a_pool_is_shown_with_titles_and_counted(ws: Workspace) -> None:
     rankings, facts = pool.fresh_rankings(ws, advance=quietly)
     assert (rankings.keys(), facts["ranking_depth"]) == (set(METHODS), 8)
     assert pool.stats(ws, advance=quietly).passed_over is not None
-
-
-def test_the_figures_of_a_pool_are_those_of_its_own_paper() -> None:
-    made = pool_of("p1")
-    queries = (Query("p1-method", "p1", "method", (1,)), Query("p1-result", "p1", "result", (2,)), *QUERIES[1:])
-    changes = {
-        one.query_id: PoolChange(one.query_id, (f"{one.query_id} new",) * at, ("gone",) * 2 * at)
-        for at, one in enumerate(queries, start=1)
-    }
-    found = pool._in_figures(made, queries, changes)
-    assert (found.queries, found.size, found.cited, found.added, found.leaving) == (2, 10, 0, 1, 2)
-    entry = made.entries[0]
-    cited = (PoolEntry("c", Draw("cited", 1, None, 1), ()), entry)
-    assert pool._in_figures(replace(made, entries=cited), queries, changes).cited == 1

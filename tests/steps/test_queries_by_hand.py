@@ -10,7 +10,7 @@ from annot.base.errors import InputError
 from annot.base.records import Paper, Query
 from annot.steps import query
 from annot.store import facet_labels, pools, runs
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 from annot.store.pools import put_queries, read_queries
 from annot.study.workspace import Workspace
 from small_study import LABELS, QUERIES, Small

@@ -15,7 +15,7 @@ from annot.measuring.evaluation.evaluated import PLAIN, TEST, TEST_FOLD
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.evaluation.other_figures import ComparedFigure
 from annot.steps import evaluate, qrels
-from annot.store.runs import StoredRun
+from annot.store.models import StoredRun
 from annot.study.workspace import Workspace, write_file
 from small_study import QUERIES, FirstPairs, Small, write_runs
 from study_stages import copied

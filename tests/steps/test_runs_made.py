@@ -16,6 +16,7 @@ from annot.ranking.submission import SubmissionRules
 from annot.ranking.systems.system import PooledQuery, RankedPools
 from annot.steps import run
 from annot.store import pools, runs
+from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, Small, pool_of
 from study_stages import copied, quietly
@@ -123,9 +124,7 @@ def test_a_run_is_kept_with_what_it_follows_from(ws: Workspace, monkeypatch: pyt
 def test_the_name_of_an_imported_run_is_not_taken_unasked(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     Systems(monkeypatch)
     with ws.writing() as session:
-        runs.put_runs(
-            session, [runs.StoredRun("other", Source.IMPORTED, {}, "x"), runs.StoredRun("ours", "baseline", {}, "x")]
-        )
+        runs.put_runs(session, [StoredRun("other", Source.IMPORTED, {}, "x"), StoredRun("ours", "baseline", {}, "x")])
     with pytest.raises(InputError, match=r"imported runs have these names: other$"):
         made(ws)
     assert [one.tag for one in made(ws, replace=True)] == ["ours", "other"]

@@ -18,8 +18,8 @@ from annot.measuring.evaluation.measures import OpinionEffect
 from annot.measuring.sampled_study import drawn_pairs
 from annot.publishing.release.parts import sample_files
 from annot.steps import backup, evaluate, plan, publish
-from annot.store import judgements, opinions
-from annot.store.judgements import Ruling, TextRuling, add_rulings
+from annot.store import opinions
+from annot.store.answers import JUDGEMENTS, Ruling, TextRuling, add_rulings
 from annot.store.models import AskedModel, ModelCall, PoolSample
 from annot.store.shown import as_json, hash_of_text, keep_contents, record_versions, version
 from annot.study.snapshot import exported_qrels, read_snapshot
@@ -307,7 +307,7 @@ def test_a_pilot_that_was_judged_whole_does_not_fix_it(tmp_path: Path) -> None:
         for one in read_snapshot(ws).assignments
     ]
     with ws.writing() as session:
-        judgements.record_judgements(session, sourced(said), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(said), recorded_at=RECORDED)
     for name in (None, "small"):
         ws = labelled(ws, name)
         plan.make(

@@ -9,12 +9,13 @@ from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.forecast import sample
-from annot.measuring.forecast.sample import Certainty, ExpectedStudy, SharesForecast, assumed
+from annot.measuring.forecast.sample import Certainty, SharesForecast, assumed
 from annot.pools.pooling import ACROSS, expected_pairs, frozen_ranks, probabilities, ranks_on_record
 from annot.pools.pooling import SampleRule as Rule
-from annot.steps import plan, sample_forecast
-from annot.steps.sample_forecast import ShareFound, share_for, shares
-from annot.store import judgements, people
+from annot.steps import forecast, plan
+from annot.steps.forecast import ShareFound, share_for, shares
+from annot.store import people
+from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from sampled_study import pool_of
@@ -129,7 +130,7 @@ def judged(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
             )
             for one in plan
         ]
-        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(given), recorded_at=RECORDED)
     return ws
 
 
@@ -148,9 +149,9 @@ def test_shares_without_a_pilot_are_those_of_simulated_studies(ws: Workspace) ->
     assert (whole.pairs.value, whole.difference.value, whole.bias, whole.advised) == (240, 0.0, 0.0, True)
     assert any("any number of relevant papers per query" in note for note in found.notes)
     # Pools of 60 on a scale from 0 to 3: between those of 50 and of 100 that were simulated.
-    expected_here = ExpectedStudy("NDCG%20", highest=3, topics=4, pairs=60.0, relevant=5.0, level=0.95)
+    assumed_here = assumed(0.33, measure="NDCG%20", highest=3, topics=4, pairs=60.0, relevant=5.0, level=0.95)
     with_number = shares(ws, shares=(0.33,), seconds=90.0, relevant=5.0, advance=quietly)
-    assert with_number.rows[0].difference == assumed(0.33, expected_here).difference
+    assert with_number.rows[0].difference == assumed_here.difference
     assert any("60 pairs and 5 relevant papers per query" in note for note in with_number.notes)
 
 
@@ -158,9 +159,9 @@ def test_a_share_that_widens_too_much_is_not_advised(ws: Workspace, monkeypatch:
     none = Undefined("assumed")
     wide = Certainty(Estimate(0.2, none), Estimate(0.6, none), 0.0, 0.1, 0.0)
     monkeypatch.setattr(
-        sample_forecast.share_forecasts,
+        forecast.sample,
         "assumed",
-        lambda share, study: wide if share < 0.5 else wide._replace(difference=wide.level),
+        lambda share, **study: wide if share < 0.5 else wide._replace(difference=wide.level),
     )
     found = looked_at(ws, seconds=90.0)
     assert [row.why_not for row in found.rows] == ["too wide", "too wide", "too wide", "", "", ""]
@@ -181,7 +182,7 @@ def test_raising_the_share_of_a_judged_sample_says_that_it_is_a_second_look(ws: 
     with ws.writing() as session:
         pair = people.read_assignments(session)[0]
         answer = Judgement(pair.query_id, pair.doc_id, pair.assessor, 1, judged_at=RECORDED)
-        judgements.record_judgements(session, sourced([answer]), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced([answer]), recorded_at=RECORDED)
     raised = plan.make(ws, **AS_BEFORE, sample=0.6).notes
     assert any("if results were seen already, a larger share is a second look" in text for text in raised)
     assert not any("second look" in text for text in plan.make(ws, **AS_BEFORE, sample=0.6).notes)
@@ -234,7 +235,7 @@ def test_hours_have_as_many_disputes_as_the_pairs_of_a_share_and_not_as_those_of
             Judgement(*one.pair, one.assessor, int(one.doc_id < "d10" and one.assessor == "a1"), judged_at=RECORDED)
             for one in plan
         ]
-        judgements.record_judgements(session, sourced(given), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced(given), recorded_at=RECORDED)
     rated = ws.replaced("forecast", dispute_seconds=3600.0)
     if share:
         of_pilot = sum(pair[1] < "d10" for pair in {one.pair for one in plan}) / len({one.pair for one in plan})

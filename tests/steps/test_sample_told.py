@@ -13,8 +13,7 @@ from annot.base.records import Judgement
 from annot.base.stats.values import Interval
 from annot.formats.trec import write_qrels
 from annot.judging.progress import running_agreement
-from annot.measuring.agreement.estimates import agreement_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.estimates import agreement_between, agreement_table
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.measured import agreement_of, assessors_of
 from annot.measuring.sampled_study import grade_counts
@@ -24,7 +23,8 @@ from annot.publishing.report.sections.collection import final_grades
 from annot.publishing.report.sections.whole import COUNTING, ESTIMATING
 from annot.publishing.report.study import Study
 from annot.steps import evaluate, publish, qrels
-from annot.store import judgements, trials
+from annot.store import trials
+from annot.store.answers import JUDGEMENTS
 from annot.store.models import Gold
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -193,7 +193,7 @@ def test_hidden_repeats_and_gold_never_enter(tmp_path: Path) -> None:
         drawn = [one.pair for one in sample.pairs.values() if one.drawn][:20]
         again = [Judgement(*pair, "a1", 3 - grade_of(*pair), occasion=2, judged_at=RECORDED) for pair in drawn]
         stray = [Judgement(*pair, "a1", 3, judged_at=RECORDED) for pair in others]
-        judgements.record_judgements(session, sourced([*again, *stray]), recorded_at=RECORDED)
+        JUDGEMENTS.record(session, sourced([*again, *stray]), recorded_at=RECORDED)
     qrels.write(ws, partial=False)
     assert measure(ws) == before
     with ws.writing() as session:

@@ -12,7 +12,9 @@ from annot.base.errors import InputError
 from annot.base.records import Draw, PairKey, PairReturn, Paper
 from annot.formats.trec import write_run
 from annot.steps import qrels, trace
-from annot.store import judgements, people, projects
+from annot.store import people, projects
+from annot.store.answers import JUDGEMENTS, add_returned
+from annot.store.models import StoredRound
 from annot.study.workspace import Workspace, write_file
 from small_study import LABELS, RECORDED, FirstPairs, Small, judgement, sourced, write_runs
 from study_stages import copied
@@ -28,7 +30,7 @@ def ws(tmp_path: Path) -> Workspace:
     return ws
 
 
-def sent(ws: Workspace, round: projects.StoredRound, name: str, *doc_ids: str) -> None:
+def sent(ws: Workspace, round: StoredRound, name: str, *doc_ids: str) -> None:
     with ws.writing() as session:
         made = projects.open_project(
             session, round=round, assessor=name, server="s", url="u", version="1", account_id=1
@@ -42,8 +44,8 @@ def test_an_agreed_pair_has_its_people_places_and_ranks(ws: Workspace) -> None:
     sent(ws, "adjudicate", "j1", "d00")
     sent(ws, "train", "a2", "d00")
     with ws.writing() as session:
-        judgements.add_returned(session, PairReturn(P1, "d01", "a1", 3, "Look again.", RECORDED))
-        judgements.add_returned(session, PairReturn(P1, "d02", "a1", 3, "Look again.", RECORDED))
+        add_returned(session, PairReturn(P1, "d01", "a1", 3, "Look again.", RECORDED))
+        add_returned(session, PairReturn(P1, "d02", "a1", 3, "Look again.", RECORDED))
     qrels.write(ws, partial=True)
     found = trace.trace(ws, P1, "d01")
     assert found.given_to == (("a1", 2, 1), ("a2", 2, 1))
@@ -74,7 +76,7 @@ def test_a_pair_that_was_judged_elsewhere_says_so(ws: Workspace) -> None:
     with ws.writing() as session:
         (one,) = (one for one in people.read_assignments(session, "a1") if one.pair == (P2, "d00"))
         given = [one._replace(source="import", annotation="x") for one in sourced([judgement(one)])]
-        judgements.record_judgements(session, given, recorded_at=RECORDED)
+        JUDGEMENTS.record(session, given, recorded_at=RECORDED)
     assert trace.trace(ws, P2, "d00").imported
     assert not trace.trace(ws, P2, "d01").imported
 

@@ -16,8 +16,10 @@ from annot.formats.corpora.datasets import SEMANTIC_SCHOLAR
 from annot.formats.corpora.pieces import Piece
 from annot.steps import corpus, imports
 from annot.steps.setup import FOLDERS, init
-from annot.store import adjudications, facet_labels, judgements, people
-from annot.store.runs import ImportedSource, put_import, read_imports, read_runs
+from annot.store import facet_labels, people
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
+from annot.store.models import ImportedSource
+from annot.store.runs import put_import, read_imports, read_runs
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
 from small_study import Small, pool_of
 from study_stages import copied, quietly
@@ -27,17 +29,17 @@ from study_stages import copied, quietly
 
 def test_a_new_study_is_made_with_its_parents_and_once(tmp_path: Path) -> None:
     root = tmp_path / "a" / "b"
-    assert init(root, name="one", dry_run=True).made == (SETTINGS_FILE, *(f"{name}/" for name in FOLDERS), ".gitignore")
+    new = [SETTINGS_FILE, *(f"{name}/" for name in FOLDERS), ".gitignore"]
+    assert init(root, name="one", dry_run=True) == (new, ())
     assert not root.exists()
-    first = init(root, name="one", dry_run=False)
-    assert (first.made[0], len(first.made), first.notes) == (SETTINGS_FILE, len(FOLDERS) + 2, ())
+    assert init(root, name="one", dry_run=False) == (new, ())
     assert (root / "annot.db").is_file()
     for name in (None, "one"):
-        assert init(root, name=name, dry_run=False).made == ()
+        assert init(root, name=name, dry_run=False) == ([], ())
     with pytest.raises(InputError, match="already exists, for 'one'"):
         init(root, name="two", dry_run=False)
     (root / FOLDERS[0]).rmdir()
-    assert init(root, name=None, dry_run=False).made == (f"{FOLDERS[0]}/",)
+    assert init(root, name=None, dry_run=False) == ([f"{FOLDERS[0]}/"], ())
 
 
 def test_a_study_is_not_made_in_a_folder_of_another(tmp_path: Path) -> None:
@@ -46,7 +48,7 @@ def test_a_study_is_not_made_in_a_folder_of_another(tmp_path: Path) -> None:
         for place in (tmp_path / "one" / name, tmp_path / "one" / name / "deep"):
             with pytest.raises(InputError, match="inside the study"):
                 init(place, name=None, dry_run=True)
-    assert init(tmp_path / "one" / "notes" / FOLDERS[0], name="x", dry_run=True).made
+    assert init(tmp_path / "one" / "notes" / FOLDERS[0], name="x", dry_run=True)[0]
 
 
 # -- papers ------------------------------------------------------------------------------------------------------------
@@ -182,13 +184,15 @@ def test_a_piece_read_for_a_look_writes_nothing(ws: Workspace, tmp_path: Path) -
     file = lines_of(tmp_path / "edges.jsonl", edge("d00", "d01"), edge("y", "d00"), {"citingcorpusid": 1})
     (piece,) = corpus._pieces(str(file))
     assert isinstance(piece, Piece)
-    found = corpus.EdgeReader(ws.corpus, "sha", None, None)(piece)
-    assert (found.kept, found.read.read, found.read.places) == (1, 2, 3)
-    assert list(found.read.broken.values()) == [1]
+    found, rejected = corpus.read_edges(piece, corpus=ws.corpus, papers=("sha", None), folder=None)
+    assert rejected is None
+    assert (found.kept, found.read, found.places) == (1, 2, 3)
+    assert list(found.broken.values()) == [1]
     folder = tmp_path / "out"
     folder.mkdir()
-    written = corpus.EdgeReader(ws.corpus, "sha", None, folder)(piece)
-    assert written.rejected.is_file()
+    _, rejected = corpus.read_edges(piece, corpus=ws.corpus, papers=("sha", None), folder=folder)
+    assert rejected is not None
+    assert rejected.is_file()
     assert len(list(folder.glob("edges.jsonl-*.parquet"))) == 1
 
 
@@ -272,7 +276,7 @@ def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: P
         assert origins == {"p1": Source.CORRECTED, "d00": Source.CARRIED}
         roles = {one.assessor: (one.adjudicator, one.account) for one in people.read_assessors(session)}
         assert roles == {"x": (False, None), "y": (False, None), imports.ADJUDICATOR: (True, None)}
-        settled = adjudications.read_adjudications(session)
+        settled = ADJUDICATIONS.records(session)
         assert [(one.doc_id, one.grade) for one in settled] == [("d00", 2)]
         assert [(one.tag, one.facts) for one in read_runs(session)] == [("run", {"imported": True})]
-        assert len(people.read_assignments(session)) == len(judgements.read_judgements(session)) == 4
+        assert len(people.read_assignments(session)) == len(JUDGEMENTS.records(session)) == 4

@@ -13,7 +13,7 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Topic
 from annot.pools.pool_design import unranked_texts
-from annot.ranking.given_vectors import Coverage, Form
+from annot.ranking.given_vectors import Coverage, Form, ImportedVectors, ImportedWordVectors
 from annot.ranking.systems.papers import VECTOR_SYSTEMS
 from annot.ranking.systems.system import digest_of
 from annot.steps import vectors
@@ -50,9 +50,7 @@ def npy(folder: Path, rows: dict[str, list[float]]) -> tuple[Path, Path]:
     return folder / "rows.npy", folder / "ids.txt"
 
 
-def added(
-    ws: Workspace, files: list[Path], ids: Path | None, *, name: str = "mine", **of: Any
-) -> vectors.ImportedVectors:
+def added(ws: Workspace, files: list[Path], ids: Path | None, *, name: str = "mine", **of: Any) -> ImportedVectors:
     usual: dict[str, Any] = {"space": None, "model": None, "metric": "l2", "half": False, "dry_run": False}
     form = Form(None, ids, None, None)
     return vectors.add_files(ws, name, files, form=form, **(usual | of), advance=quietly)
@@ -171,9 +169,9 @@ def test_the_known_encoders_are_the_systems_that_have_weights() -> None:
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
-def words(running: float) -> vectors.ImportedWordVectors:
+def words(running: float) -> ImportedWordVectors:
     coverage = Coverage(running, 0.5, (("seldom", 3),))
-    return vectors.ImportedWordVectors("text", 2, 10, 0, 0, "abc", coverage)
+    return ImportedWordVectors("text", 2, 10, 0, 0, "abc", coverage)
 
 
 def test_the_lead_is_warned_if_every_tenth_word_has_no_vector() -> None:

@@ -11,6 +11,7 @@ from annot.base.records import Assessor, Assignment
 from annot.steps import people as invite
 from annot.steps.people import Addressee, Letter, Workload, _chosen, addressees, spoken_time
 from annot.store import people, projects, trials
+from annot.store.models import Plan
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
@@ -94,7 +95,7 @@ def test_everyone_who_has_not_left_is_written_to_in_each_of_their_roles(tmp_path
     with ws.writing() as session:
         plan = people.read_assignments(session)
         more = [*plan, Assignment("p1-method", "d00", "j1", 1)]
-        people.replace_plan(session, more, plan=people.Plan("2", 13, RECORDED, 2))
+        people.replace_plan(session, more, plan=Plan("2", 13, RECORDED, 2))
     roles = [(one.person.assessor, one.role) for one in found(ws)]
     assert roles == [("a1", "judge"), ("j1", "judge"), ("j1", "adjudicate")]
 

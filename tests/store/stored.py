@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from annot.base.records import Draw, Judgement, Pool, PoolEntry
 from annot.store import pools
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import Store
-from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.store.people import Plan
+from annot.store.models import Plan
 
 NOW = "2024-05-01T12:00:00Z"
 PLAN = Plan("abc", 13, NOW)
@@ -43,4 +43,4 @@ def write_pools(store: Store, *drawn: Pool, sha256: str = "r1") -> None:
 def judge(store: Store, query_id: str, doc_id: str, assessor: str = "a1") -> None:
     with store.begin() as session:
         one = SourcedJudgement(Judgement(query_id, doc_id, assessor, 1), "label-studio", "1", {})
-        record_judgements(session, [one], recorded_at=NOW)
+        JUDGEMENTS.record(session, [one], recorded_at=NOW)

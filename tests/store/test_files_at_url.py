@@ -15,8 +15,16 @@ from annot.base.parallel import map_shards
 from annot.base.records import Paper
 from annot.base.settings import MachineSettings
 from annot.store import papers
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import RowGroups, fetch_file, groups_for, groups_of, local_copy, put_files, read_columns
+from annot.store.papers import (
+    PaperWriter,
+    RowGroups,
+    fetch_file,
+    groups_for,
+    groups_of,
+    local_copy,
+    put_files,
+    read_columns,
+)
 from local_cluster import local_cluster
 
 fsspec = pytest.importorskip("fsspec")

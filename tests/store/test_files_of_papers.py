@@ -15,22 +15,24 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.store import paper_writing
 from annot.store.citations import added_files
-from annot.store.paper_writing import PaperWriter, append_parts, keep_rows, remove_papers
 from annot.store.papers import (
     PART_OF,
+    PaperWriter,
+    append_parts,
     columns_sha256,
     corpus_sha256,
     count_passages,
     groups_of,
     ids_at,
+    keep_rows,
     known_ids,
     paper_ids,
     paper_schema,
     papers_in,
     read_columns,
     read_papers,
+    remove_papers,
     whole_texts,
 )
 
@@ -145,7 +147,7 @@ def test_only_a_file_with_passages_has_their_column(tmp_path: Path) -> None:
 def test_a_passage_that_comes_late_gives_the_groups_before_it_the_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paper_writing, "ROWS_IN_GROUP", 2)
+    monkeypatch.setattr("annot.store.papers.ROWS_IN_GROUP", 2)
     papers = [*(Paper(f"p{at}", "t", ("s.",), at, ("method",), ("c",)) for at in range(5)), PASSAGE, BARE]
     path = written(tmp_path / "a.parquet", *papers)
     assert list(read_papers(tmp_path)) == papers
@@ -158,7 +160,7 @@ def test_a_passage_that_comes_late_gives_the_groups_before_it_the_column(
 def test_two_writers_of_one_file_refuse_each_other_once_passages_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paper_writing, "ROWS_IN_GROUP", 1)
+    monkeypatch.setattr("annot.store.papers.ROWS_IN_GROUP", 1)
     with PaperWriter(tmp_path, name="a.parquet") as writer:
         writer.add(PASSAGE)
         with (

@@ -11,33 +11,22 @@ from typing import Any
 import pytest
 from annot.base.errors import BusyError, StoreError
 from annot.store import database
-from annot.store.database import Holder, hold_study, lock_file, read_holder
+from annot.store.database import hold_study, lock_file
 
-ME = Holder("push", "17", "2031-01-01T00:00:00Z", "host.example")
-
-
-def test_a_holder_is_read_as_it_was_written() -> None:
-    assert read_holder(f"{ME.written()}\n") == ME
-    assert read_holder("push|17|2031|a|b") == Holder("push", "17", "2031", "a|b")
-    assert read_holder("push|17|2031") is None
-    assert read_holder("") is None
+ME = "push|17|2031-01-01T00:00:00Z|host.example"
 
 
-def test_one_who_waits_is_told_once_whom_they_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    naps: list[float] = []
-    monkeypatch.setattr(time, "sleep", naps.append)
-    told: list[str] = []
-    queue = database._Queue(time.monotonic() + 60, told.append)
-    queue.wait(ME)
-    queue.wait(ME)
-    message = "`annot push` is changing this study: process 17 on host.example, since 2031-01-01T00:00:00Z"
-    assert told == [f"{message}; waiting until it ends"]
-    assert naps == [0.1, 0.1]
-    late = database._Queue(time.monotonic() - 1, told.append)
-    with pytest.raises(BusyError, match="`annot push` is changing this study"):
-        late.wait(ME)
-    with pytest.raises(BusyError, match="another command is changing this study"):
-        late.wait(None)
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"{ME}\n", "`annot push` is changing this study: process 17 on host.example, since 2031-01-01T00:00:00Z"),
+        ("push|17|2031|", "`annot push` is changing this study: process 17 on its machine, since 2031"),
+        ("push|17|2031", "another command is changing this study at the moment"),
+        ("", "another command is changing this study at the moment"),
+    ],
+)
+def test_a_holder_is_named_by_its_line(line: str, message: str) -> None:
+    assert database._busy(line).message == message
 
 
 def test_the_file_names_its_holder_for_as_long_as_it_is_held(tmp_path: Path) -> None:
@@ -47,9 +36,7 @@ def test_the_file_names_its_holder_for_as_long_as_it_is_held(tmp_path: Path) -> 
     path.write_text("what a killed process left, which is longer than what comes " * 9)
     path.chmod(0o600)
     with hold_study(f"sqlite:///{database}", command="pull|x", wait_seconds=0):
-        held = read_holder(path.read_text())
-        assert held is not None
-        assert (held.command, held.process) == ("pull x", str(os.getpid()))
+        assert path.read_text().startswith(f"pull x|{os.getpid()}|")
     assert path.read_text() == ""
 
 
@@ -101,12 +88,12 @@ class Connection:
         ("push", "host", "push|17|2031|host"),
         ("push", "h" * 80, "push|17|2031|" + "h" * (63 - 13)),
         ("push", "h" * 49 + "é", "push|17|2031|" + "h" * 49),
-        ("p" * 63, "host", "p" * 63 + "|17|2031|"),
+        ("p" * 63, "host", "p" * 63),
     ],
 )
 def test_a_session_says_who_it_is_in_the_63_bytes_that_the_server_keeps(command: str, host: str, name: str) -> None:
     connection = Connection()
-    database._present(connection, Holder(command, "17", "2031", host))
+    database._present(connection, f"{command}|17|2031|{host}")
     (_, said), *kept_alive = connection.asked
     assert said == (name,)
     # A machine that has gone is noticed after a minute: 30 seconds of silence, then three questions 10 seconds apart.
@@ -118,11 +105,11 @@ def test_a_session_says_who_it_is_in_the_63_bytes_that_the_server_keeps(command:
 
 def test_the_holder_is_looked_up_by_both_halves_of_the_locks_number() -> None:
     """PostgreSQL shows the high 32 bits as `classid` and the low ones as `objid`; the number is "annot" plus 1."""
-    connection = Connection((ME.written(),))
+    connection = Connection((ME,))
     assert database._session_holder(connection) == ME
     ((_, halves),) = connection.asked
     assert halves == (0x61, 0x6E6E6F75)
-    assert database._session_holder(Connection()) is None
+    assert database._session_holder(Connection()) == ""
 
 
 class Engine:
@@ -140,7 +127,7 @@ class Engine:
 
     def execute(self, statement: str, given: tuple[Any, ...]) -> Any:
         assert self.autocommit, "an open transaction would hold up the database"
-        row = self.looks.pop(0) if "pg_try_advisory_lock" in statement else (ME.written(),)
+        row = self.looks.pop(0) if "pg_try_advisory_lock" in statement else (ME,)
         return SimpleNamespace(fetchone=lambda: row)
 
     def close(self) -> None:

@@ -13,9 +13,20 @@ import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
 from annot.base.names import sha256_of
 from annot.base.records import Judgement
-from annot.store import database, judgements
-from annot.store.database import MIGRATIONS, Store, connect_store, in_words, open_store, parse_url, place_of
-from annot.store.dump import DumpFacts, dump, load
+from annot.store import database
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
+from annot.store.database import (
+    MIGRATIONS,
+    DumpFacts,
+    Store,
+    connect_store,
+    dump,
+    in_words,
+    load,
+    open_store,
+    parse_url,
+    place_of,
+)
 from annot.store.models import TABLES, in_chunks
 from annot.store.papers import FolderAtUrl, fetch_file, local_copy, put_files
 from sqlalchemy import make_url, text
@@ -128,7 +139,7 @@ def test_a_file_that_cannot_be_written_is_read_by_what_is_beside_it(tmp_path: Pa
     log.write_bytes(b"")
     assert database._address_for_reading(path).endswith("?immutable=1")
     log.write_bytes(b"x")
-    with pytest.raises(StoreError, match=r"its last changes are in annot\.db-wal"):
+    with pytest.raises(StoreError, match=r"its last changes in annot\.db-wal cannot be read"):
         database._address_for_reading(path)
     index.write_bytes(b"")
     assert database._address_for_reading(path).endswith("?mode=ro")
@@ -176,7 +187,7 @@ def test_one_who_writes_on_postgresql_waits_for_the_lock_and_readers_cannot_writ
         ("file is not a database", "not a SQLite database", "name another file"),
         ("database disk image is malformed", "damaged, or not a database", "restore a backup"),
         ("attempt to write a readonly database", "cannot be written", "check the permissions"),
-        ("password authentication failed: s3cret", "cannot be reached: password authentication failed: ***", "give"),
+        ("password authentication failed: s3cret", "cannot be reached: password authentication failed: ***", "is the"),
         ("no such table: x\nDETAIL: a@example.org", "incomplete: no such table: x", "restore a backup"),
         ("connection refused", "cannot be reached", "is the server running?"),
         ("something else", "something else", None),
@@ -226,7 +237,7 @@ def test_a_file_system_on_which_programs_cannot_share_it_is_told(
 ) -> None:
     connect = sqlite3.connect
     monkeypatch.setattr(database.sqlite3, "connect", lambda _: connect(":memory:"))
-    with pytest.raises(StoreError, match=r"programs cannot share it on this file system \(memory\)"):
+    with pytest.raises(StoreError, match=r"cannot be shared on this file system"):
         database._use_write_ahead_log(tmp_path / "annot.db", 1)
 
 
@@ -269,9 +280,9 @@ def loaded(folder: Path, dumped: DumpFacts, tmp_path: Path) -> None:
 def test_a_row_of_a_dump_fits_its_columns(
     study: Store, tmp_path: Path, change: dict[str, Any], fault: str | None
 ) -> None:
-    said = judgements.SourcedJudgement(Judgement("p1-method", "d1", "a1", 1), "x", "1", {})
+    said = SourcedJudgement(Judgement("p1-method", "d1", "a1", 1), "x", "1", {})
     with study.begin() as session:
-        judgements.record_judgements(session, [said], recorded_at=NOW)
+        JUDGEMENTS.record(session, [said], recorded_at=NOW)
     dumped, folder = dumped_rows(study, tmp_path / "dump")
     path = folder / "judgement.jsonl"
     path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")

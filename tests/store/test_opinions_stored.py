@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
 from annot.store import opinions, pools
-from annot.store.database import Store, connect_store
-from annot.store.dump import drop_tables, dump, load
-from annot.store.opinions import AskedModel, ModelCall, Opinion
+from annot.store.database import Store, connect_store, drop_tables, dump, load
+from annot.store.models import AskedModel, ModelCall
+from annot.store.opinions import Opinion
 
 NOW = "2026-11-01T10:00:00+00:00"
 ASKED = AskedModel(

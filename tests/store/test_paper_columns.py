@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 from annot.base.records import Paper
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import groups_of, known_ids, read_columns, read_papers
+from annot.store.papers import PaperWriter, groups_of, known_ids, read_columns, read_papers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -9,7 +9,7 @@ from annot.base.errors import StoreError
 from annot.store import database, facet_labels
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels
-from annot.store.paper_writing import append_parts
+from annot.store.papers import append_parts
 from sqlalchemy import Connection, create_engine, text
 
 

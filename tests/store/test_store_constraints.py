@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from annot.base.errors import StoreError
 from annot.base.records import Adjudication, Judgement
-from annot.store.adjudications import SourcedAdjudication, record_adjudications
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
 from annot.store.database import Store, open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
 from annot.store.models import TABLES
 from sqlalchemy import inspect, text
 
@@ -105,8 +104,8 @@ def recorded(store: Store) -> None:
     judgement = SourcedJudgement(Judgement("p1-method", "d1", "a1", 2), "label-studio", "1", {"id": 1})
     settled = Adjudication("p1-method", "d1", "z1", 2, "shown", ("a2", "a1"))
     with store.begin() as session:
-        record_judgements(session, [judgement], recorded_at="2024-01-01T00:00:00Z")
-        record_adjudications(
+        JUDGEMENTS.record(session, [judgement], recorded_at="2024-01-01T00:00:00Z")
+        ADJUDICATIONS.record(
             session, [SourcedAdjudication(settled, "label-studio", "2", {})], recorded_at="2024-01-01T00:00:00Z"
         )
 

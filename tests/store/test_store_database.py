@@ -136,28 +136,6 @@ def test_a_database_with_other_tables_of_an_unreleased_state_is_refused(url: str
     assert "annot init" in (caught.value.hint or "")
 
 
-def test_a_database_of_the_state_before_versions_were_hashed_is_refused(url: str) -> None:
-    with open_store(url) as store, store.begin() as session:
-        session.connection().execute(text("ALTER TABLE annot_schema DROP COLUMN schema_sha256"))
-        session.connection().execute(text("UPDATE annot_schema SET version = 17"))
-    with pytest.raises(StoreError, match="was made by an unreleased version"):
-        open_store(url, create=False)
-
-
-def test_a_study_of_an_earlier_commit_is_refused_with_what_its_tables_have(url: str) -> None:
-    with open_store(url) as store, store.begin() as session:
-        session.connection().execute(text("ALTER TABLE query RENAME COLUMN topic_id TO paper_id"))
-        session.connection().execute(text("UPDATE annot_schema SET schema_sha256 = 'of then'"))
-    for create in (False, True):
-        with pytest.raises(StoreError) as caught:
-            open_store(url, create=create)
-        assert str(caught.value) == (
-            "the database was made by an unreleased version of annot: its table query has the columns query_id, "
-            "paper_id, facet, sentences, paper_type, expected query_id, topic_id, facet, sentences, paper_type"
-        )
-        assert "continue with the version that made it" in (caught.value.hint or "")
-
-
 def test_a_database_of_another_program_is_refused_and_stays_as_it_is(store: Store, url: str) -> None:
     with store.begin() as session:
         session.connection().execute(text("DROP TABLE annot_schema"))

@@ -8,10 +8,19 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import Adjudication, Judgement, Query
-from annot.store import adjudications, facet_labels, judgements, pools
-from annot.store.database import MIGRATIONS, Store, connect_store, open_store
-from annot.store.dump import DumpFacts, drop_tables, dump, load, row_counts
-from annot.store.revisions import unsound_revisions
+from annot.store import facet_labels, pools
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement, unsound_revisions
+from annot.store.database import (
+    MIGRATIONS,
+    DumpFacts,
+    Store,
+    connect_store,
+    drop_tables,
+    dump,
+    load,
+    open_store,
+    row_counts,
+)
 from sqlalchemy import text
 
 NOW = "2026-03-01T10:00:00+00:00"
@@ -29,18 +38,16 @@ def filled(study: Store) -> Store:
             Judgement("p1-method", "d1", "a2", 0, flags=("empty",), occasion=2),
         ]
         for at in range(2):
-            judgements.record_judgements(
+            JUDGEMENTS.record(
                 session,
                 [
-                    judgements.SourcedJudgement(one, "label-studio", str(n), {**PAYLOAD, "at": min(at, n)}, server="s")
+                    SourcedJudgement(one, "label-studio", str(n), {**PAYLOAD, "at": min(at, n)}, server="s")
                     for n, one in enumerate(records)
                 ],
                 recorded_at=NOW,
             )
         decision = Adjudication("p1-method", "d1", "z1", 2, "shown", ("a2", "a1"), reason="because")
-        adjudications.record_adjudications(
-            session, [adjudications.SourcedAdjudication(decision, "label-studio", "9", None)], recorded_at=NOW
-        )
+        ADJUDICATIONS.record(session, [SourcedAdjudication(decision, "label-studio", "9", None)], recorded_at=NOW)
     return study
 
 
@@ -101,10 +108,10 @@ def works_on(store: Store) -> None:
     record = Judgement("p1-method", "d3", "a1", 1)
     with store.begin() as session:
         assert not list(unsound_revisions(session.connection()))
-        new = judgements.SourcedJudgement(record, "label-studio", "77", {})
-        assert judgements.record_judgements(session, [new], recorded_at=NOW).added == 1
-        standing = [one for one in judgements.read_sourced(session) if one.record.lead_time != 4]
-        again = judgements.record_judgements(session, standing, recorded_at="2026-04-01T00:00:00+00:00")
+        new = SourcedJudgement(record, "label-studio", "77", {})
+        assert JUDGEMENTS.record(session, [new], recorded_at=NOW).added == 1
+        standing = [one for one in JUDGEMENTS.read(session) if one.record.lead_time != 4]
+        again = JUDGEMENTS.record(session, standing, recorded_at="2026-04-01T00:00:00+00:00")
         assert (again.added, again.revised) == (0, 0)
         pools.put_queries(session, [Query("p9-method", "p9", "method", (0,))])
     with pytest.raises(StoreError, match="append-only"), store.begin() as session:

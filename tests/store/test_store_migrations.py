@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from annot.base.errors import StoreError
-from annot.store import database, judgements
+from annot.store import database
+from annot.store.answers import JUDGEMENTS, Judgement, SourcedJudgement
 from annot.store.database import MIGRATIONS, Store, open_store
 from sqlalchemy import Connection, text
 
@@ -53,10 +54,10 @@ def test_a_migration_that_fails_leaves_the_judgements_append_only(
 
 
 def judge(store: Store) -> None:
-    record = judgements.Judgement("p1-method", "d1", "a1", 2)
+    record = Judgement("p1-method", "d1", "a1", 2)
     with store.begin() as session:
-        sourced = judgements.SourcedJudgement(record, "label-studio", "1", {"id": 1})
-        judgements.record_judgements(session, [sourced], recorded_at="2026-03-01T10:00:00+00:00")
+        sourced = SourcedJudgement(record, "label-studio", "1", {"id": 1})
+        JUDGEMENTS.record(session, [sourced], recorded_at="2026-03-01T10:00:00+00:00")
 
 
 def refused(store: Store, statement: str) -> None:

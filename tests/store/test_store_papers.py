@@ -14,8 +14,7 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
-from annot.store.paper_writing import PaperWriter
-from annot.store.papers import corpus_sha256, count_papers, find_papers, paper_ids, read_papers
+from annot.store.papers import PaperWriter, corpus_sha256, count_papers, find_papers, paper_ids, read_papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,7 +122,7 @@ def test_columns_that_are_not_wanted_stay_empty(tmp_path: Path) -> None:
 
 
 def test_papers_are_found_by_id_over_files_and_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annot.store.paper_writing.ROWS_IN_GROUP", 10)
+    monkeypatch.setattr("annot.store.papers.ROWS_IN_GROUP", 10)
     corpus = many(95)
     write(tmp_path, *corpus[:52])
     write(tmp_path, *corpus[52:])
@@ -182,7 +181,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from annot.base.records import Paper
-from annot.store.paper_writing import PaperWriter
+from annot.store.papers import PaperWriter
 with PaperWriter(Path(sys.argv[1])) as writer:
     for n in range(12_000):
         writer.add(Paper(f"q{n}", "t", ("s",)))

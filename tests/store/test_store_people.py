@@ -5,21 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, StoreError
 from annot.base.records import Assessor, Assignment, Judgement, PairKey, PairReturn
-from annot.store import adjudications, judgements, people, projects, runs, trials
+from annot.store import people, projects, runs, trials
+from annot.store.answers import (
+    TRIALS,
+    SourcedAnswer,
+    add_returned,
+    is_judged,
+    last_opinions,
+    note_opinions,
+    read_opinions,
+    read_returned,
+    shown_at,
+    withdraw_returned,
+)
 from annot.store.database import Store
-from annot.store.people import Notice
+from annot.store.models import How, ImportedSource, Notice, StoredRound
 from annot.store.projects import open_project, record_tasks
-from annot.store.revisions import SourcedAnswer, read_states
-from annot.store.runs import ImportedSource
+from annot.study.provenance import read_states
 from sqlmodel import Session
 from stored import NOW, PLAN, judge
 
 PAIR = ("p1-method", "d1")
 
 
-def project_of(session: Session, assessor: str, round: projects.StoredRound = "judge") -> int:
+def project_of(session: Session, assessor: str, round: StoredRound = "judge") -> int:
     made = open_project(
         session, round=round, assessor=assessor, server="s", url="http://s", version="1", account_id=ord(assessor[0])
     )
@@ -50,9 +61,8 @@ def test_two_people_can_swap_accounts_and_not_share_one(study: Store) -> None:
         assert people.read_assessors(session)[2].account == "three@example.org"
         people.put_assessors(session, [Assessor("z2", None, True)])  # as z1, without an account
         assert [one.account for one in people.read_assessors(session)][:2] == ["two@example.org", "one@example.org"]
-    with pytest.raises(InputError, match="an account belongs to one assessor") as error, study.begin() as session:
+    with pytest.raises(StoreError, match="refused the change"), study.begin() as session:
         people.put_assessors(session, [Assessor("z1", "one@example.org", True)])
-    assert error.value.faults == ("a2, z1: same account",)
 
 
 def test_leaving_and_shares_are_of_the_people_named(study: Store) -> None:
@@ -106,9 +116,9 @@ def test_a_pair_that_was_sent_may_change_hands_and_not_leave(study: Store) -> No
 def test_a_judged_assignment_does_not_leave_the_plan(study: Store) -> None:
     with study.begin() as session:
         people.replace_plan(session, [Assignment(*PAIR, "a1", 1), Assignment(*PAIR, "a2", 1)], plan=PLAN)
-    assert not _reads(study, judgements.is_judged)
+    assert not _reads(study, is_judged)
     judge(study, *PAIR, "a1")
-    assert _reads(study, judgements.is_judged)
+    assert _reads(study, is_judged)
     with study.begin() as session:
         people.replace_plan(session, [Assignment(*PAIR, "a1", 1)], plan=PLAN)
     with pytest.raises(InputError, match="1 pair would leave the plan, with 1 judgement"), study.begin() as session:
@@ -121,7 +131,7 @@ def _reads(store: Store, look: object) -> object:
 
 
 def test_a_notice_is_noted_if_it_says_something_new(study: Store) -> None:
-    def notice(at: str, published: bool, how: people.How = "screen", words: str = "") -> Notice:
+    def notice(at: str, published: bool, how: How = "screen", words: str = "") -> Notice:
         return Notice("a1", "comments", how, at, published, words)
 
     with study.begin() as session:
@@ -146,13 +156,13 @@ def test_a_returned_pair_is_taken_back_by_itself(study: Store) -> None:
     others.append(replace(first, query_id="p2-method"))
     with study.begin() as session:
         for one in (first, *others):
-            judgements.add_returned(session, one)
-        judgements.withdraw_returned(session, first, withdrawn_at="2025")
-        found = judgements.read_returned(session)
+            add_returned(session, one)
+        withdraw_returned(session, first, withdrawn_at="2025")
+        found = read_returned(session)
         assert [one for one in found if one.withdrawn_at is not None] == [replace(first, withdrawn_at="2025")]
         assert len(found) == 5
-        judgements.withdraw_returned(session, others[0], withdrawn_at="2025", contested=True)
-        assert [one.occasion for one in judgements.read_returned(session) if one.contested] == [3]
+        withdraw_returned(session, others[0], withdrawn_at="2025", contested=True)
+        assert [one.occasion for one in read_returned(session) if one.contested] == [3]
 
 
 def said(assessor: str, grade: int | None) -> Judgement:
@@ -169,11 +179,11 @@ def test_what_a_task_showed_is_noted_where_it_changes(study: Store) -> None:
             ("2024-05-03T12:00:00+00:00", "z2", shown),
             ("2024-05-04T12:00:00+00:00", "z1", shown[::-1]),
         ):
-            adjudications.note_opinions(session, who, {PairKey(*PAIR): opinions}, sent_at=at)
-        adjudications.note_opinions(session, "z1", {PairKey("p1-method", "d2"): shown}, sent_at="2024-05-01T12:00:00Z")
-        adjudications.note_opinions(session, "z1", {PairKey("p2-method", "d1"): shown}, sent_at="2024-05-01T12:00:00Z")
-        found = adjudications.read_opinions(session, *PAIR)
-        last = adjudications.last_opinions(session)
+            note_opinions(session, who, {PairKey(*PAIR): opinions}, sent_at=at)
+        note_opinions(session, "z1", {PairKey("p1-method", "d2"): shown}, sent_at="2024-05-01T12:00:00Z")
+        note_opinions(session, "z1", {PairKey("p2-method", "d1"): shown}, sent_at="2024-05-01T12:00:00Z")
+        found = read_opinions(session, *PAIR)
+        last = last_opinions(session)
     assert [(one.adjudicator, one.sent_at[:10]) for one in found] == [
         ("z1", "2024-05-01"),
         ("z2", "2024-05-03"),
@@ -189,10 +199,10 @@ def test_what_a_task_showed_is_noted_where_it_changes(study: Store) -> None:
         ("2024-05-04T12:00:00Z", "2024-05-04"),
         ("2024-06-01T00:00:00Z", "2024-05-04"),
     ):
-        of_z1 = adjudications.shown_at(found, "z1", moment)
+        of_z1 = shown_at(found, "z1", moment)
         assert of_z1 is not None
         assert of_z1.sent_at[:10] == day, moment
-    assert adjudications.shown_at(found, "z9", None) is None
+    assert shown_at(found, "z9", None) is None
 
 
 def test_what_was_sent_is_found_by_round_and_person_without_hidden_gold(study: Store) -> None:
@@ -245,7 +255,7 @@ def test_answers_of_trials_are_found_by_source_and_person(study: Store) -> None:
             for who in ("a1", "a2")
             for source in ("train", "substudy-full")
         ]
-        trials.record_answers(session, given, recorded_at=NOW)
+        TRIALS.record(session, given, recorded_at=NOW)
         lines = trials.read_lines(session, "train", "a1")
         assert [(line.current.source, line.record.assessor) for line in lines] == [("train", "a1")]
         assert [(one.source, one.record.assessor) for one in trials.read_every_answer(session, "a2")] == [

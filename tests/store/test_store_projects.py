@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, StoreError
 from annot.base.records import Assessor, Assignment, PairKey
 from annot.store import people, projects, runs
 from annot.store.database import Store
+from annot.store.models import ImportedSource, Project, StoredRound, StoredRun
 from sqlmodel import Session
 from stored import PLAN, judge
 
@@ -17,10 +18,10 @@ def opened(
     session: Session,
     assessor: str = "a1",
     *,
-    round: projects.StoredRound = "judge",
+    round: StoredRound = "judge",
     url: str = "http://one",
     account: int = 5,
-) -> projects.Project:
+) -> Project:
     return projects.open_project(
         session, round=round, assessor=assessor, server="one", url=url, version="1.23.2", account_id=account
     )
@@ -41,9 +42,9 @@ def test_a_changed_account_forgets_the_servers_id_of_it(study: Store) -> None:
 
 
 def test_an_account_of_two_assessors_is_refused_without_naming_it(study: Store) -> None:
-    with pytest.raises(InputError) as caught, study.begin() as session:
+    with pytest.raises(StoreError, match="refused the change") as caught, study.begin() as session:
         people.put_assessors(session, [Assessor("a3", "one@example.org", False)])
-    assert caught.value.faults == ("a1, a3: same account",)
+    assert "one@example.org" not in str(caught.value)
 
 
 def test_the_plan_comes_back_and_keeps_the_day_it_was_made(study: Store) -> None:
@@ -130,8 +131,8 @@ def test_a_task_that_would_stand_for_two_pairs_is_refused(study: Store) -> None:
     with study.begin() as session:
         project = opened(session).project
         projects.record_tasks(session, project, {PairKey("p1-method", "d1"): 1})
-        with pytest.raises(InputError, match="several pairs"):
-            projects.record_tasks(session, project, {PairKey("p1-method", "d2"): 1})
+    with pytest.raises(StoreError, match="refused the change"), study.begin() as session:
+        projects.record_tasks(session, project, {PairKey("p1-method", "d2"): 1})
 
 
 def test_an_id_that_a_restored_server_gives_again_is_another_project(study: Store) -> None:
@@ -189,19 +190,17 @@ def test_splits_come_back_by_name_and_fold(study: Store) -> None:
         }
         runs.put_split(session, "all", {"one": ["p2-method"]})
         assert runs.read_splits(session) == {"all": {"one": ("p2-method",)}, "method": {"one": ("p1-method",)}}
-        with pytest.raises(InputError, match="given twice"):
-            runs.put_split(session, "all", {"one": ["p2-method", "p2-method"]})
         with pytest.raises(InputError, match="unknown query"):
             runs.put_split(session, "all", {"one": ["p9-method"]})
 
 
 def test_runs_and_imports_come_back(store: Store) -> None:
-    first, second = runs.StoredRun("b", "bm25", {"k1": 1.5}, "h1"), runs.StoredRun("a", "tfidf", {}, "h2")
+    first, second = StoredRun("b", "bm25", {"k1": 1.5}, "h1"), StoredRun("a", "tfidf", {}, "h2")
     with store.begin() as session:
         runs.put_runs(session, [first, second])
         runs.put_runs(session, [first, second._replace(sha256="h3")])
         assert runs.read_runs(session) == (second._replace(sha256="h3"), first)
-        source = runs.ImportedSource("csfcube", "h", {"papers": 3})
+        source = ImportedSource("csfcube", "h", {"papers": 3})
         for facts in ({"papers": 3}, {"papers": 4}):
             runs.put_import(session, source._replace(facts=facts))
         assert runs.read_imports(session) == (source._replace(facts={"papers": 4}),)

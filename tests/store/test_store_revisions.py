@@ -6,13 +6,17 @@ import json
 from dataclasses import replace
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, StoreError
 from annot.base.records import OLDER, Adjudication, Judgement
-from annot.store import adjudications, judgements
-from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication
+from annot.store.answers import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    AnnotationHistory,
+    RecordedCount,
+    SourcedAdjudication,
+    SourcedJudgement,
+)
 from annot.store.database import Store
-from annot.store.judgements import JUDGEMENTS, SourcedJudgement
-from annot.store.revisions import AnnotationHistory, RecordedCount
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -36,12 +40,12 @@ def sourced(
 
 def record(store: Store, *given_judgements: SourcedJudgement, at: str = FIRST) -> RecordedCount:
     with store.begin() as session:
-        return judgements.record_judgements(session, given_judgements, recorded_at=at)
+        return JUDGEMENTS.record(session, given_judgements, recorded_at=at)
 
 
 def grades(store: Store) -> list[tuple[str, str, int | None, int]]:
     with store.read() as session:
-        return [(one.doc_id, one.assessor, one.grade, one.revision) for one in judgements.read_judgements(session)]
+        return [(one.doc_id, one.assessor, one.grade, one.revision) for one in JUDGEMENTS.records(session)]
 
 
 def test_a_judgement_comes_back_whole(study: Store) -> None:
@@ -51,8 +55,8 @@ def test_a_judgement_comes_back_whole(study: Store) -> None:
     given_judgement = SourcedJudgement(one, STUDIO, "7", {"result": [{"value": {"choices": ["x"]}}], "id": 7})
     assert record(study, given_judgement) == RecordedCount(1, 0, 0)
     with study.read() as session:
-        assert judgements.read_judgements(session) == (one,)
-        assert judgements.read_sourced(session) == (given_judgement._replace(recorded_at=FIRST),)
+        assert JUDGEMENTS.records(session) == (one,)
+        assert JUDGEMENTS.read(session) == (given_judgement._replace(recorded_at=FIRST),)
 
 
 def test_the_same_judgement_again_changes_nothing(study: Store) -> None:
@@ -68,7 +72,7 @@ def test_a_changed_judgement_is_a_new_revision_and_the_old_one_stays(study: Stor
     assert record(study, sourced(2), at=LATER) == RecordedCount(0, 1, 0)
     assert grades(study) == [("d1", "a1", 2, 4)]
     with study.read() as session:
-        history = judgements.read_history(session, "p1-method", "d1")
+        history = JUDGEMENTS.history(session, "p1-method", "d1")
     assert [(one.record.grade, one.record.revision, one.recorded_at) for one in history] == [
         (2, 1, FIRST),
         (3, 2, LATER),
@@ -85,8 +89,8 @@ def test_one_recording_may_hold_several_revisions_of_one_annotation(study: Store
 def test_two_annotations_of_one_pair_are_two_lines_of_revisions(study: Store) -> None:
     record(study, sourced(1, annotation="10"), sourced(2, annotation="9"), sourced(3, annotation="", source="import"))
     with study.read() as session:
-        assert [one.annotation for one in judgements.read_sourced(session)] == ["", "9", "10"]
-        assert [one.grade for one in judgements.read_judgements(session)] == [3, 2, 1]
+        assert [one.annotation for one in JUDGEMENTS.read(session)] == ["", "9", "10"]
+        assert [one.grade for one in JUDGEMENTS.records(session)] == [3, 2, 1]
 
 
 def line_of(store: Store, annotation: str = "7", server: str = "") -> AnnotationHistory[Judgement]:
@@ -144,7 +148,7 @@ def test_what_the_lead_restores_counts_and_stays_when_it_is_not_found_again(stud
     assert gone(study) == RecordedCount(0, 0, 1)
     assert line_of(study).kept
     with study.read() as session:
-        assert [one.payload for one in judgements.read_sourced(session)] == [{"id": "7", "grade": 3}]
+        assert [one.payload for one in JUDGEMENTS.read(session)] == [{"id": "7", "grade": 3}]
     # Found again, it is an answer like any other; nobody has to keep it.
     record(study, sourced(3))
     assert not line_of(study).kept
@@ -184,13 +188,13 @@ def test_what_another_server_holds_is_not_gone_here(study: Store) -> None:
 
 
 def test_of_two_servers_the_later_answer_comes_last_whatever_its_number(study: Store) -> None:
-    def at(server: str, annotation: str, grade: int, moment: str) -> judgements.SourcedJudgement:
+    def at(server: str, annotation: str, grade: int, moment: str) -> SourcedJudgement:
         one = sourced(grade, annotation=annotation)
         return one._replace(server=server, record=replace(one.record, judged_at=moment))
 
     record(study, at("old", "900", 1, "2031-01-01T00:00:00Z"), at("new", "3", 2, "2031-02-01T00:00:00Z"))
     with study.read() as session:
-        assert [one.grade for one in judgements.read_judgements(session)] == [1, 2]
+        assert [one.grade for one in JUDGEMENTS.records(session)] == [1, 2]
 
 
 def test_a_hidden_repeat_is_a_line_of_its_own(study: Store) -> None:
@@ -199,19 +203,15 @@ def test_a_hidden_repeat_is_a_line_of_its_own(study: Store) -> None:
     assert record(study, first, again) == RecordedCount(2, 0, 0)
     assert record(study, first, again) == RecordedCount(0, 0, 2)
     with study.read() as session:
-        assert [(one.occasion, one.grade, one.revision) for one in judgements.read_judgements(session)] == [
+        assert [(one.occasion, one.grade, one.revision) for one in JUDGEMENTS.records(session)] == [
             (1, 1, 1),
             (2, 2, 1),
         ]
 
 
-def test_faults_are_listed_together_and_nothing_is_written(study: Store) -> None:
-    with pytest.raises(InputError) as caught:
+def test_after_a_fault_nothing_is_written(study: Store) -> None:
+    with pytest.raises(StoreError, match="the database refused the change"):
         record(study, sourced(1), sourced(10), sourced(-1, assessor="a2"))
-    assert caught.value.faults == (
-        "p1-method d1 a1: grade 10, expected 0 to 9",
-        "p1-method d1 a2: grade -1, expected 0 to 9",
-    )
     with pytest.raises(InputError, match="unknown query"):
         record(study, sourced(1), sourced(pair=("p9-method", "d1")))
     with pytest.raises(InputError, match="unknown assessor"):
@@ -224,7 +224,7 @@ def test_text_that_a_database_cannot_hold_is_kept_in_the_payload(study: Store) -
     record(study, sourced(comment=comment, payload={"text": comment}))
     assert record(study, sourced(comment=comment, payload={"text": comment})) == RecordedCount(0, 0, 1)
     with study.read() as session:
-        (one,) = judgements.read_sourced(session)
+        (one,) = JUDGEMENTS.read(session)
     assert one.record.comment == "odd \N{REPLACEMENT CHARACTER} and ? half, \N{GRINNING FACE} whole"
     assert one.payload == {"text": comment}
 
@@ -242,7 +242,7 @@ def test_any_payload_comes_back_unchanged(study: Store, payload: dict[str, objec
     one = sourced()._replace(payload=payload)
     record(study, one)
     with study.read() as session:
-        (back,) = judgements.read_sourced(session)
+        (back,) = JUDGEMENTS.read(session)
     # Compared as text: 1 and 1.0 and True are not the same payload.
     assert json.dumps(back.payload) == json.dumps(payload)
     assert record(study, one) == RecordedCount(0, 0, 1)
@@ -259,8 +259,8 @@ def test_readers_get_what_was_recorded_last_however_it_was_cut_into_recordings(
         record(study, sourced(grade, pair=pair, assessor=assessor, annotation=annotation))
         last[assessor, annotation] = grade
     with study.read() as session:
-        found = {(one.record.assessor, one.annotation): one.record.grade for one in judgements.read_sourced(session)}
-        history = judgements.read_history(session, *pair)
+        found = {(one.record.assessor, one.annotation): one.record.grade for one in JUDGEMENTS.read(session)}
+        history = JUDGEMENTS.history(session, *pair)
     assert {key: found[key] for key in last} == last
     for key in last:
         revisions = [one.record.revision for one in history if (one.record.assessor, one.annotation) == key]
@@ -277,7 +277,7 @@ def settled(grade: int | None, **changes: object) -> SourcedAdjudication:
 
 def settle(store: Store, one: SourcedAdjudication) -> RecordedCount:
     with store.begin() as session:
-        return adjudications.record_adjudications(session, [one], recorded_at=FIRST)
+        return ADJUDICATIONS.record(session, [one], recorded_at=FIRST)
 
 
 def test_adjudications_come_back_with_what_was_shown_and_every_revision(study: Store) -> None:
@@ -286,8 +286,8 @@ def test_adjudications_come_back_with_what_was_shown_and_every_revision(study: S
     assert settle(study, settled(1, shown=("a1", "a2"))) == RecordedCount(0, 1, 0)
     assert settle(study, settled(3)) == RecordedCount(0, 1, 0)
     with study.read() as session:
-        assert adjudications.read_adjudications(session) == (settled(3, revision=3).record,)
-        history = adjudications.read_history(session, "p1-method", "d1")
+        assert ADJUDICATIONS.records(session) == (settled(3, revision=3).record,)
+        history = ADJUDICATIONS.history(session, "p1-method", "d1")
         assert [one.record.shown for one in history] == [("a2", "a1"), ("a1", "a2"), ("a2", "a1")]
         assert history[-1] == settled(3, revision=3)._replace(recorded_at=FIRST)
 
@@ -297,14 +297,14 @@ def test_an_adjudication_that_is_gone_counts_until_it_is_withdrawn(study: Store)
     with study.begin() as session:
         (line,) = ADJUDICATIONS.lines(session, person="z1")
         assert ADJUDICATIONS.record_gone(session, [(line.current, "lost")], recorded_at=LATER) == RecordedCount(0, 1, 0)
-        (one,) = adjudications.read_adjudications(session)
+        (one,) = ADJUDICATIONS.records(session)
         assert (one.grade, one.flags) == (1, ())
         assert ADJUDICATIONS.withdraw(session, [(line.current, "lost")], recorded_at=LATER) == 1
     with study.read() as session:
-        (one,) = adjudications.read_adjudications(session)
+        (one,) = ADJUDICATIONS.records(session)
     assert (one.grade, one.flags, one.shown, one.revision) == (None, ("withdrawn: lost",), ("a2", "a1"), 3)
 
 
 def test_an_adjudicated_grade_outside_every_scale_is_refused(study: Store) -> None:
-    with pytest.raises(InputError, match="outside every scale"):
+    with pytest.raises(StoreError, match="the database refused the change"):
         settle(study, settled(12))

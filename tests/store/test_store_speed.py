@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from annot.base.records import Draw, Judgement, Pool, PoolEntry, Source
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
-from annot.store.judgements import SourcedJudgement, read_judgements, record_judgements
 from annot.store.pools import read_pools, replace_pools
 from sqlalchemy import Engine, event
 
@@ -73,6 +73,6 @@ def test_judgements_are_recorded_and_read_many_at_once(study: Store) -> None:
     ]
     for expected in ((5_000, 0, 0), (0, 0, 5_000)):
         with many_at_once(len(judged)), study.begin() as session:
-            assert record_judgements(session, judged, recorded_at="2024-01-01T00:00:00Z") == expected
+            assert JUDGEMENTS.record(session, judged, recorded_at="2024-01-01T00:00:00Z") == expected
     with many_at_once(len(judged)), study.read() as session:
-        assert len(read_judgements(session)) == 5_000
+        assert len(JUDGEMENTS.records(session)) == 5_000

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, StoreError
 from annot.base.records import Assignment, Judgement, PairKey
-from annot.store import judgements, people, projects, trials
+from annot.store import people, projects, trials
+from annot.store.answers import JUDGEMENTS, TRIALS, SourcedAnswer
 from annot.store.database import Store
+from annot.store.models import Gold, Plan
 from annot.store.projects import read_hidden
-from annot.store.revisions import SourcedAnswer
-from annot.store.trials import Gold
 
 AT = "2026-01-01T00:00:00+00:00"
 
@@ -41,25 +41,23 @@ def test_a_round_has_its_own_pairs_and_feedback_shows_those_of_training(study: S
         assert people.read_assignments(session) == ()
     with pytest.raises(InputError, match="1 unknown query"), study.begin() as session:
         trials.add_assignments(session, "train", [Assignment("p9-method", "d1", "a1", 4)])
-    with pytest.raises(InputError, match="given twice"), study.begin() as session:
+    with pytest.raises(StoreError, match="refused the change"), study.begin() as session:
         trials.replace_assignments(session, "train", [first[0], first[0]])
 
 
 def test_answers_are_kept_by_revision_and_never_among_judgements(study: Store) -> None:
     said = Judgement("p1-method", "d1", "a1", 2, lead_time=4.0)
     with study.begin() as session:
-        trials.record_answers(session, [SourcedAnswer(said, "train", "7", {"id": 7}, server="one")], recorded_at=AT)
+        TRIALS.record(session, [SourcedAnswer(said, "train", "7", {"id": 7}, server="one")], recorded_at=AT)
         changed = Judgement("p1-method", "d1", "a1", 3)
-        recorded = trials.record_answers(
-            session, [SourcedAnswer(changed, "train", "7", {}, server="one")], recorded_at=AT
-        )
+        recorded = TRIALS.record(session, [SourcedAnswer(changed, "train", "7", {}, server="one")], recorded_at=AT)
         assert (recorded.added, recorded.revised) == (0, 1)
-        trials.record_answers(session, [SourcedAnswer(said, "substudy-full", "7", {}, server="one")], recorded_at=AT)
+        TRIALS.record(session, [SourcedAnswer(said, "substudy-full", "7", {}, server="one")], recorded_at=AT)
     with study.read() as session:
         (answer,) = trials.read_answers(session, "train")
         assert (answer.record.grade, answer.record.revision) == (3, 2)
         assert [one.record.grade for one in trials.read_answers(session, "substudy-full")] == [2]
-        assert judgements.read_judgements(session) == ()
+        assert JUDGEMENTS.records(session) == ()
 
 
 def test_gold_that_was_sent_keeps_its_grade_and_the_rest_may_change(study: Store) -> None:
@@ -87,6 +85,6 @@ def test_hidden_gold_that_the_plan_asks_for_is_hidden_no_more(study: Store) -> N
         hidden = [Assignment("p1-method", f"d{at}", "a1", at) for at in (1, 2)]
         trials.add_assignments(session, "hidden-gold", hidden)
         assert read_hidden(session) == {"a1": (("p1-method", "d1"), ("p1-method", "d2"))}
-        plan = people.Plan("0" * 64, 1, AT)
+        plan = Plan("0" * 64, 1, AT)
         people.replace_plan(session, [Assignment("p1-method", "d2", "a1", 1)], plan=plan)
         assert read_hidden(session) == {"a1": (("p1-method", "d1"),)}

@@ -8,6 +8,7 @@ import pytest
 from annot.base.records import Assessor, Assignment, PairKey, Query
 from annot.store import people, pools, projects, trials
 from annot.store.database import Store, open_store
+from annot.store.models import Plan, StoredRound
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def store(tmp_path: Path) -> Store:
     return opened
 
 
-def sent(store: Store, round: projects.StoredRound, assessor: str, *doc_ids: str) -> int:
+def sent(store: Store, round: StoredRound, assessor: str, *doc_ids: str) -> int:
     """The number of the project to which these documents were sent."""
     with store.begin() as session:
         project = projects.open_project(
@@ -34,9 +35,7 @@ def sent(store: Store, round: projects.StoredRound, assessor: str, *doc_ids: str
     ("round", "documents", "is_sent"),
     [("judge", "d", True), ("adjudicate", "d", True), ("train", "d", False), ("judge", "", False)],
 )
-def test_only_tasks_that_count_hold_a_study(
-    store: Store, round: projects.StoredRound, documents: str, is_sent: bool
-) -> None:
+def test_only_tasks_that_count_hold_a_study(store: Store, round: StoredRound, documents: str, is_sent: bool) -> None:
     sent(store, "train", "a2", "d8")
     sent(store, round, "a1", *documents)
     with store.read() as session:
@@ -49,7 +48,7 @@ def test_hidden_gold_is_not_among_what_was_sent_to_judge(store: Store) -> None:
             session, "hidden-gold", [Assignment("q1", "d2", "a1", 1), Assignment("q1", "d3", "a1", 2)]
         )
         trials.add_assignments(session, "train", [Assignment("q1", "d1", "a1", 1)])
-        plan = people.Plan("0" * 64, 1, "2031-01-01T00:00:00+00:00")
+        plan = Plan("0" * 64, 1, "2031-01-01T00:00:00+00:00")
         people.replace_plan(session, [Assignment("q1", "d3", "a1", 1)], plan=plan)
     sent(store, "judge", "a1", "d1", "d2", "d3")
     sent(store, "judge", "a2", "d2")

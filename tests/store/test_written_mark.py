@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.store.database import Store, open_store
-from annot.store.revisions import read_states, written_mark
+from annot.study.provenance import read_states, written_mark
 from conftest import PEOPLE, QUERIES
 from sqlalchemy import text
 

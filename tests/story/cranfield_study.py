@@ -31,7 +31,8 @@ from annot.steps import publish as browse
 from annot.steps import publish as release
 from annot.steps import publish as report
 from annot.steps.setup import init
-from annot.store.runs import ImportedSource, put_import
+from annot.store.models import ImportedSource
+from annot.store.runs import put_import
 from annot.study.workspace import Workspace, write_file
 from judged_whole import Cranfield
 

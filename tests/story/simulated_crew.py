@@ -21,7 +21,8 @@ from annot.labelstudio import studio_records
 from annot.labelstudio.studio_records import write_result
 from annot.labelstudio.tasks import split_key
 from annot.store.database import open_store
-from annot.store.projects import StoredRound, read_projects
+from annot.store.models import StoredRound
+from annot.store.projects import read_projects
 from annot.study.workspace import Workspace
 from simulated_log import Key, Log, Pair, Said
 

@@ -166,7 +166,7 @@ class WholeStudy:
         """A push wants a word on changed guidelines, and sends them then."""
         page = self.folder / "guidelines" / f"{self.size.facets[0]}.md"
         page.parent.mkdir(exist_ok=True)
-        text = guidelines.read(Workspace.open(self.folder), self.size.facets[0]).text
+        text = guidelines.read(Workspace.open(self.folder), self.size.facets[0])
         write_file(page, f"{text}\nA setting named in passing counts for nothing.\n")
         self._lead.done("push", code=1)
         self._lead.killable("push", "--changed", "settings in passing were graded", about=2.0)

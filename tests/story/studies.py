@@ -29,7 +29,7 @@ from annot.steps import people as assessors
 from annot.steps import pool
 from annot.store import projects as tasks_of_store
 from annot.store.database import open_store
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from annot.study.workspace import Workspace
 from fixtures_studio import GUARD, PersonGateway, Studio
 from study_answers import ByPlace

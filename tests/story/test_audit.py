@@ -20,7 +20,7 @@ from annot.labelstudio.studio_records import PulledTask, write_result
 from annot.steps import exchange
 from annot.store import projects
 from annot.store.database import open_store
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from command_line import annot, annot_done
 from fixtures_studio import GUARD, Studio
 from studies import Pair, Study, address_of, make_study

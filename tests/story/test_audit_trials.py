@@ -9,7 +9,7 @@ from annot.judging.exchange.collecting import RoundOptions
 from annot.labelstudio.studio_records import write_result
 from annot.steps import exchange, training
 from annot.steps import training as gold_pairs
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from command_line import annot_done
 from complete_study import http
 from fixtures_studio import Studio

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
 from command_line import annot, annot_done
 from memory_studio import StudioOfMemory
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.postgres
 def history(url: str, pairs: list[Pair]) -> list[Any]:
     """Every revision of every judgement."""
     with open_store(url, create=False) as store, store.read() as session:
-        return [one for pair in sorted(pairs) for one in judgements.read_history(session, *pair)]
+        return [one for pair in sorted(pairs) for one in JUDGEMENTS.history(session, *pair)]
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

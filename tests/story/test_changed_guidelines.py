@@ -12,7 +12,7 @@ from annot.base.records import PairKey
 from annot.labelstudio.studio_records import write_result
 from annot.publishing.release.parts import protocol_of
 from annot.steps import exchange
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
 from annot.store.projects import read_projects
 from annot.store.shown import display_parts, read_shown
@@ -35,7 +35,7 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     exchange.pull(study.workspace, round="judging", advance=quietly)
     assert "no guidelines were changed" in annot_done("agreement", "--by", "guidelines", folder=study.folder).stdout
     page = study.folder / "guidelines" / "method.md"
-    text = guidelines.read(study.workspace, "method").text
+    text = guidelines.read(study.workspace, "method")
     page.write_text(f"{text}\nA method used only as a baseline counts for nothing.\n", encoding="utf-8")
     assert "the guidelines of method have changed" in annot_done("status", folder=study.folder).stdout
     for more in ([], ["--dry-run"], ["--changed", " "]):
@@ -96,7 +96,7 @@ def test_a_change_wants_a_word_and_splits_agreement(memory: Studio, tmp_path: Pa
     # What each was judged by is on record: with the task, with every revision, and for audit and release.
     old, new = (version["sha256"] for version in found)
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        history = judgements.read_history(session, *of_method[0])
+        history = JUDGEMENTS.history(session, *of_method[0])
         (project_on_record,) = [one for one in read_projects(session) if one.assessor == "a1"]
         tasks = read_shown(session, project_on_record.project).by_task
         displays = display_parts(

@@ -14,10 +14,10 @@ from annot.base.records import Assessor
 from annot.judging.exchange.collecting import PullResult, RoundOptions
 from annot.labelstudio.studio_records import write_result
 from annot.steps import exchange, plan
-from annot.store import judgements, people
+from annot.store import people
 from annot.store import projects as tasks_of_store
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement
 from command_line import annot, annot_done
 from fixtures_studio import Studio
 from studies import Pair, Study, draw_pools, make_study
@@ -54,7 +54,7 @@ def row(pulled: PullResult, name: str) -> Any:
 
 def history(study: Study, pair: Pair, name: str) -> list[SourcedJudgement]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return [one for one in judgements.read_history(session, *pair) if one.record.assessor == name]
+        return [one for one in JUDGEMENTS.history(session, *pair) if one.record.assessor == name]
 
 
 def exported(study: Study) -> dict[tuple[str, str, str], dict[str, Any]]:

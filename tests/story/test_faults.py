@@ -18,7 +18,7 @@ import pytest
 from annot.base.errors import StudioError
 from annot.labelstudio import gateway, http_client
 from annot.steps import exchange
-from annot.store import adjudications, judgements
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
@@ -93,7 +93,7 @@ def show_instructions(study: Study, command: str) -> None:
 def record(ws: Workspace) -> list[str]:
     """What the store holds of every answer, whenever it was recorded."""
     with open_store(ws.database_url) as store, store.read() as session:
-        rows = [*judgements.read_sourced(session), *adjudications.read_sourced(session)]
+        rows = [*JUDGEMENTS.read(session), *ADJUDICATIONS.read(session)]
     return sorted(json.dumps([str(row.record), row.source, row.annotation, row.server]) for row in rows)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from annot.base.records import Query
 from annot.demo import simulated_people
-from annot.measuring.agreement.tables import TOGETHER
+from annot.measuring.agreement.estimates import TOGETHER
 from annot.pools.pool_design import DesignOverrides
 from annot.steps import agreement, corpus, evaluate, exchange, facets, plan, pool, publish, qrels, query, run
 from annot.steps.setup import init

@@ -9,7 +9,7 @@ import pytest
 from annot.judging.exchange import servers
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
 from command_line import annot, annot_done
 from complete_study import (
@@ -63,7 +63,7 @@ def test_what_is_gone_counts_no_longer_once_accepted_and_again_once_restored(com
     assert annot_done("answers", "list", "--json", folder=study.folder).data == []
     assert "restored by the lead" in annot_done("trace", *mine[0], folder=study.folder).stdout
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        history = [one for one in judgements.read_history(session, *mine[0]) if one.record.assessor == "a1"]
+        history = [one for one in JUDGEMENTS.history(session, *mine[0]) if one.record.assessor == "a1"]
     assert [(one.record.grade, one.ruling) for one in history] == [
         (0, None),
         (None, None),
@@ -138,9 +138,9 @@ def test_tasks_that_are_judged_again_on_a_server_that_was_set_back_count_as_judg
     assert counting(study) == complete.counting | {(*pair, "a2"): 2 for pair in again}
 
 
-def on_record(study: Study, name: str) -> list[judgements.SourcedJudgement]:
+def on_record(study: Study, name: str) -> list[SourcedJudgement]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return [one for one in judgements.read_sourced(session) if one.record.assessor == name]
+        return [one for one in JUDGEMENTS.read(session) if one.record.assessor == name]
 
 
 class Short(httpx.HTTPTransport):

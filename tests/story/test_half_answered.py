@@ -62,7 +62,7 @@ def test_a_half_answered_pair_outlives_new_guidelines_and_goes_with_its_text(stu
         page.keyboard.press("2")
 
     facet = pair.split("/")[0].rpartition("-")[2]
-    text = guidelines.read(study.workspace, facet).text
+    text = guidelines.read(study.workspace, facet)
     (study.folder / "guidelines").mkdir(exist_ok=True)
     (study.folder / "guidelines" / f"{facet}.md").write_text(f"{text}\nA baseline counts for nothing.\n")
     annot_done("push", "--changed", "baselines were graded", folder=study.folder)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from annot.judging.exchange.collecting import RoundOptions
 from annot.steps import exchange
-from annot.store import judgements
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from annot.study.workspace import Workspace
 from fixtures_studio import Studio
 from studies import KILLED, Pair, Study, command, make_study
@@ -131,8 +131,8 @@ def exported(study: Study) -> bytes:
 def history(ws: Workspace) -> list[object]:
     """Every revision of every judgement, without the moment it was recorded."""
     with open_store(ws.database_url) as store, store.read() as session:
-        pairs = sorted({(one.query_id, one.doc_id) for one in judgements.read_judgements(session)})
-        found = [one for pair in pairs for one in judgements.read_history(session, *pair)]
+        pairs = sorted({(one.query_id, one.doc_id) for one in JUDGEMENTS.records(session)})
+        found = [one for pair in pairs for one in JUDGEMENTS.history(session, *pair)]
     # Two assessors' projects are recorded one after the other; a kill in between does not change the order in each.
     return sorted(
         (

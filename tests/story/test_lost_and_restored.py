@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.store.adjudications import read_adjudications
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.judgements import read_judgements
 from command_line import annot_done
 from memory_studio import StudioOfMemory
 from studies import Pair, Study, draw_pools, make_study
@@ -22,8 +21,8 @@ def on_record(study: Study) -> Any:
     """What everyone said, as it counts."""
     with open_store(study.workspace.database_url, create=False) as store, store.read() as session:
         return (
-            {(one.asked, one.assessor): (one.grade, one.flags) for one in read_judgements(session)},
-            {(one.pair, one.adjudicator): one.grade for one in read_adjudications(session)},
+            {(one.asked, one.assessor): (one.grade, one.flags) for one in JUDGEMENTS.records(session)},
+            {(one.pair, one.adjudicator): one.grade for one in ADJUDICATIONS.records(session)},
         )
 
 

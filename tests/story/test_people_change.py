@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from annot.base.records import Assessor
 from annot.steps import exchange
-from annot.store import judgements, people
+from annot.store import people
+from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
 from command_line import annot, annot_done, difference, snapshot
 from fixtures_studio import Studio
@@ -72,7 +73,7 @@ def sound(study: Study) -> bool:
 def counted(study: Study) -> dict[tuple[str, ...], int | None]:
     """Every answer on record that counts."""
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return {(*one.asked, one.assessor): one.grade for one in judgements.read_judgements(session) if one.counts}
+        return {(*one.asked, one.assessor): one.grade for one in JUDGEMENTS.records(session) if one.counts}
 
 
 def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:

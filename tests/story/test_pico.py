@@ -15,7 +15,7 @@ from annot.steps import corpus, exchange, facets, plan, publish, qrels, query
 from annot.steps.setup import init
 from annot.store import facet_labels
 from annot.store.database import open_store
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
 from fixtures_studio import Studio

@@ -14,9 +14,8 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask
 from annot.steps import exchange
 from annot.steps.exchange import watch
-from annot.store import judgements
+from annot.store.answers import GONE, JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.revisions import GONE
 from fixtures_studio import Studio
 from studies import Study, make_study
 from study_stages import quietly
@@ -166,7 +165,7 @@ def test_of_a_pair_that_stands_twice_both_answers_stay_on_record(study: Study) -
 
     watched(study, changed)
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        given = [line.record for line in judgements.read_history(session, *pair) if line.record.assessor == "a1"]
+        given = [line.record for line in JUDGEMENTS.history(session, *pair) if line.record.assessor == "a1"]
     assert not [flag for one in given for flag in one.flags if flag.startswith(GONE)]
     assert_a_full_pull_finds_nothing_new(study)
 

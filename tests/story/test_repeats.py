@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.judging.exchange import servers
 from annot.judging.planning import FEWEST_BETWEEN
 from annot.judging.rounds import judging
@@ -83,7 +84,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory
     assert found["a1"].change.value == -2.0
     assert found[None].same.of == sum(map(len, repeats.values()))
     looked = agreement.by_assessor(ws, queries=())
-    shown = agreement.describe_assessors(looked, agreement.assessor_tables(looked, queries=()))
+    shown = agreement.describe_assessors(looked, agreement.assessor_tables(looked, OF_PAPERS, queries=()), OF_PAPERS)
     assert "Same grade again" in shown
 
     lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text(encoding="utf-8").splitlines()]

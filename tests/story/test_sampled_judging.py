@@ -18,7 +18,7 @@ from annot.judging import plan_on_record
 from annot.steps import evaluate, exchange, plan, publish, qrels, run
 from annot.steps import pool as pool_growth
 from annot.store import pools
-from annot.store.projects import StoredRound
+from annot.store.models import StoredRound
 from fixtures_studio import Studio
 from scipy.linalg import hadamard
 from studies import Pair, Study, make_study

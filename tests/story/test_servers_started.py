@@ -46,7 +46,6 @@ def test_each_person_gets_a_server_and_one_that_was_stopped_comes_back_where_it_
         addresses = {state["assessor"]: state["url"] for state in started.data}
         assert list(addresses) == list(NAMES)
         assert len({*addresses.values()}) == 3
-        assert "starting 3 servers, with up to 0.8 GB of memory each, 2.4 GB in all" in started.stderr
         for name in NAMES:
             database = studio_folder(ws, name) / "data" / "label_studio.sqlite3"
             in_write_ahead_mode = database.read_bytes()[18:20] == b"\x02\x02"
@@ -56,7 +55,6 @@ def test_each_person_gets_a_server_and_one_that_was_stopped_comes_back_where_it_
         assert away.exit_code == 1
         assert "a2: the server of a2 is not running" in away.message()
         back = annot_done("studio", "up", "--json", folder=ws.root)
-        assert "starting 1 server" in back.stderr
         assert {state["assessor"]: state["url"] for state in back.data} == addresses, "people keep their links"
         sent = annot_done("push", "--json", folder=ws.root).data["projects"]
         assert [row["assessor"] for row in sent] == ["a1", "a2"]
@@ -73,6 +71,6 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
     monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
     refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
     assert refused.exit_code == 2
-    assert "3 servers need up to" in refused.message()
+    assert "3 servers need 2.4 GB of memory" in refused.message()
     assert "1.5 GB are free" in refused.message()
     assert not list((tmp_path / "study" / ".annot").glob("studios/*"))

@@ -17,7 +17,7 @@ from annot.publishing.report.study_tables import PROGRESS
 from annot.publishing.report.terminal import rendered
 from annot.steps import exchange, qrels, status, trace
 from annot.steps import people as assessors
-from annot.store import adjudications
+from annot.store.answers import ADJUDICATIONS
 from annot.store.database import open_store
 from fixtures_studio import Studio
 from studies import Pair, Study, address_of, make_study
@@ -229,7 +229,7 @@ def test_a_changed_decision_is_a_second_revision(disputed: Study) -> None:
         person.change_annotation(ids[pair], [rating])
     assert [(one.new, one.changed) for one in fetch(disputed).assessors] == [(0, 1)]
     with open_store(disputed.workspace.database_url) as store, store.read() as session:
-        history = [one.record for one in adjudications.read_history(session, *pair)]
+        history = [one.record for one in ADJUDICATIONS.history(session, *pair)]
     assert [(one.revision, one.grade) for one in history] == [(1, 1), (2, 2)]
     first, second = (one.at for one in trace.trace(disputed.workspace, *pair).shown)
     assert first is not None

@@ -217,7 +217,7 @@ def test_nothing_is_lost_where_nothing_was(ws: Workspace) -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_the_newest_backup_is_named_with_its_day(ws: Workspace, whole: bool) -> None:
+def test_the_newest_backup_is_named(ws: Workspace, whole: bool) -> None:
     with open_store(ws.database_url) as store:
         for name, day in (("old", 1), ("new", 2)):
             path = ws.root / f"{name}.tar.gz"
@@ -227,12 +227,9 @@ def test_the_newest_backup_is_named_with_its_day(ws: Workspace, whole: bool) -> 
     said = lost(ws)
     assert "found 2 backups of a study" in said
     if whole:
-        assert "new.tar.gz --replace` restores the study from the newest backup, made on" in said
-        assert said.endswith("made on 2031-01-02 10:30 UTC")
+        assert said.endswith("new.tar.gz --replace` restores the study from the newest backup")
     else:
-        assert (
-            "new.tar.gz` restores the database from the newest backup, made on 2031-01-02 10:30 UTC; then run" in said
-        )
+        assert "new.tar.gz` restores the newest backup of it; then run" in said
 
 
 def labelled(ws: Workspace) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from annot.base.records import Adjudication, Assignment, Judgement, PairKey, PairReturn
-from annot.store.adjudications import SourcedAdjudication
-from annot.store.people import Plan
+from annot.store.answers import SourcedAdjudication
+from annot.store.models import Plan
 from annot.study.outcome import Outcome, outcome_from
 
 TEAM = ("a1", "a2")

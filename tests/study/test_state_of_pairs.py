@@ -10,13 +10,12 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairReturn, Query
 from annot.base.settings import Settings
-from annot.store.adjudications import SourcedAdjudication, record_adjudications
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
 from annot.store.database import open_store
-from annot.store.judgements import SourcedJudgement, record_judgements
-from annot.store.people import Plan, put_assessors
+from annot.store.models import Plan
+from annot.store.people import put_assessors
 from annot.store.pools import put_queries
 from annot.study.outcome import (
-    ChangedAnswer,
     Dispute,
     Outcome,
     assign_adjudicators,
@@ -127,9 +126,10 @@ def test_a_change_without_a_moment_was_made_when_it_was_recorded(tmp_path: Path,
         put_assessors(session, [Assessor("a2", None, False), Assessor("j1", None, True)])
         for grade, at in ((3, "2031-01-01T23:00:00Z"), (0, recorded_at)):
             said = judgement("d1", "a2", grade, judged_at="2031-01-01T09:00:00Z")
-            record_judgements(session, [SourcedJudgement(said, "label-studio", "7", {"at": at})], recorded_at=at)
-        record_adjudications(session, [ruling("d1", "2031-01-01T10:00:00Z")], recorded_at="2031-01-01T10:00:00Z")
-        assert changed_after_adjudication(session) == (ChangedAnswer("q1", "d1", "a2", 3, 0),) * told
+            JUDGEMENTS.record(session, [SourcedJudgement(said, "label-studio", "7", {"at": at})], recorded_at=at)
+        ADJUDICATIONS.record(session, [ruling("d1", "2031-01-01T10:00:00Z")], recorded_at="2031-01-01T10:00:00Z")
+        changes = changed_after_adjudication(session)
+        assert [(before.grade, after.grade) for before, after in changes] == [(3, 0)] * told
 
 
 def written(path: Path) -> list[dict[str, Any]]:

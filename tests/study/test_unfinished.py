@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Adjudication, Assignment, Judgement, PairReturn
-from annot.store.adjudications import SourcedAdjudication
+from annot.store.answers import SourcedAdjudication
 from annot.study.outcome import Outcome, outcome_from
 from annot.study.snapshot import refuse_unfinished, too_few, unfinished
 

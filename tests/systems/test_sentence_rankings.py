@@ -17,7 +17,6 @@ from annot.ranking.systems.sentences import (
     ASPIRE_SYSTEMS,
     SYSTEMS,
     Alignment,
-    CandidateSentences,
     align_by,
     best_pair,
     rank,
@@ -50,14 +49,6 @@ def test_similarities_are_cosines_or_negated_distances() -> None:
     left, right = np.array([[3, 4]], np.float32), np.array([[4, 3], [0, 5]], np.float32)
     assert similarities(left, right, "cosine")[0].tolist() == pytest.approx([24 / 25, 20 / 25])
     assert similarities(left, right, "l2")[0].tolist() == pytest.approx([-math.sqrt(2), -math.sqrt(10)])
-
-
-def test_only_sentences_with_a_vector_are_candidates() -> None:
-    found = CandidateSentences(VECTORS, ("a", "b", "c", "d"))
-    assert found.matrix.tolist() == [[3, 4], [5, 0], [0, 1]]
-    assert found.starts.tolist() == [0, 1, 1, 3, 3]
-    assert found.positions.tolist() == [1, 0, 2]
-    assert found.filled.tolist() == [0, 2]
 
 
 def test_a_document_without_a_sentence_comes_last_and_the_best_pair_is_the_match() -> None:

@@ -17,7 +17,6 @@ from annot.ranking.systems.training_examples import (
     Example,
     Examples,
     Exclusion,
-    Limits,
     as_record,
     cloze,
     contexts_of,
@@ -30,7 +29,7 @@ from annot.ranking.systems.training_examples import (
 )
 
 CORPUS = {"a", "b", "c", "d"}
-LIMITS = Limits(5, 12, ("Computer Science",))
+LIMITS: dict[str, Any] = {"words": (5, 12), "fields": ("Computer Science",)}
 
 
 def text(paper_id: str, *contexts: tuple[str, str], field: str = "Computer Science") -> CitingText:
@@ -49,8 +48,8 @@ def test_every_context_is_kept_or_counted_by_its_reason() -> None:
         text("c4", ("in another field graphs are parsed [1]", "ab"), field="Biology"),
         text("c5", ("three and a stranger parse text [1-4]", "abcx"), ("strangers parse their own text [8]", "xy")),
     ]
-    found = gather(texts, CORPUS, limits=LIMITS)
-    assert {papers: [said.citing for said in sayings] for papers, sayings in found.contexts.items()} == {
+    contexts, found = gather(texts, CORPUS, **LIMITS)
+    assert {papers: [said.citing for said in sayings] for papers, sayings in contexts.items()} == {
         ("a", "b"): ["c1", "c3"],
         ("a", "b", "c"): ["c5"],
     }
@@ -70,7 +69,7 @@ def test_every_context_is_kept_or_counted_by_its_reason() -> None:
 @pytest.mark.parametrize(("words", "kept"), [(4, False), (5, True), (12, True), (13, False)])
 def test_contexts_of_the_fewest_and_the_most_words_are_kept(words: int, kept: bool) -> None:
     said = " ".join(["(1)", *["word"] * (words - 1)])
-    assert bool(gather([text("c", (said, "ab"))], CORPUS, limits=LIMITS).contexts) == kept
+    assert bool(gather([text("c", (said, "ab"))], CORPUS, **LIMITS)[0]) == kept
 
 
 def test_triplets_are_those_of_the_citation_graph() -> None:

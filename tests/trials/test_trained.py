@@ -8,7 +8,7 @@ import pytest
 from annot.base.records import Assignment, Judgement
 from annot.judging.trial_answers import hidden_gold_of, recorded_substudy, substudy_of, substudy_on_record, training_of
 from annot.store import trials
-from annot.store.judgements import SourcedJudgement
+from annot.store.answers import TRIALS, SourcedJudgement
 from annot.store.models import Gold
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
@@ -25,7 +25,7 @@ def ws(tmp_path: Path) -> Workspace:
 def answered(ws: Workspace, source: str, *given: Judgement, prefix: str = "") -> None:
     rows = [SourcedJudgement(one, source, f"{prefix}{source}{at}", {}) for at, one in enumerate(given)]
     with ws.writing() as session:
-        trials.record_answers(session, rows, recorded_at=RECORDED)
+        TRIALS.record(session, rows, recorded_at=RECORDED)
 
 
 def assigned(ws: Workspace, round: str, person: str, *pairs: tuple[str, str]) -> None:

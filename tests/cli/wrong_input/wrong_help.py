@@ -44,5 +44,5 @@ WRONG: dict[str, Wrong] = {
     "demo: papers over another file": Wrong(
         "demo", "--corpus-only annot.toml", ("annot.toml: found another file, which was not changed",)
     ),
-    "demo: papers to a folder": Wrong("demo", "--corpus-only guidelines", ("guidelines: found a folder",)),
+    "demo: papers to a folder": Wrong("demo", "--corpus-only guidelines", ("guidelines: a folder, expected a file",)),
 }

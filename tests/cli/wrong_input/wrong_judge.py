@@ -239,7 +239,9 @@ WRONG: dict[str, Wrong] = {
         ("found --account and --server, expected one of them",),
         "planned",
     ),
-    "status: two things": Wrong("status", "--page --returned", ("found several of --page",), "judged"),
+    "status: two things": Wrong(
+        "status", "--page --returned", ("found --page and --returned, expected one of them",), "judged"
+    ),
     "status: a facet that is a path": Wrong(
         "status", "", ("facets", "'../x'"), spoil=replace("annot.toml", "[facets]", '[facets]\n"../x" = ["result"]')
     ),

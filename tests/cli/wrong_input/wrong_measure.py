@@ -138,7 +138,7 @@ WRONG: dict[str, Wrong] = {
         "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
     ),
     "evaluate: two things at once": Wrong(
-        "evaluate", "--against csfcube --out it", ("found --against and --out, expected only one of them",), "measured"
+        "evaluate", "--against csfcube --out it", ("found --against and --out, expected one of them",), "measured"
     ),
     "evaluate: an unknown average": Wrong(
         "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"

@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from annot.api.displaying import Headline, NotebookResult, in_its_words
+from annot.api.displaying import Headline, NotebookResult
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import StudyVocabulary, check_name
 from annot.base.records import Decision, Judgement
 from annot.base.settings import AlphaLevel, MissingPolicy, Settings
 from annot.base.stats.arrays import Array
 from annot.base.stats.values import Interval
-from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE, TITLES, count, tables_between
-from annot.measuring.agreement.estimates import POLICIES, interval_of, pooled_between
-from annot.measuring.agreement.tables import agreement_table
+from annot.measuring.agreement.coefficients import (
+    COEFFICIENTS,
+    HEADLINE,
+    TITLES,
+    count,
+    interval_of,
+    pooled_between,
+    tables_between,
+)
+from annot.measuring.agreement.estimates import POLICIES, agreement_table
 from annot.publishing.report.cells import Number, coefficient
-from annot.steps.inputs import GivenRatings, check_level, qrels_in, ratings_in, scale_of, topics_of
+from annot.steps.inputs import GivenRows, check_level, qrels_in, ratings_in, scale_of, topics_of
 
 if TYPE_CHECKING:
     from annot.measuring.agreement.estimates import AgreementTable
@@ -63,7 +70,7 @@ class MeasuredAgreement(NotebookResult):
     _found: AgreementTable | ItemAgreement
     _settled: bool
     """True if final grades were given, so that there is agreement after adjudication."""
-    _called: StudyVocabulary
+    _words: StudyVocabulary
 
     def to_frame(self) -> pd.DataFrame:
         """Every figure as a row of a table.
@@ -101,7 +108,6 @@ class MeasuredAgreement(NotebookResult):
         selected = (frame["statistic"] == statistic) & frame["coefficient"].isin(self._names)
         return Headline(self._shown(), frame[selected].reset_index(drop=True))
 
-    @in_its_words
     def plot(self) -> PlainFigure:
         """Draw alpha on each query before and after adjudication, as in the report.
 
@@ -122,30 +128,28 @@ class MeasuredAgreement(NotebookResult):
             raise UndefinedStatistic("there are no queries to draw: a matrix has only items")
         if "alpha_ordinal" not in self._found.titles:
             raise UndefinedStatistic("the drawing shows alpha_ordinal, which is not among the coefficients")
-        for figure in drawing(self._found):
+        for figure in drawing(self._found, self._words):
             return figure.svg.figure()
         raise UndefinedStatistic("ordinal alpha has a value on fewer than two queries")
 
     @cached_property
-    @in_its_words
     def _figures(self) -> pd.DataFrame:
         from annot.publishing.report import tidy  # The tables of the report load what alpha alone does without.
 
         if isinstance(self._found, ItemAgreement):
             return tidy.agreement_of_items(self._found.figures, pairs=self._found.items)
-        frame = tidy.agreement(self._found)
+        frame = tidy.agreement(self._found, self._words)
         if not self._settled:
             frame = frame[(frame["adjudication"] != "after") & (frame["coefficient"] != "overruled_share")]
         return frame.reset_index(drop=True)
 
     @cached_property
-    @in_its_words
     def _by_query(self) -> pd.DataFrame:
         from annot.publishing.report import tidy
 
         if isinstance(self._found, ItemAgreement):
             return pd.DataFrame()
-        frame = tidy.agreement_by_query(self._found)
+        frame = tidy.agreement_by_query(self._found, self._words)
         return (frame if self._settled else frame[frame["adjudication"] != "after"]).reset_index(drop=True)
 
     @property
@@ -155,7 +159,6 @@ class MeasuredAgreement(NotebookResult):
             return self._found.headline
         return tuple(name for name in HEADLINE if name in self._found.figures) or tuple(self._found.figures)
 
-    @in_its_words
     def _said(self) -> tuple[str, ...]:
         from annot.publishing.report.tables import sentences
 
@@ -171,16 +174,17 @@ class MeasuredAgreement(NotebookResult):
             first, *after = (row[name] for row in self._shown().records if row["facet"] == together.name)
             figures = [first, *(number for number in after if isinstance(number, Number) and number.value is not None)]
         values = {"queries": queries, "pairs": pairs, "title": TITLES[name], "figures": figures, "pooled": pooled}
-        return sentences("library.agreement", scale=self.scale, missing=self.missing, **values)
+        return sentences("library.agreement", words=self._words, scale=self.scale, missing=self.missing, **values)
 
-    @in_its_words
     def _shown(self) -> Table:
         from annot.publishing.report.sections import agreement
 
         if isinstance(self._found, ItemAgreement):
             figures = {name: self._found.figures[name] for name in self._names}
             return _table_of_items(figures, level=self._found.level)
-        return agreement.headline(self._found, stages=("before", "after") if self._settled else ("before",))
+        return agreement.headline(
+            self._found, self._words, stages=("before", "after") if self._settled else ("before",)
+        )
 
 
 def _table_of_items(figures: Mapping[str, Number], *, level: float | None) -> Table:
@@ -278,7 +282,7 @@ def measure_agreement(
     0  alpha_ordinal  0.736        2      8
     """
     rated = ratings_in(ratings, name="ratings", clusters=clusters)
-    grades = scale_of(rated.judgements, scale)
+    grades = scale_of(rated.rows, scale)
     check_name(missing, tuple(POLICIES), what="missing")
     if not coefficients:
         raise InputError("coefficients: expected at least one")
@@ -294,19 +298,19 @@ def measure_agreement(
     settled = None if final is None else qrels_in(final)
     units = topics_of(rated.facets, rated.topics, None if settled is None else settled.topics)
     table = agreement_table(
-        rated.judgements,
+        rated.rows,
         # Where a final grade comes from makes no difference to agreement.
-        () if settled is None else tuple(Decision(*qrel, "adjudicated") for qrel in settled.qrels),
+        () if settled is None else tuple(Decision(*qrel, "adjudicated") for qrel in settled.rows),
         rated.facets,
         grades=grades,
         missing=missing,
         binarised_at=binarised_at,
         level=level,
-        topics=units.topics,
+        topics=units.of or None,
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
-    return MeasuredAgreement(table.grades, missing, (units.note,), table, final is not None, units.called)
+    return MeasuredAgreement(table.grades, missing, (units.note,), table, final is not None, units.words)
 
 
 def alpha(ratings: Any, level: AlphaLevel = "ordinal") -> float:
@@ -355,8 +359,8 @@ def alpha(ratings: Any, level: AlphaLevel = "ordinal") -> float:
     """
     check_name(level, LEVELS, what="level")
     table = ratings_in(ratings, name="ratings")
-    grades = scale_of(table.judgements, None)
-    return COEFFICIENTS[f"alpha_{level}"](_matrix(table.judgements), grades)
+    grades = scale_of(table.rows, None)
+    return COEFFICIENTS[f"alpha_{level}"](_matrix(table.rows), grades)
 
 
 def _matrix(judgements: Sequence[Judgement]) -> Array:
@@ -368,10 +372,15 @@ def _matrix(judgements: Sequence[Judgement]) -> Array:
 
 
 def _of_items(
-    table: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
+    table: GivenRows[Judgement],
+    grades: Sequence[int],
+    *,
+    missing: str,
+    coefficients: Sequence[str],
+    level: float | None,
 ) -> ItemAgreement:
     """The figures of a matrix of items, which are the sampling units of their intervals."""
-    matrix = _matrix(table.judgements)
+    matrix = _matrix(table.rows)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
     items = [matrix[:, [column]] for column in range(matrix.shape[1])]
     met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)

@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
 from textwrap import shorten
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pandas as pd
-
-from annot.base.names import StudyVocabulary, calling
 
 if TYPE_CHECKING:
     from annot.publishing.report.tables import Table
 
-D = TypeVar("D", bound="NotebookResult")
-V = TypeVar("V")
 MOST_ROWS = 30
 """Rows that are shown of a table."""
 LONGEST_NOTE = 320
 """Letters that are shown of a note: a note may list all queries."""
 
 
-def in_its_words(method: Callable[[D], V]) -> Callable[[D], V]:
-    """Wrap the method of a result so that its texts use the result's own words for topics and documents."""
-
-    @wraps(method)
-    def display(self: D) -> V:
-        with calling(lambda: self._called):
-            return method(self)
-
-    return display
-
-
 class NotebookResult:
     """Result that a notebook shows as a table; as text it is its name, its sizes and its main figure."""
 
     notes: tuple[str, ...]
-    _called = StudyVocabulary()
     _hint = "hint"
     """The block of `library.j2` that says where there is more."""
 

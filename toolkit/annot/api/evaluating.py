@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from annot.api.displaying import Headline, NotebookResult, in_its_words
-from annot.base.names import StudyVocabulary, check_name
+from annot.api.displaying import Headline, NotebookResult
+from annot.base.names import check_name
 from annot.base.records import Pool
 from annot.base.settings import RELEVANT_FROM, Convention, DrawMode, Settings, Ties
 from annot.measuring.evaluation.evaluated import EvaluatedRuns, evaluate_runs
@@ -53,7 +53,6 @@ class MeasuredRuns(NotebookResult):
     relevant_from: int
     notes: tuple[str, ...]
     _evaluated: EvaluatedRuns
-    _called: StudyVocabulary
 
     def to_frame(self) -> pd.DataFrame:
         """Every measure as a row of a table, with rows for chance and one assessor.
@@ -105,7 +104,6 @@ class MeasuredRuns(NotebookResult):
         selected = (frame["convention"] == by.convention) & (frame["measure"] == by.measure)
         return Headline(self._shown(), frame[selected].reset_index(drop=True))
 
-    @in_its_words
     def plot(self) -> PlainFigure:
         """Draw the runs with their intervals, and which differences between them are significant, as in the report.
 
@@ -117,12 +115,10 @@ class MeasuredRuns(NotebookResult):
         return drawing(self._evaluated).svg.figure()
 
     @cached_property
-    @in_its_words
     def _figures(self) -> pd.DataFrame:
         return tidy.evaluation(self._evaluated)
 
     @cached_property
-    @in_its_words
     def _comparisons(self) -> pd.DataFrame:
         return tidy.comparisons(self._evaluated)
 
@@ -136,7 +132,6 @@ class MeasuredRuns(NotebookResult):
         assert leader is not None, "there is at least one run"
         return leader
 
-    @in_its_words
     def _said(self) -> tuple[str, ...]:
         evaluations = self._evaluated.evaluations
         queries = {query.query_id for by in evaluations.values() for query in by[self._evaluated.convention].queries}
@@ -144,7 +139,6 @@ class MeasuredRuns(NotebookResult):
             "library.runs", runs=len(evaluations), queries=len(queries), best=self._best, evaluated=self._evaluated
         )
 
-    @in_its_words
     def _shown(self) -> Table:
         return by_measure(self._evaluated, self._best)
 
@@ -181,7 +175,7 @@ def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
     1       q1     d2          0
     """
     table = qrels_in(path)
-    frame = pd.DataFrame(table.qrels, columns=["query_id", "doc_id", "relevance"])
+    frame = pd.DataFrame(table.rows, columns=["query_id", "doc_id", "relevance"])
     if table.topics is not None:
         frame[table.topics.column] = frame["query_id"].map(table.topics.of)
         frame.attrs[SOURCE] = table.topics.source
@@ -303,14 +297,14 @@ def evaluate(
     check_level(level)
     table = qrels_in(qrels, clusters=clusters)
     if relevant_from is None:
-        highest = max((qrel.relevance for qrel in table.qrels), default=RELEVANT_FROM)
+        highest = max((qrel.relevance for qrel in table.rows), default=RELEVANT_FROM)
         relevant_from = max(1, min(RELEVANT_FROM, highest))
     units = topics_of(table.facets, table.topics)
     evaluated = evaluate_runs(
         runs_in(run, name="run"),
-        JudgedWhole(table.qrels, () if judgements is None else ratings_in(judgements, name="judgements").judgements),
+        JudgedWhole(table.rows, () if judgements is None else ratings_in(judgements, name="judgements").rows),
         facets=table.facets,
-        topics=units.topics,
+        topics=units.of or None,
         splits={},
         systems={},
         left_out={},
@@ -321,10 +315,11 @@ def evaluate(
         relevant_from=relevant_from,
         level=level,
         seed=seed,
+        words=units.words,
     )
     sampled = (SAMPLED,) if getattr(qrels, "attrs", {}).get(OF_A_SAMPLE) else ()
     notes = (*filter(None, [evaluated.warning]), *sampled, units.note, *evaluated.notes)
-    return MeasuredRuns(relevant_from, notes, evaluated, units.called)
+    return MeasuredRuns(relevant_from, notes, evaluated)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

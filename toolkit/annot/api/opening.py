@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from annot.api.displaying import NotebookResult
-from annot.base.names import calling, counted
+from annot.base.names import counted
 from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables, tidy
 from annot.publishing.report.tables import Column, Columns, sentences
@@ -186,8 +186,7 @@ class OpenStudy(NotebookResult):
         """
         from annot.measuring.measured import agreement_of
 
-        with calling(lambda: self._snapshot.words):
-            frame = tidy.agreement(agreement_of(self._snapshot))
+        frame = tidy.agreement(agreement_of(self._snapshot), self._snapshot.words)
         return frame if "facet" in self._of_query else frame[frame["facet"] == EVERYTHING].reset_index(drop=True)
 
     @cached_property
@@ -200,11 +199,8 @@ class OpenStudy(NotebookResult):
         from annot.measuring.measured import conventions_of, evaluation_of, read_run_files
 
         snapshot = self._snapshot
-        with calling(lambda: snapshot.words):
-            runs, qrels = read_run_files(snapshot.ws), snapshot.outcome.qrels
-            return tidy.evaluation(
-                evaluation_of(snapshot, runs, qrels, conventions=conventions_of(snapshot.ws.settings))
-            )
+        runs, qrels = read_run_files(snapshot.ws), snapshot.outcome.qrels
+        return tidy.evaluation(evaluation_of(snapshot, runs, qrels, conventions=conventions_of(snapshot.ws.settings)))
 
     @property
     def _run_files(self) -> int:

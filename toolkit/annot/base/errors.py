@@ -177,13 +177,8 @@ _ROOM = 1 << 20
 
 def full_disk(place: str | Path) -> str:
     """Message for a disk that has no room for a file at `place`."""
-    free = _free(Path(place))
-    if free < _ROOM:
-        return f"{place}: the disk is full, {free // 1024:,} kB are free on it"
-    return (
-        f"{place}: the disk is full, as the system says; {free // 1024:,} kB are free here, so a quota or the number "
-        "of files may be used up, or the disk that the output goes to"
-    )
+    free = _free(Path(place)) // 1024
+    return f"{place}: the disk is full, or a quota is used up; {free:,} kB are free on it"
 
 
 def is_full(place: str | Path) -> bool:

@@ -7,9 +7,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -166,29 +164,9 @@ class StudyVocabulary(NamedTuple):
         """Name of Krippendorff's alpha, which on two grades is the same whatever their distance."""
         return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
 
-
-_called: ContextVar[Callable[[], StudyVocabulary]] = ContextVar("called", default=StudyVocabulary)
-
-
-def called() -> StudyVocabulary:
-    """Vocabulary of the study that is written about; in templates a function."""
-    return _called.get()()
-
-
-def said(reason: str) -> str:
-    """Put a reason or a heading in the words of the study that is written about; in templates a filter."""
-    # Most name none, and the words of a study are read from its database.
-    return reason.replace("query paper", called().topic) if "query paper" in reason else reason
-
-
-@contextmanager
-def calling(words: Callable[[], StudyVocabulary]) -> Iterator[None]:
-    """Write about a study in its words, which are read when the first text needs them."""
-    token = _called.set(words)
-    try:
-        yield
-    finally:
-        _called.reset(token)
+    def reason(self, text: str) -> str:
+        """Reason or method of a figure in these words; the computations call a topic a query paper."""
+        return text.replace("query paper", self.topic)
 
 
 OF_PAPERS, OF_TEXTS = StudyVocabulary(), StudyVocabulary("topic", "document")

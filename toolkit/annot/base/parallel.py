@@ -65,7 +65,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 2
-"""Parts under way or waiting to be taken, for each thread: at most so many results are in memory."""
+"""Parts under way or waiting to be taken, for each thread or process: at most so many results are in memory."""
 
 
 class Each(Protocol):
@@ -105,15 +105,10 @@ def in_threads(work: Callable[[T], R], parts: Iterable[T], *, most: int | None =
 
 
 S = TypeVar("S")
-
-
-"""Shards under way or waiting to be taken, for each process: at most so many results are in memory."""
 MOST_KILLED = 3
 """Number of workers that may be killed while the same shard is waited for; then the shard is given up."""
 CLUSTER_SECONDS = 30
 """Seconds that a scheduler may take to answer."""
-CLIENT_TRIES = 3
-"""Number of tries to make a client if the machine is too busy to start one."""
 SAID_AFTER = 10.0
 """Seconds without a worker before a warning."""
 LOGGER = logging.getLogger("annot")
@@ -340,20 +335,14 @@ def _client(cluster: str) -> Client:
             finally:
                 logging.disable(disabled)
 
-    for _ in range(CLIENT_TRIES):
-        try:
-            return Closing(cluster, timeout=CLUSTER_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"{cluster}: no Dask scheduler answers: {error}", hint="expected an address such as tcp://login:8786"
-            ) from None
-        except AssertionError:
-            # All that Client says when a thread that it started did not run within ten seconds.
-            continue
-    raise AnnotError(
-        f"{cluster}: this machine is too busy to talk to the scheduler: no thread ran within {CLIENT_TRIES * 10} s",
-        hint="run the command again when the machine is less busy",
-    )
+    try:
+        return Closing(cluster, timeout=CLUSTER_SECONDS, set_as_default=False)
+    except (OSError, ValueError, AssertionError) as error:
+        # An AssertionError is all that Client says when a thread that it started did not run within ten seconds.
+        reason = str(error) or "this machine is too busy"
+        raise InputError(
+            f"{cluster}: no Dask scheduler answers: {reason}", hint="expected one such as tcp://login:8786"
+        ) from None
 
 
 def _itself(pickled: bytes) -> bytes:

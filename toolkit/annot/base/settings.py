@@ -11,7 +11,16 @@ from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from annot.base.errors import SettingsError
 from annot.base.names import counted, near, plain_heading
@@ -85,6 +94,15 @@ MOST_LABELS = 16
 """Number of letters that no other control of the labelling screen has as its key."""
 
 
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len({name.casefold() for name in names}) != len(names):
+        raise ValueError("two names are the same, or differ only in capitals")
+    return names
+
+
+Distinct = AfterValidator(_distinct)
+
+
 class CollectionSettings(Section):
     name: str = "my-collection"
     """A short name for the study, used in file names and on the server."""
@@ -131,17 +149,10 @@ class CollectionSettings(Section):
 
 
 class ScaleSettings(Section):
-    names: tuple[str, ...] = ("Irrelevant", "Related", "Similar", "Near-identical")
+    names: Annotated[tuple[str, ...], Distinct, Field(min_length=2, max_length=10)] = (
+        *("Irrelevant", "Related", "Similar", "Near-identical"),
+    )
     """The name of each grade, from grade 0 upward."""
-
-    @field_validator("names")
-    @classmethod
-    def _at_least_two(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if not 2 <= len(names) <= 10:
-            raise ValueError("a scale has 2 to 10 grades (one digit key each)")
-        if len(set(names)) != len(names):
-            raise ValueError("two grades have the same name")
-        return names
 
     @property
     def grades(self) -> tuple[int, ...]:
@@ -187,26 +198,19 @@ class CorpusSettings(Section):
     """Abstracts with a longer sentence are left out."""
     min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
     """An abstract is left out if all its sentences are shorter than this."""
-    ids: Annotated[tuple[IdKind, ...], Field(min_length=1)] = ("doi", "pmid", "openalex", "key")
+    ids: Annotated[tuple[IdKind, ...], Distinct, Field(min_length=1)] = ("doi", "pmid", "openalex", "key")
     """Records of libraries and databases have several ids. A paper takes the first that its record has, in this
     order; kinds that are not named follow."""
 
     may_leave_this_machine: bool | None = None
     """`true`: texts may be sent to a model elsewhere. `annot opinion ask` asks once and notes the answer here."""
 
-    @field_validator("ids")
-    @classmethod
-    def _kinds_differ(cls, kinds: tuple[IdKind, ...]) -> tuple[IdKind, ...]:
-        if len({*kinds}) != len(kinds):
-            raise ValueError("a kind of id is named twice")
-        return kinds
-
 
 class QuerySettings(Section):
     periods: tuple[tuple[int, int], ...] = ()
     """Periods from which query papers are drawn evenly, each with its first and last year. If empty, they follow from
     the years of the corpus."""
-    types: Annotated[tuple[PaperType, ...], Field(min_length=1)] = (
+    types: Annotated[tuple[PaperType, ...], Distinct, Field(min_length=1)] = (
         *("application", "empirical", "resource", "theoretical", "survey"),
     )
     """The types of papers for the rating sheet; `survey` is never chosen."""
@@ -216,13 +220,6 @@ class QuerySettings(Section):
     """Papers rated lower are never chosen."""
     two_facet_share: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Share of the chosen papers with two queries, on different facets."""
-
-    @field_validator("types")
-    @classmethod
-    def _types_differ(cls, types: tuple[str, ...]) -> tuple[str, ...]:
-        if len({name.lower() for name in types}) != len(types):
-            raise ValueError("two types differ only in capitals")
-        return types
 
 
 class PoolSettings(Section):
@@ -599,9 +596,7 @@ class Settings(Section):
                     raise ValueError(f"facets.{facet}: label {label!r} already belongs to {owner[label]!r}")
                 owner[label] = facet
         if self.kind != "facets" and self.faceted:
-            raise ValueError(
-                f"facets: a study of {self.kind} has none; expected only `whole = []`, or no line with `kind`"
-            )
+            raise ValueError(f"facets: a study of {self.kind} has none; expected only `whole = []`")
         self._fit_scale(len(self.scale.names) - 1)
         label_of: dict[str, str] = {}
         for label, headings in self.labels.sections.items():
@@ -612,9 +607,7 @@ class Settings(Section):
                 if (other := label_of.setdefault(plain_heading(heading), label)) != label:
                     raise ValueError(f"{place}: heading {heading!r} already belongs to {other!r}")
         if self.sample.cheap_label is not None and self.sample.predict == "none":
-            raise ValueError(
-                'sample.cheap_label: predicts nothing with `predict = "none"`; delete one of the two lines'
-            )
+            raise ValueError('sample.cheap_label: predicts nothing with `predict = "none"`; delete one line')
         return self
 
     def _fit_scale(self, highest: int) -> None:

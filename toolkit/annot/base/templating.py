@@ -25,7 +25,7 @@ from jinja2.bccache import Bucket
 from jinja2.sandbox import SandboxedEnvironment
 
 from annot.base.errors import InputError
-from annot.base.names import called, counted, said, verb
+from annot.base.names import counted, verb
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Jinja2 environment of all templates: an undefined name is an error, XML and HTML are escaped, a study's file wins.
@@ -102,8 +102,8 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         finalize=_harmless if markdown else None,
         bytecode_cache=_COMPILED[markdown],
     )
-    jinja.filters |= {"counted": counted, "verb": verb, "said": said}
-    jinja.globals |= {"counted": counted, "called": called}
+    jinja.filters |= {"counted": counted, "verb": verb}
+    jinja.globals["counted"] = counted
     return jinja
 
 

@@ -5,8 +5,8 @@ import inspect
 import os
 import re
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict, defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
@@ -20,7 +20,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
 from annot.base.errors import FULL, AnnotError, InputError, MissingInput
-from annot.base.names import StudyVocabulary, calling
 from annot.base.parallel import limited
 from annot.cli.output import WAITING, Output, emit, say
 
@@ -347,20 +346,11 @@ BEGINNINGS = ("init", "restore")
 Function = Callable[..., Output | None]
 
 
-class ByFirstWord(Mapping[str, Any]):
+class ByFirstWord(UserDict[str, Any]):
     """The commands by their first words; the module of one is imported when it is asked for."""
 
     def __getitem__(self, first: str) -> Any:
         return _loaded(first)
-
-    def __contains__(self, first: object) -> bool:
-        return first in MODULES
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(MODULES)
-
-    def __len__(self) -> int:
-        return len(MODULES)
 
 
 @cache
@@ -374,7 +364,7 @@ class AllCommands(TyperGroup):
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands: Any = ByFirstWord()
+        self.commands: Any = ByFirstWord(MODULES)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Commands that every study needs, then the words of the others under their headings."""
@@ -556,21 +546,6 @@ def keep_backup(ws: "Workspace", why: str, *, apart: timedelta = timedelta(0)) -
         say(f"{error.message}; {error.hint}")
 
 
-def called_in(ws: "Workspace | None") -> Callable[[], StudyVocabulary]:
-    """Words of the study for topics and documents, read when the first text needs them; without a study, papers."""
-
-    @cache
-    def words() -> StudyVocabulary:
-        from annot.study import snapshot
-
-        try:
-            return StudyVocabulary() if ws is None else snapshot.vocabulary_of(ws)
-        except AnnotError:
-            return StudyVocabulary()
-
-    return words
-
-
 @contextmanager
 def missed(ws: "Workspace | None") -> Iterator[None]:
     """Report a missing part of the study, in place of a command's own message that it found nothing."""
@@ -672,16 +647,15 @@ def _with_shared_options(
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
-        with calling(called_in(arguments.get("ws"))):
-            ws = arguments.get("ws")
-            held_open = ws.opened() if ws else nullcontext()
-            with placed(ws), missed(ws), limited(processes), alone_in_it, safe, held_open as study:
-                answer = function(**(arguments | {"ws": study} if study else arguments))
-            if ctx.meta.get(DRY_RUN):
-                say("dry run: nothing is changed; this is what the command would do")
-            if answer is not None:
-                answer = answer._replace(notes=()) if given["quiet"] else answer
-                emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+        ws = arguments.get("ws")
+        held_open = ws.opened() if ws else nullcontext()
+        with placed(ws), missed(ws), limited(processes), alone_in_it, safe, held_open as study:
+            answer = function(**(arguments | {"ws": study} if study else arguments))
+        if ctx.meta.get(DRY_RUN):
+            say("dry run: nothing is changed; this is what the command would do")
+        if answer is not None:
+            answer = answer._replace(notes=()) if given["quiet"] else answer
+            emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
         if not (given["quiet"] or words == "push"):
             _say_what_counts(arguments.get("ws"))
         if not (given["as_json"] or given.get("as_csv") or given["quiet"] or given.get("dry_run")):

@@ -73,8 +73,8 @@ def guidelines(
         page, gold = page_with_examples(ws, facet)
         return Output({"facet": facet, "text": page}, page, sentences("commands.own_examples", facet=facet, gold=gold))
     shown = step.shown(ws, facet)
-    text = step.screen(ws) if screen else shown.text
-    return Output({"facet": facet, "definition": shown.definition, "text": text}, text)
+    text = step.screen(ws) if screen else shown
+    return Output({"facet": facet, "definition": step.definition_of(shown), "text": text}, text)
 
 
 DisputeSecondsOption = Annotated[
@@ -161,7 +161,7 @@ def plan_make(
         only_with("--sample, --hours or --cost", only_new=only_new)
     notes: tuple[str, ...] = ()
     if hours is not None or cost is not None:
-        from annot.steps import sample_forecast
+        from annot.steps import forecast as sample_forecast
 
         found = sample_forecast.share_for(
             ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()), only_new=only_new
@@ -181,7 +181,7 @@ def plan_make(
     )
     text = f"{table(step.LOADS, planned.loads)}\n\n{counted(planned.pairs, 'pair')}, plan {planned.sha256[:12]}"
     if dry_run and sample is not None:
-        from annot.steps import sample_forecast
+        from annot.steps import forecast as sample_forecast
 
         with progress("drawing again") as advance:
             forecast_of_share = sample_forecast.shares(
@@ -193,8 +193,8 @@ def plan_make(
                 advance=advance,
             )
         planned = replace(planned, forecast=forecast_of_share)
-        row = sample_forecast.table_of(forecast_of_share)
-        text = f"{text}\n\n{sample_forecast.describe(forecast_of_share, row)}"
+        row = sample_forecast.shares_table(forecast_of_share)
+        text = f"{text}\n\n{sample_forecast.describe_shares(forecast_of_share, row)}"
     return Output(planned, text, (*notes, *planned.notes))
 
 
@@ -212,8 +212,7 @@ def status(
     """Show the progress of the study and the next step, from the answers pulled so far."""
     from annot.steps import status as step
 
-    if page + adjudication + returned > 1:
-        raise typer.BadParameter("found several of --page, --adjudication and --returned, expected one of them")
+    one_of(page=page, adjudication=adjudication, returned=returned)
     if adjudication:
         return listing(
             step.ADJUDICATION, step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`"
@@ -292,6 +291,7 @@ def forecast(
     take, and how much wider intervals would be.
     """
     from annot.steps import forecast as step
+    from annot.study.snapshot import vocabulary_of
 
     one_of(design=design, pools=pools, sample=sample)
     if not design:
@@ -317,7 +317,10 @@ def forecast(
             coefficient=coefficient or "alpha_ordinal",
             difference=difference or 5.0,
         )
-        return Output(simulated, step.describe_design(simulated), tables=[step.DESIGN.of([simulated])])
+        words = vocabulary_of(ws)
+        return Output(
+            simulated, step.describe_design(simulated, words), tables=[step.DESIGN.of([simulated], words=words)]
+        )
     if pools:
         refuse_beside("forecast --pools", dispute_seconds=dispute_seconds)
         with progress("comparing papers") as advance:
@@ -325,15 +328,14 @@ def forecast(
         depths = step.depths(drawn)
         return Output(drawn, step.describe_pools(drawn, depths), tables=[depths])
     if sample:
-        from annot.steps import sample_forecast
-
         with progress("drawing again") as advance:
-            forecast = sample_forecast.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
-        shares = sample_forecast.table_of(forecast)
-        return Output(forecast, sample_forecast.describe(forecast, shares), tables=[shares])
+            forecast = step.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
+        shares = step.shares_table(forecast)
+        return Output(forecast, step.describe_shares(forecast, shares), tables=[shares])
     seen = step.forecast(ws)
-    tables = step.tables(seen, all_queries=all_queries)
-    return Output(seen, step.describe(seen, tables), tables=tables)
+    words = vocabulary_of(ws)
+    tables = step.tables(seen, words, all_queries=all_queries)
+    return Output(seen, step.describe(seen, tables, words), tables=tables)
 
 
 @command("return")
@@ -395,9 +397,9 @@ def answers_restore(
     """
     from annot.steps import changes as step
 
-    done = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
-    text = f"answers that count again: {len(done.restored)}; kept although the server lost them: {len(done.kept)}"
-    return Output(done, text)
+    restored, kept = step.restore(ws, query, doc, assessor=assessor, every=every, dry_run=dry_run)
+    text = f"answers that count again: {len(restored)}; kept although the server lost them: {len(kept)}"
+    return Output({"restored": restored, "kept": kept}, text)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -646,10 +648,15 @@ def train_report(ws: "Workspace") -> Output:
     """Show how well each assessor agrees with the gold grades, who has passed, and where they differ most."""
     from annot.publishing.report import commands
     from annot.steps import training as step
+    from annot.study.snapshot import vocabulary_of
 
     report = step.report(ws)
-    tables = [commands.TRAINING.of(report.assessors, "open"), commands.PROBED.of(report.hidden, "hidden")]
-    return Output(report, rendered("training", found=report), tables=tables)
+    words = vocabulary_of(ws)
+    tables = [
+        commands.TRAINING.of(report.assessors, "open", words=words),
+        commands.PROBED.of(report.hidden, "hidden", words=words),
+    ]
+    return Output(report, rendered("training", words=words, found=report), tables=tables)
 
 
 group("substudy", help="Have a few pairs judged on abstracts and on full texts, and compare the grades.")
@@ -683,7 +690,12 @@ def substudy_report(ws: "Workspace") -> Output:
     """Compare the grades on abstracts and on full texts with the final grades, with intervals and the time per pair."""
     from annot.publishing.report import commands
     from annot.steps import training as step
+    from annot.study.snapshot import vocabulary_of
 
     report = step.substudy_report(ws)
-    tables = [commands.COMPARED_VIEWS.of(report.compared, "grades"), commands.VIEWS.of(report.views, "times")]
-    return Output(report, rendered("substudy", found=report), tables=tables)
+    words = vocabulary_of(ws)
+    tables = [
+        commands.COMPARED_VIEWS.of(report.compared, "grades", words=words),
+        commands.VIEWS.of(report.views, "times", words=words),
+    ]
+    return Output(report, rendered("substudy", words=words, found=report), tables=tables)

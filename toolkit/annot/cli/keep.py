@@ -220,7 +220,7 @@ def check(
     """Check the study and list all problems. Exits with 1 if there are any.
 
     plan: each pair has its assessors, and people who left have no open pairs. pools: drawing the pools again gives the
-    same pools. guidelines: every grade is defined for every facet, and every quoted example is in the corpus. sent:
+    same pools. guidelines: every facet has a page that defines every grade, and no page gives away a grade. sent:
     annot.toml, guidelines and templates are as people were sent them. index and files: no file has changed since it was
     written, from the corpus to the release. server: the projects match the plan and what was sent, and no answer came
     from another account, changed after adjudication, or was given too fast; this also writes exports/audit.json for the
@@ -291,8 +291,8 @@ def studio_status(ws: "Workspace") -> Output:
 def doctor(ws: "Workspace | None") -> Output:
     """Find safety and setup problems of this machine, the study and its server, and explain how to fix them.
 
-    Checks the server's version and known vulnerabilities, open sign-up, https and clocks, who can read the database,
-    disk space and the Python version. Exits with 1 if there is a problem.
+    Checks the server's version and https, who can read the database, disk space and the Python version. Exits with 1
+    if there is a problem.
     """
     from annot.steps import check as step
 

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from annot.cli.commands import (
     ConventionOption,
     DistancesOption,
@@ -17,6 +15,7 @@ from annot.cli.commands import (
     command,
     flag,
     group,
+    one_of,
     option,
 )
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say
@@ -78,14 +77,14 @@ def evaluate(
     """
     from annot.measuring.measured import evaluation_data
     from annot.steps import evaluate as step
+    from annot.study.snapshot import vocabulary_of
 
     if against is not None:
-        if out is not None:
-            raise typer.BadParameter("found --against and --out, expected only one of them")
+        one_of(against=against, out=out)
         compared = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(compared.differing if compared.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
-        table = step.beside_paper(compared)
+        table = step.beside_paper(compared, vocabulary_of(ws))
         return Output(compared, step.describe_against(compared, table), tables=[table], finding=finding)
     evaluated = step.evaluate(
         ws,
@@ -120,10 +119,12 @@ def assessor_effect(
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
     from annot.publishing.report.sections.assessors import terminal
     from annot.steps import agreement as step
+    from annot.study.snapshot import vocabulary_of
 
     effect = step.measure_assessor_effect(ws, convention=convention, measure_name=measure, tell=say)
-    tables = terminal(effect)
-    return Output(effect, step.describe_assessor_effect(effect, tables), tables=tables)
+    words = vocabulary_of(ws)
+    tables = terminal(effect, words)
+    return Output(effect, step.describe_assessor_effect(effect, tables, words), tables=tables)
 
 
 @command("reusability")
@@ -134,9 +135,10 @@ def reusability(ws: "Workspace") -> Output:
     exports/certificate.html also shows how much of each run is judged.
     """
     from annot.steps import evaluate as step
+    from annot.study.snapshot import vocabulary_of
 
     certificate, path = step.certificate(ws, tell=say)
-    return Output(certificate, f"{step.describe_reusability(certificate)}\n\n{path}")
+    return Output(certificate, f"{step.describe_reusability(certificate, vocabulary_of(ws))}\n\n{path}")
 
 
 @command("errors")
@@ -152,7 +154,7 @@ def errors(ws: "Workspace") -> Output:
 
     written = step.write_error_sheet(ws)
     line = f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind"
-    return Output(written, line, notes=tuple(step.error_sheet_notes(ws)))
+    return Output(written, line)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

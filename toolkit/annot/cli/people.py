@@ -4,9 +4,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from annot.cli.commands import DryRunOption, argument, command, flag, group, option
+from annot.cli.commands import DryRunOption, argument, command, flag, group, one_of, option
 from annot.cli.output import Output, listing, rendered
 
 if TYPE_CHECKING:
@@ -32,8 +30,8 @@ def assessor_add(
     """
     from annot.steps import people as step
 
-    done = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
-    return Output({"assessor": pseudonym, "adjudicator": adjudicator}, done.text, done.notes)
+    text, notes = step.add(ws, pseudonym, account=account, adjudicator=adjudicator, dry_run=dry_run)
+    return Output({"assessor": pseudonym, "adjudicator": adjudicator}, text, notes)
 
 
 @command("assessor list", csv=True)
@@ -61,13 +59,12 @@ def assessor_change(
     """
     from annot.steps import people as step
 
-    if account is not None and server is not None:
-        raise typer.BadParameter("found --account and --server, expected one of them")
+    one_of(account=account, server=server)
     if account is not None:
-        done = step.change_account(ws, assessor, account=account, dry_run=dry_run)
-        return Output({"assessor": assessor}, done.text, done.notes)
-    changed = step.own_server(ws, assessor, url=server, dry_run=dry_run)
-    return Output({"assessor": assessor, "url": changed.url}, changed.text, changed.notes)
+        text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
+        return Output({"assessor": assessor}, text, notes)
+    url, notes = step.own_server(ws, assessor, url=server, dry_run=dry_run)
+    return Output({"assessor": assessor, "url": url}, f"{assessor}: {url}", notes)
 
 
 @command("assessor leave", server=True)

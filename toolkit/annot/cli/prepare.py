@@ -11,7 +11,6 @@ from annot.cli.output import Output, listing, needs_a_person, progress, rendered
 from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
-    from annot.formats.judgements_file import ExportKeys
     from annot.study.workspace import Workspace
 
 
@@ -34,10 +33,10 @@ def init(
     """Create a study: a folder with annot.toml, subfolders and the database."""
     from annot.steps import setup as step
 
-    study = step.init(folder, name=name, kind=kind, dry_run=dry_run)
+    made, notes = step.init(folder, name=name, kind=kind, dry_run=dry_run)
     verb = "would create" if dry_run else "created"
-    text = f"{folder}: {verb} {', '.join(study.made)}" if study.made else f"{folder}: already complete"
-    return Output(study, text, study.notes)
+    text = f"{folder}: {verb} {', '.join(made)}" if made else f"{folder}: already complete"
+    return Output({"root": folder, "made": made, "notes": notes}, text, notes)
 
 
 group("corpus", help="Add papers to the corpus and show its contents.")
@@ -122,8 +121,7 @@ def corpus_corrected(
         if (query, doc, of, every) != (None, None, None, False):
             raise InputError('found no decision, expected --stays "WHY" or --again "WHY"')
         return listing(step.PAIRS, step.listing(ws), empty="no pair was judged before one of its texts was corrected")
-    if stays is not None and again is not None:
-        raise InputError("found --stays and --again, expected one of them")
+    one_of(stays=stays, again=again)
     if (query is None) != (doc is None):
         raise InputError(f"found the query {query} alone, expected QUERY DOC")
     pair = None if query is None or doc is None else (query, doc)
@@ -158,9 +156,8 @@ def facets_label(
 
     if not ws.settings.faceted:
         return NOTHING_TO_LABEL
+    one_of(leave_out=leave_out, model=model)
     if leave_out:
-        if model is not None:
-            raise InputError("found --leave-out and --model, expected one of them")
         papers, in_corpus = step.leave_out(ws, dry_run=dry_run)
         verb = "would be removed" if dry_run else "removed"
         text = f"{counted(len(papers), 'paper')} {verb} from the corpus, {in_corpus:,} left"
@@ -211,8 +208,7 @@ def query_sample(
 
     ws = ws.replaced("queries", per_period=per_period).replaced(seed=seed)
     if number is not None:
-        if out is not None:
-            raise InputError("found --choose and --out, expected one of them: --choose writes no sheet")
+        one_of(choose=number, out=out)
         chosen = step.choose_unrated(ws, number, dry_run=dry_run)
         return Output(chosen, rendered("chosen", choice=chosen, dry_run=dry_run), chosen.notes)
     sampled = step.sample(ws, out=out or Path(ws.sheet.name), dry_run=dry_run)
@@ -478,7 +474,7 @@ def import_files(
         ws,
         _one(files, kind),
         columns={field: name for field, name in columns.items() if name is not None},
-        export=_keys(rating, query, document, comment) if kind == "labelstudio" else None,
+        export=_places(rating, query, document, comment) if kind == "labelstudio" else None,
         grades=tuple(grade or ()),
         facet=facet,
         adjudicators=tuple(adjudicator or ()),
@@ -489,12 +485,12 @@ def import_files(
     return Output(imported, rendered("imported", imported=imported), imported.notes)
 
 
-def _keys(rating: str | None, query: str | None, document: str | None, comment: str | None) -> "ExportKeys":
-    from annot.formats.judgements_file import ExportKeys
-
+def _places(rating: str | None, query: str | None, document: str | None, comment: str | None) -> dict[str, str]:
+    """The places of the fields of a judgement in an export."""
     if rating is None or query is None or document is None:
         raise InputError("--as labelstudio needs --rating, --query and --document, which name the places in the export")
-    return ExportKeys(rating, query, document, comment)
+    places = {"grade": rating, "query": query, "document": document}
+    return places if comment is None else places | {"comment": comment}
 
 
 def _check_options(kind: str, given: set[str]) -> None:

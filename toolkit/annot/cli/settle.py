@@ -67,6 +67,7 @@ def agreement(
     from annot.publishing.report.sections.agreement import by_guidelines
     from annot.publishing.report.terminal import table_text
     from annot.steps import agreement as step
+    from annot.study.snapshot import vocabulary_of
 
     if by is not None:
         check_name(by, (step.ASSESSOR, step.GUIDELINES), what="--by")
@@ -82,20 +83,22 @@ def agreement(
     if by == step.ASSESSOR:
         queries = tuple(query or ())
         looked = step.by_assessor(ws, queries=queries)
-        tables = step.assessor_tables(looked, queries=queries)
-        return Output(looked, step.describe_assessors(looked, tables), tables=tables)
+        words = vocabulary_of(ws)
+        tables = step.assessor_tables(looked, words, queries=queries)
+        return Output(looked, step.describe_assessors(looked, tables, words), tables=tables)
     if by == step.GUIDELINES:
         versions = step.by_guidelines(ws)
-        changes = by_guidelines(versions)
+        changes = by_guidelines(versions, vocabulary_of(ws))
         text = table_text(changes) if versions else "no guidelines were changed after they were sent"
         return Output(versions, text, tables=[changes])
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
-    text = step.describe(measured, per_query=per_query, every=every)
+    words = vocabulary_of(ws)
+    text = step.describe(measured, words, per_query=per_query, every=every)
 
     def frame() -> "DataFrame":
         from annot.publishing.report import tidy
 
-        return tidy.agreement_by_query(measured) if per_query else tidy.agreement(measured)
+        return tidy.agreement_by_query(measured, words) if per_query else tidy.agreement(measured, words)
 
     return Output(measured, text, frame=frame)
 
@@ -141,10 +144,11 @@ def qrels_compare(
     """Compare two qrels: the grades of each query, the order of the runs, and the runs that change sides."""
     from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
+    from annot.study.snapshot import vocabulary_of
 
     measures = () if measure is None else (measure,)
     compared = step.compare(ws, a, b, conventions=chosen(ws, convention, measures), measures=measures)
-    tables = step.tables(compared)
+    tables = step.tables(compared, vocabulary_of(ws))
     return Output(compared, step.describe(compared, tables), compared.notes, tables=tables)
 
 
@@ -281,6 +285,7 @@ def opinion_report(
     judge; or there are too few topics to tell, and how many it takes. Runs are those of exports/runs/.
     """
     from annot.steps import opinions as step
+    from annot.study.snapshot import vocabulary_of
 
     measured = step.measure(ws, name, before_judging=before_judging)
-    return Output(measured, step.describe(measured), tuple(step.notes(ws, measured)))
+    return Output(measured, step.describe(measured, vocabulary_of(ws)), tuple(step.notes(ws, measured)))

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -20,19 +20,19 @@ from annot.base.array_files import mask_of
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.names import counted
 from annot.base.records import Paper
-from annot.base.settings import CorpusSettings
+from annot.base.settings import Settings
 from annot.corpus.corpus_filters import KEPT, Marks, Rejection, Tally, joined, marks_of
 from annot.corpus.paper_ids import Known, RowsAside, RowWriter
 from annot.formats.cleaning import CleanedCounts, CleanedPaper, counts_of, identified, is_retracted, kinds
 from annot.formats.corpora import FORMATS, BrokenRecord, encoding_in, format_named, format_of
-from annot.formats.corpora.datasets import JOINED, SEMANTIC_SCHOLAR, Spread
-from annot.formats.corpora.pieces import PIECE_BYTES, Piece, json_records
+from annot.formats.corpora.datasets import JOINED, SEMANTIC_SCHOLAR
+from annot.formats.corpora.pieces import PIECE_BYTES, Piece, PieceRead, json_records
 from annot.formats.corpora.sections import HeadingCount, Headings, ReadableRecord, SectionLabels, readable
 from annot.formats.corpora.tables import IDS
 from annot.formats.input_files import AS_JSON, json_lines, written_sheet
 from annot.formats.paper_records import document_of_record
 from annot.store import papers
-from annot.store.paper_writing import PaperWriter, keep_rows
+from annot.store.papers import PaperWriter, keep_rows
 from annot.study.workspace import check_files, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -42,55 +42,9 @@ from annot.study.workspace import check_files, write_file
 
 _REASONS = 10
 """Faults that are shown of a file without a readable record."""
-_SHOWN = 60
 _UNKNOWN, _EMPTY = "a file in no known format", "the file is empty"
 MOST_UNREADABLE, MOST_SHARE = 20, 0.05
 """A file with more unreadable records than this number, and than this share of all, is refused."""
-MOST_KEPT_FAULTS = 100
-"""Faults of a piece that are kept to be shown. All are counted, and written to its file of rejected records."""
-
-
-@dataclass(slots=True)
-class PieceRead:
-    """The result of reading one piece."""
-
-    piece: Piece
-    places: int = 0
-    """Lines, rows or entries of the piece, including blank ones."""
-    read: int = 0
-    broken: Counter[str] = field(default_factory=Counter)
-    """Records that cannot be read, by reason."""
-    faults: list[tuple[int, str]] = field(default_factory=list)
-    """The faults of the first of them, with their places from 1 in the piece."""
-    first: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """The fault or part of the first record with each reason, and its place."""
-    kept: int = 0
-    """Number of papers in the corpus now."""
-    without_abstract: int = 0
-    without_year: int = 0
-    without_id: int = 0
-    """Number of records of a library that have no id of any kind."""
-
-    noted: Counter[str] = field(default_factory=Counter)
-    """Records of which a part was left out, counted by the kind of part."""
-
-    def note(self, place: int, noun: str, value: str) -> None:
-        """Count a record of which a part was left out. noun: the part in words; value: its text."""
-        self.noted[noun] += 1
-        self.first.setdefault(noun, (place, " ".join(value.split())[:_SHOWN]))
-
-    def take(self, paper: Paper) -> None:
-        """Count a paper that was read."""
-        self.read += 1
-        self.without_abstract += not any(sentence.strip() for sentence in paper.sentences)
-        self.without_year += paper.year is None
-
-    def reject(self, place: int, broken: BrokenRecord) -> None:
-        """Count a record that cannot be read."""
-        self.broken[broken.reason] += 1
-        self.faults += [(place, fault) for fault in broken.faults[: MOST_KEPT_FAULTS - len(self.faults)]]
-        for fault in broken.faults[:1]:
-            self.first.setdefault(broken.reason, (place, fault))
 
 
 class Rejects:
@@ -119,16 +73,6 @@ class Rejects:
         """Number of records by reason."""
         reasons = sum((of_file.reasons for of_file in self._of.values()), Counter[str]())
         return {f"cannot be read: {reason}": count for reason, count in sorted(reasons.items())}
-
-    def take_spread(self, spread: Spread, scratch: Path) -> None:
-        """Count the rows of a file that could not be read before they were joined; scratch: a new file for them."""
-        read = PieceRead(Piece(spread.name, SEMANTIC_SCHOLAR.name, 0, None), spread.lines, spread.rows)
-        for place, broken in spread.broken:
-            read.reject(place, broken)
-        records = ({"piece": 0, "place": place, **broken._asdict()} for place, broken in spread.broken)
-        if spread.broken:
-            scratch.write_text(json_lines(records), encoding="utf-8", errors=AS_JSON)
-        self.count((read,), scratch)
 
     def count(self, pieces: tuple[PieceRead, ...], rejected: Path | None) -> None:
         """Count the records of these pieces that could not be read; rejected: the file of these records, which may not
@@ -608,96 +552,91 @@ def lots_of(files: Iterable[tuple[str, str]]) -> list[tuple[Piece, ...]]:
     return [tuple(lot) for lot in lots]
 
 
-@dataclass(frozen=True, slots=True)
-class LotReader:
-    """Reader of the lots that a process is given.
+def read_lot(
+    numbered: tuple[int, Sequence[Piece]],
+    *,
+    folder: Path | None,
+    settings: Settings,
+    works: bool,
+) -> LotRead:
+    """Read a lot. numbered: the lot and its number, which names its files.
 
-    folder: where the files go; None writes none. labels: those that sentences can have. sections: those that the
-    sentences of a section have. works: whether papers are told apart by their works, as a file of a library is added.
+    folder: where the files go; None writes none. works: whether papers are told apart by their works, as a file of a
+    library is added.
     """
+    number, lot = numbered
+    # A lot whose worker seemed lost is read again, perhaps while the first one still writes.
+    name = f"{number:06d}-{uuid4().hex[:8]}"
+    rejected = folder / f"{name}.jsonl" if folder else None
+    reading = [PieceRead(piece) for piece in lot]
+    notes: dict[int, PaperNotes] = {}
+    sentences = Counter[str]()
+    parts = [marks_of((), settings.corpus, works=works)]
+    aside, positions = RowWriter(folder, name), count()
+    writer = PaperWriter(folder, name=f"{name}.parquet") if folder else None
+    with aside, writer or nullcontext():
+        source = _papers(reading, rejected, settings)
+        while batch := list(islice(source, AT_ONCE)):
+            some, known, several = zip(*batch, strict=True)
+            aside.add(known)
+            sentences.update(sentence for paper in some for sentence in {*paper.sentences})
+            notes |= {place: facts for facts, place in zip(several, positions, strict=False) if facts is not None}
+            parts.append(marks_of(some, settings.corpus, [record and record.ids for record in known], works=works))
+            if writer:
+                for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
+                    if reason == KEPT:
+                        writer.add(paper)
+    path, marks = writer.path if writer else None, joined(parts)
+    common = common_in_lot(sentences, papers=len(marks.ids))
+    return LotRead(tuple(reading), marks, path, rejected, notes, aside.written, common)
 
-    folder: Path | None
-    settings: CorpusSettings
-    labels: tuple[str, ...]
-    sections: SectionLabels
-    works: bool
 
-    def __call__(self, numbered: tuple[int, Sequence[Piece]]) -> LotRead:
-        """Read the lot with this number, which names its files."""
-        number, lot = numbered
-        # A lot whose worker seemed lost is read again, perhaps while the first one still writes.
-        name = f"{number:06d}-{uuid4().hex[:8]}"
-        rejected = self.folder / f"{name}.jsonl" if self.folder else None
-        reading = [PieceRead(piece) for piece in lot]
-        notes: dict[int, PaperNotes] = {}
-        sentences = Counter[str]()
-        parts = [marks_of((), self.settings, works=self.works)]
-        aside, positions = RowWriter(self.folder, name), count()
-        writer = PaperWriter(self.folder, name=f"{name}.parquet") if self.folder else None
-        text = rejected.open("w", encoding="utf-8") if rejected else nullcontext()
-        with aside, writer or nullcontext(), text as rejects:
-            source = self._papers(reading, rejects)
-            while batch := list(islice(source, AT_ONCE)):
-                some, labels, several = zip(*batch, strict=True)
-                aside.add(labels)
-                sentences.update(sentence for paper in some for sentence in {*paper.sentences})
-                notes |= {place: facts for facts, place in zip(several, positions, strict=False) if facts is not None}
-                ids = [record and record.ids for record in labels]
-                parts.append(marks_of(some, self.settings, ids, works=self.works))
-                if writer:
-                    for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
-                        if reason == KEPT:
-                            writer.add(paper)
-        if rejected and not any(piece.broken for piece in reading):
-            rejected.unlink()
-        path, marks = writer.path if writer else None, joined(parts)
-        common = common_in_lot(sentences, papers=len(marks.ids))
-        return LotRead(tuple(reading), marks, path, rejected, notes, aside.written, common)
+def read_up_to_a_paper(lot: Sequence[Piece], settings: Settings) -> tuple[PieceRead, ...]:
+    """Read up to the first record that can be read, or to the end if none can."""
+    reading = tuple(map(PieceRead, lot))
+    next(_papers(reading, None, settings), None)
+    return reading
 
-    def up_to_a_paper(self, lot: Sequence[Piece]) -> tuple[PieceRead, ...]:
-        """Read up to the first record that can be read, or to the end if none can."""
-        reading = tuple(map(PieceRead, lot))
-        next(self._papers(reading, None), None)
-        return reading
 
-    def _papers(
-        self, reading: Sequence[PieceRead], rejects: IO[str] | None
-    ) -> Iterator[tuple[Paper, Known, PaperNotes | None]]:
-        written = 0
-        # Papers share the few headings that there are, here and on their way to another process.
-        shared: dict[Headings, Headings] = {}
-        for position, read in enumerate(reading):
-            form = format_named(read.piece.format)
-            for place, record in form.records(read.piece):
-                read.places = place
-                if record is None:
-                    continue
-                if not isinstance(record, BrokenRecord):
-                    try:
-                        changed: list[CleanedPaper] = []
-                        noted: list[tuple[str, str]] = []
-                        fields, labels = form.paper(record), None
-                        if form.bibliographic and fields.keys().isdisjoint(IDS):
-                            labels = identified(fields, self.settings.ids)
-                            fields = labels.record
-                        came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
-                        fields, headings = self.sections.applied(text.record)
-                        paper = document_of_record(fields, self.labels, changed=changed, noted=noted)
-                        if text.record is not came:
-                            changed = list(filter(None, [text.changed(came, paper)]))
-                    except InputError as error:
-                        raw = json.dumps(record, ensure_ascii=False, default=str)
-                        record = BrokenRecord(error.message, error.faults, raw)
-                    else:
-                        cleaned = (kinds(changed[0]), changed[0] if written < MOST else None) if changed else None
-                        written += len(changed)
-                        for noun, value in (*noted, *came.get("noted", ())):
-                            read.note(place, noun, value)
-                        read.take(paper)
-                        read.without_id += labels is not None and labels.made
-                        facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(came, paper))
-                        yield paper, labels, facts if any(facts) else None
-                        continue
-                read.reject(place, record)
-                if rejects:
-                    rejects.write(json.dumps({"piece": position, "place": place, **record._asdict()}) + "\n")
+def _papers(
+    reading: Sequence[PieceRead], rejected: Path | None, settings: Settings
+) -> Iterator[tuple[Paper, Known, PaperNotes | None]]:
+    labels, written = settings.labels, 0
+    sections = SectionLabels.of(labels.names, labels.sections, faceted=settings.faceted)
+    # Papers share the few headings that there are, here and on their way to another process.
+    shared: dict[Headings, Headings] = {}
+    for number, read in enumerate(reading):
+        form = format_named(read.piece.format)
+        for place, record in form.records(read.piece):
+            read.places = place
+            if record is None:
+                continue
+            if isinstance(record, BrokenRecord):
+                read.reject(place, record, rejected, number=number)
+                continue
+            try:
+                changed: list[CleanedPaper] = []
+                noted: list[tuple[str, str]] = []
+                fields, known = form.paper(record), None
+                if form.bibliographic and fields.keys().isdisjoint(IDS):
+                    known = identified(fields, settings.corpus.ids)
+                    fields = known.record
+                came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
+                fields, headings = sections.applied(text.record)
+                paper = document_of_record(fields, labels.names, changed=changed, noted=noted)
+            except InputError as error:
+                raw = json.dumps(record, ensure_ascii=False, default=str)
+                read.reject(place, BrokenRecord(error.message, error.faults, raw), rejected, number=number)
+                continue
+            if text.record is not came:
+                changed = list(filter(None, [text.changed(came, paper)]))
+            cleaned = (kinds(changed[0]), changed[0] if written < MOST else None) if changed else None
+            written += len(changed)
+            for noun, value in (*noted, *came.get("noted", ())):
+                read.note(place, noun, value)
+            read.read += 1
+            read.without_abstract += not any(sentence.strip() for sentence in paper.sentences)
+            read.without_year += paper.year is None
+            read.without_id += known is not None and known.made
+            facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(came, paper))
+            yield paper, known, facts if any(facts) else None

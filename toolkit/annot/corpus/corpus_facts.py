@@ -21,9 +21,10 @@ from annot.base.records import Paper, Query, Source
 from annot.store import facet_labels, papers
 from annot.store.citations import cited_by
 from annot.store.facet_labels import read_labels, remove_labels
-from annot.store.paper_writing import replace_papers
+from annot.store.models import ImportedSource
+from annot.store.papers import replace_papers
 from annot.store.pools import move_sentences, read_queries
-from annot.store.runs import ImportedSource, put_import, read_imports
+from annot.store.runs import put_import, read_imports
 from annot.store.shown import ShownVersion, hash_of_text, read_histories, read_versions, record_versions, version
 from annot.study.shown_versions import text_content, with_text
 from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest
@@ -239,17 +240,13 @@ class CorrectionSummary:
     """The queries that have to be looked at."""
 
 
-class _Change(NamedTuple):
-    """The text of a paper before and after its correction."""
+_Change = tuple[ShownVersion, ShownVersion]
+"""The text of a paper before and after its correction."""
 
-    earlier: ShownVersion
-    corrected: ShownVersion
 
-    @property
-    def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Sentences before and after the correction."""
-        sentences_before, after = (tuple(json.loads(text.body)["sentences"]) for text in self)
-        return sentences_before, after
+def _sentences(change: _Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    earlier, after = (tuple(json.loads(text.body)["sentences"]) for text in change)
+    return earlier, after
 
 
 class RecordCorrections:
@@ -299,14 +296,15 @@ class RecordCorrections:
             after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=since, why=self._why)
             if first_version.sha256 != after.sha256:
                 versions += [after] if recorded_versions else [first_version, after]
-                changed[paper_id] = _Change(first_version, after)
-        resentenced = {paper_id for paper_id, change in changed.items() if change.sentences[0] != change.sentences[1]}
+                changed[paper_id] = (first_version, after)
+        sentences = {paper_id: _sentences(change) for paper_id, change in changed.items()}
+        resentenced = {paper_id for paper_id, (earlier, after) in sentences.items() if earlier != after}
         with self._ws.writing() as session:
             queries = read_queries(session)
-            moved = _moved(queries, changed)
+            moved = _moved(queries, sentences)
             if new or changed:
                 earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
-                texts = {name: change.earlier.sha256 for name, change in changed.items()}
+                texts = {name: earlier.sha256 for name, (earlier, _) in changed.items()}
                 _note(session, now, self._why, earlier, texts, queries)
             removed = remove_labels(session, resentenced)
             move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
@@ -390,20 +388,22 @@ def _record_of(fields: Mapping[str, Any]) -> Paper:
 def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
     """The record before the correction. If the corpus had the corrected text already, its record has the earlier one,
     and no labels: those that it has are of the corrected sentences."""
-    if changed is None or text_content(paper) == changed.earlier.body:
+    if changed is None or text_content(paper) == changed[0].body:
         return paper
-    return with_text(paper, changed.earlier.body)
+    return with_text(paper, changed[0].body)
 
 
 def _shifted(moment: str, by: timedelta) -> str:
     return (datetime.fromisoformat(moment) + by).astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[tuple[Query, Query]]:
+def _moved(
+    queries: Collection[Query], changed: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+) -> list[tuple[Query, Query]]:
     """The queries on papers whose sentences changed, with those found again; each with the query as it was."""
     moved = []
     for query in queries:
-        old_sentences, after = changed[query.topic_id].sentences if query.topic_id in changed else ((), ())
+        old_sentences, after = changed.get(query.topic_id, ((), ()))
         if old_sentences != after and query.sentences:
             places = places_again(old_sentences, after)
             sentences = tuple(sorted(places[place] for place in query.sentences if place in places))

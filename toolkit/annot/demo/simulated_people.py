@@ -27,8 +27,8 @@ from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES,
 from annot.labelstudio.studio_records import reasons as reasons_in
 from annot.labelstudio.tasks import TaskKeys, split_key
 from annot.store import people, projects
+from annot.store.models import Project, StoredRound
 from annot.store.pools import read_queries
-from annot.store.projects import Project, StoredRound
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace, write_file
 
@@ -69,8 +69,6 @@ def corpus_text() -> str:
 def write_corpus(path: Path) -> int:
     """Write the corpus to a file, and return how many papers it has. Raises InputError if another file is there."""
     text = corpus_text()
-    if path.is_dir():
-        raise InputError(f"{path}: found a folder, expected a file name", hint=f"name a file: {path / 'papers.jsonl'}")
     if path.exists() and path.read_bytes() != text.encode("utf-8"):
         raise InputError(
             f"{path}: found another file, which was not changed", hint="name a file that does not exist yet"

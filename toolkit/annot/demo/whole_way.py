@@ -14,7 +14,6 @@ from typing import Any, Literal
 import tomlkit
 
 from annot.base.errors import InputError
-from annot.base.names import calling
 from annot.base.records import Advance, Ranking, Source
 from annot.demo import simulated_people
 from annot.demo.simulated_people import ADJUDICATOR, CAST
@@ -28,9 +27,9 @@ from annot.steps import agreement, corpus, evaluate, exchange, facets, plan, poo
 from annot.steps import people as assessor
 from annot.steps.setup import init, settings_text
 from annot.store import people
+from annot.store.models import ImportedSource
 from annot.store.pools import read_sample
-from annot.store.runs import ImportedSource, put_import
-from annot.study.snapshot import vocabulary_of
+from annot.store.runs import put_import
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, write_file
 
 NAME = "annot-demo"
@@ -105,9 +104,7 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
     write_file(source, simulated_people.corpus_text())
     corpus.add(ws, [source], form=None, dry_run=False, advance=_quietly)
     (_papers_asked if kind == "facets" else _questions_asked)(ws, steps, watch)
-    words = vocabulary_of(ws)
-    with calling(lambda: words):
-        return _judged(ws, kind, sample, server, steps, watch)
+    return _judged(ws, kind, sample, server, steps, watch)
 
 
 def _judged(

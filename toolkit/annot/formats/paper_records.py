@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, F
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Paper
-from annot.formats.cleaning import CleanedPaper, Way, clean, clean_all, cleaned
+from annot.formats.cleaning import CleanedPaper, Way, clean, cleaned
 from annot.formats.input_files import Strict, in_words, packaged_table, read_objects
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -25,7 +25,6 @@ _INSIDE, _BEFORE_NUMBER, _DOUBTFUL, _OPENERS = (
     frozenset(words.split()) for words in packaged_table("sentences.toml").values()
 )
 """Words before a full stop that is inside a sentence always, before a number, or unless an opener follows; openers."""
-_ABBREVIATED = _INSIDE | _BEFORE_NUMBER | _DOUBTFUL
 
 # A run of stops is tried from its first one only: from each, and it would cost the square of its length. A set comes
 # first, as a text is searched for it in a tenth of the time that it takes to look behind each character.
@@ -73,7 +72,7 @@ def _split_paragraph(text: str) -> list[str]:
     sentences = []
     start = counted_to = unclosed = 0
     brackets = "(" in text
-    for match in _stops(text):
+    for match in _STOP.finditer(text):
         end = match.end()
         if brackets:
             unclosed += text.count("(", counted_to, end) - text.count(")", counted_to, end)
@@ -87,25 +86,8 @@ def _split_paragraph(text: str) -> list[str]:
     return sentences
 
 
-def _stops(text: str) -> Iterator[re.Match[str]]:
-    """Places where a sentence may end. A full stop alone, the usual case, is found faster than one of four signs."""
-    if "!" in text or "?" in text or "…" in text:
-        yield from _STOP.finditer(text)
-        return
-    position = text.find(".")
-    while position >= 0:
-        if match := _STOP.match(text, position):
-            yield match
-        position = text.find(".", match.end() if match else position + 1)
-
-
 def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
     """Test whether the sentence from `start`, which runs up to and with `stop` at `end`, is complete."""
-    if stop == "." and "A" <= following[0] <= "Z" and end - start > _LONGEST_MARK:
-        # The case of nearly all sentences: a word in small letters, a full stop, a capital.
-        word = text[text.rfind(" ", start, end) + 1 : end - 1]
-        if word.isalpha() and word.islower() and len(word) < _LONGEST_WORD and word not in _ABBREVIATED:
-            return True
     if not _can_open(following):
         return False
     if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):
@@ -182,7 +164,7 @@ def paper_of(
         if of_sentences is not None:
             of_sentences = [label for label, part in zip(of_sentences, parts, strict=True) for _ in part]
     else:
-        sentences = clean_all(abstract)
+        sentences = list(map(clean, abstract))
         if sentences:
             heading, sentences[0] = without_heading(sentences[0])
         of_sentences = None if of_sentences is None else list(compress(of_sentences, sentences))
@@ -282,10 +264,6 @@ def document_of_record(
     refuse a record without a title. Raises InputError with every fault; its message is what the first one has in common
     with others.
     """
-    if (parts := _plain_parts(record)) is not None:
-        paper_id, title, abstract, year, labels = parts
-        options: dict[str, Any] = {"known_labels": known_labels, "citations": (), "changed": changed}
-        return paper_of(paper_id, title, abstract, year=year, labels=labels, **options)
     if noted is not None:
         record = _usable(record, noted)
     try:
@@ -332,39 +310,6 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     return fields
 
 
-def _plain_parts(record: Mapping[str, Any]) -> tuple[str, str, str | list[str], int | None, list[str] | None] | None:
-    """Id, title, abstract, year and labels of paragraphs of a record with an id, and no other field that means
-    something.
-
-    Most records are so, and need no model, which takes as long as all else that is done to them; None of any other.
-    """
-    if not _SELDOM.isdisjoint(record):
-        return None
-    paper_id, title, abstract, labels = map(record.get, ("paper_id", "title", "abstract", "paragraph_labels"))
-    if title is None and "title" in record:
-        title = ""
-    if abstract is None and "abstract" in record:
-        abstract = ""
-    if not (isinstance(paper_id, str) and isinstance(title, str) and isinstance(abstract, str) and _is_id(paper_id)):
-        return None
-    year = _digits(record.get("year"))
-    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
-        return None
-    if labels is not None and not _labels_paragraphs(labels, abstract):
-        return None
-    return paper_id, title, abstract or [], year, labels
-
-
-def _labels_paragraphs(labels: object, abstract: str) -> bool:
-    """Test for a list with one label for each paragraph of the abstract."""
-    return (
-        isinstance(labels, list)
-        and all(isinstance(label, str) for label in labels)
-        and bool(abstract)
-        and len(labels) == len(PARAGRAPH.split(abstract))
-    )
-
-
 def _in_general(error: ValidationError) -> str:
     fault = error.errors(include_url=False)[0]
     if not fault["loc"]:
@@ -394,8 +339,6 @@ def number_as_text(value: object) -> object:
 _PaperId = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_white_space)]
 _YEARS = 10_000
 _Year = Annotated[int, Field(gt=-_YEARS, lt=_YEARS)]
-_SELDOM = {"metadata", "labels", "pred_labels", "citations", "outbound_citations", "part_of"}
-"""Fields that mean something, and that few records have."""
 
 
 class _DocumentLine(Strict):

@@ -12,7 +12,7 @@ from annot.base.names import check_name, moment_of
 from annot.base.records import Adjudication, Judgement, grouped
 from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.measured import agreement_of
-from annot.store.people import Kind, Notice
+from annot.store.models import Kind, Notice
 from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 

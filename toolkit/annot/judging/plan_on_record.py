@@ -20,9 +20,10 @@ from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_li
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
-from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs
+from annot.store import facet_labels, people, pools, projects, runs
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, SourcedAnswer
+from annot.store.models import ImportedSource, Plan
 from annot.store.papers import find_papers
-from annot.store.revisions import RecordedCount, SourcedAnswer
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
 from annot.study.snapshot import export_judgements
@@ -64,7 +65,7 @@ def record_plan(
         per_pair = earlier.per_pair
     vacant = {*(earlier.vacant if earlier else ()), *(assignment.pair for assignment in handed_on)}
     vacant -= {*dropped, *(assignment.pair for assignment in assignments)}
-    plan = people.Plan(digest, ws.settings.seed, created, per_pair, tuple(sorted(vacant)))
+    plan = Plan(digest, ws.settings.seed, created, per_pair, tuple(sorted(vacant)))
     people.replace_plan(session, assignments, plan=plan, handed_on=handed_on)
     return digest
 
@@ -124,9 +125,7 @@ def write_plan(ws: Workspace, assignments: Iterable[Assignment], *, frozen: Froz
 
 def adjudicators_of(session: Session) -> dict[Pair, set[str]]:
     """Adjudicators who settled a pair or have it as a task, by pair: a plan keeps them apart from its assessors."""
-    settled = [
-        (ruling.pair, ruling.adjudicator) for ruling in adjudications.read_adjudications(session) if not ruling.flags
-    ]
+    settled = [(ruling.pair, ruling.adjudicator) for ruling in ADJUDICATIONS.records(session) if not ruling.flags]
     sent = [(question.pair, name) for name, question in projects.read_asked(session, round="adjudicate")]
     return {pair: set(names) for pair, names in grouped([*settled, *sent]).items()}
 
@@ -199,10 +198,8 @@ def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
     again = "write it again with `annot plan`"
     if recorded != reckoned:
         return (f"the plan in the database has the hash {reckoned[:12]}, expected {recorded[:12]}; {again}",)
-    if not path.is_file():
-        return (f"{path}: missing; {again}",)
-    if sha256_of(path) != recorded:
-        return (f"{path}: the hash is {sha256_of(path)[:12]}, expected {recorded[:12]}; {again}",)
+    if not path.is_file() or sha256_of(path) != recorded:
+        return (f"{path}: missing, or without the hash {recorded[:12]} of the plan on record; {again}",)
     return ()
 
 
@@ -305,7 +302,7 @@ def import_judgements(
             recorded = _record(session, named_rows, plan, ws)
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows), "queries": len(queries)}
-            runs.put_import(session, runs.ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
+            runs.put_import(session, ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
         with ws.reading() as session:
             outcome = outcome_of(session, ws.settings)
         export_judgements(ws, outcome)
@@ -318,7 +315,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
 
     Imported judgements stay, and further files add to them.
     """
-    sourced = judgements.read_sourced(session)
+    sourced = JUDGEMENTS.read(session)
     imported = {(answer.record.asked, answer.record.assessor) for answer in sourced}
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - imported or any(judgement.source != Source.FILE for judgement in sourced):
@@ -330,12 +327,12 @@ def _record(
 ) -> RecordedCount:
     recorded_at = moment_now()
     keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
+    people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
     judged = [_sourced(named) for named in named_rows if not named.adjudicates]
     settled = [_sourced(named) for named in named_rows if named.adjudicates]
     both = (
-        judgements.record_judgements(session, judged, recorded_at=recorded_at),
-        adjudications.record_adjudications(session, settled, recorded_at=recorded_at),
+        JUDGEMENTS.record(session, judged, recorded_at=recorded_at),
+        ADJUDICATIONS.record(session, settled, recorded_at=recorded_at),
     )
     return RecordedCount(*map(sum, zip(*both, strict=True)))
 
@@ -367,25 +364,13 @@ def _notes(
         yield f"documents of the file outside the drawn pools: {outside}; systems do not rank them"
     if len(persons) > (people_named := len({person.assessor for person in persons.values()})):
         yield f"{len(persons)} names in the file were taken as {counted(people_named, 'person', 'people')}"
-    answers = grouped(
-        ((named.asked, named.person), named.row) for named in named_rows if not (named.adjudicates or named.row.flags)
-    )
-    changed = [
-        (question, max(rows, key=_changed_at))
-        for (question, _), rows in answers.items()
-        if max(rows, key=_changed_at) is not max(rows, key=lambda row: row.judged_at or "")
-    ]
-    if changed:
-        question, row = changed[0]
+    answers = Counter((named.asked, named.person) for named in named_rows if not (named.adjudicates or named.row.flags))
+    if several := [question for (question, _), count in answers.items() if count > 1]:
+        example = " ".join(several[0].pair)
         yield (
-            f"{counted(len(changed), 'pair')} with several answers by one person: the answer that was changed last "
-            f"counts, not the one that was created last, such as {question.query_id} {question.doc_id}: annotation "
-            f"{row.annotation}, changed {_changed_at(row)[:16].replace('T', ' ')} UTC"
+            f"{counted(len(several), 'pair')} with several answers by one person, such as {example}: the answer that "
+            "was changed last counts"
         )
-
-
-def _changed_at(row: FileJudgement) -> str:
-    return row.changed_at or row.judged_at or ""
 
 
 def _in_figures(

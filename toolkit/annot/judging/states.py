@@ -20,12 +20,11 @@ from annot.pools import chain, drawn_pools
 from annot.pools.frozen_rankings import RankedCorpus, ranked_corpus
 from annot.ranking import index
 from annot.store import people, pools
-from annot.store.judgements import read_judgements, sources_of_judgements
+from annot.store.answers import JUDGEMENTS, sources_of_judgements
 from annot.store.pools import read_queries
-from annot.store.revisions import written_mark
 from annot.store.shown import Part
 from annot.study.outcome import texts_of
-from annot.study.provenance import States, states_of
+from annot.study.provenance import States, states_of, written_mark
 from annot.study.shown_versions import BACK, ShownChange, changes_of
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 
@@ -92,7 +91,7 @@ class Examination:
             used = {query.topic_id for query in read_queries(session)}
             used |= {doc_id for documents in pools.documents_by_query(session).values() for doc_id in documents}
             used |= {planned.doc_id for planned in people.read_assignments(session)}
-            used |= {judgement.doc_id for judgement in read_judgements(session)}
+            used |= {judgement.doc_id for judgement in JUDGEMENTS.records(session)}
         return tuple(paper_id for paper_id in later if paper_id not in used)
 
     def broken(self, *links: str) -> Iterator[str]:

@@ -18,8 +18,9 @@ from annot.measuring.agreement.coefficients import HEADLINE, TITLES
 from annot.measuring.agreement.estimates import AgreementOfGradings, agreement_between
 from annot.measuring.diagnosis.findings import median_time_interval
 from annot.store import people, trials
+from annot.store.models import StoredRound
 from annot.store.pools import read_queries
-from annot.store.projects import StoredRound, read_hidden
+from annot.store.projects import read_hidden
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace
 

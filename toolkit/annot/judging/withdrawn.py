@@ -10,9 +10,7 @@ from sqlmodel import Session
 
 from annot.base.names import without_ids
 from annot.base.records import SUPERSEDED, Assignment, PairKey, grouped
-from annot.store.adjudications import ADJUDICATIONS
-from annot.store.judgements import JUDGEMENTS
-from annot.store.revisions import AnnotationHistory, Revisions
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, AnnotationHistory, Revisions
 from annot.study.outcome import Outcome
 
 Role = Literal["assessor", "adjudicator"]

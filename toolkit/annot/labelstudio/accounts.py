@@ -1,4 +1,4 @@
-"""Accounts of assessors on a server, and the parts of a server that strangers can see."""
+"""Accounts of assessors on a server, and its secrets."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 
 from annot.base.errors import StudioError
-from annot.labelstudio.http_client import LIMITED, asking, is_loopback
+from annot.labelstudio.http_client import LIMITED, asking
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Accounts for assessors on the local server, by invitation sign-up over HTTP, and what of them stays secret.
@@ -160,57 +158,3 @@ def local_secrets(folder: Path) -> LocalSecrets:
             f"{path}: cannot be read: {error}", hint="repair or remove this file: it contains secrets"
         ) from None
     return LocalSecrets(frozenset(addresses - {""}), frozenset(names - {""}), frozenset(tokens - {""}))
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# What a Label Studio shows to everyone who finds it: its clock, and whether strangers can sign up.
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-TIMEOUT_SECONDS = 30.0
-FORBIDDEN = 403
-
-
-class Exposure(NamedTuple):
-    """Facts about a server that anyone can see."""
-
-    sign_up: bool
-    """True if its page for logging in lets people make an account without an invitation."""
-    clock: datetime | None
-    """Time on the server, to the second; None if it does not say."""
-    forms: bool = True
-    """True if it accepts a form that it has just given out; else no person can sign in or sign up in a browser."""
-
-
-def look(url: str, *, transport: httpx.BaseTransport | None = None) -> Exposure:
-    """Open the page for logging in, as a stranger would. Raises StudioError if no Label Studio answers."""
-    with (
-        asking(url, "opening the page for logging in"),
-        httpx.Client(
-            timeout=TIMEOUT_SECONDS,
-            follow_redirects=True,
-            transport=transport,
-            trust_env=not is_loopback(url),
-            **LIMITED,
-        ) as client,
-    ):
-        page = client.get(f"{url}/user/login/").raise_for_status()
-        date = page.headers.get("date")
-        sign_up, clock = "/user/signup" in page.text, parsedate_to_datetime(date) if date else None
-        # The form without address and password: it is refused by itself, or before that for where it comes from.
-        origin = {"Origin": url, "Referer": str(page.url)}
-        filled = {"csrfmiddlewaretoken": client.cookies.get("csrftoken", "")}
-        taken = client.post(page.url, data=filled, headers=origin).status_code != FORBIDDEN
-        return Exposure(sign_up, clock, taken)
-
-
-def is_older(release: str, than: str) -> bool:
-    """True if one release came before another; False if one cannot be read."""
-    first, other = _numbers(release), _numbers(than)
-    return first is not None and other is not None and first < other
-
-
-def _numbers(release: str) -> tuple[int, ...] | None:
-    """`1.23.2` and `1.23.2.dev4` as (1, 23, 2)."""
-    parts = release.split(".")[:3]
-    return tuple(map(int, parts)) if parts and all(part.isdigit() for part in parts) else None

@@ -34,6 +34,16 @@ _LONGEST_WAIT = 1e9
 _CHECK_ADDRESS = "check LABEL_STUDIO_URL: it may point to another service, or to a sign-in page in front of the server"
 
 
+_HINTS = {
+    401: "set LABEL_STUDIO_API_KEY to a token from Account & Settings; it may have expired, or be a legacy token on a "
+    "server that does not accept them",
+    403: "use the token of an account with this permission",
+    404: "check that the address is a Label Studio server and that the project was not deleted",
+}
+"""Remedies by status."""
+TOO_MANY = 429
+
+
 class UncertainWrite(StudioError):
     """Raised when a write got no answer that settles whether it was done; look before sending it again."""
 
@@ -88,23 +98,9 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
 def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioError:
     """The error for an HTTP answer with a fault; doing: our action at `url`."""
     detail = _detail(body)
-    words = f": {detail}" if detail else ""
-    if status == 401:
-        return StudioError(
-            f"{url} does not accept the token (401) while {doing}",
-            hint="set LABEL_STUDIO_API_KEY to a token from Account & Settings; it may have expired, or be a legacy "
-            "token on a server that does not accept them",
-        )
-    if status == 403:
-        return StudioError(
-            f"{url} refuses {doing} (403){words}", hint="use the token of an account with this permission"
-        )
-    if status == 404:
-        return StudioError(
-            f"{url} found nothing (404) while {doing}{words}",
-            hint="check that the address is a Label Studio server and that the project was not deleted",
-        )
-    if status == 429:
+    # The answer to a token may repeat it.
+    words = f": {detail}" if detail and status != 401 else ""
+    if status == TOO_MANY:
         return TooManyRequests.after(None, url=url, doing=doing)
     if status is not None and status >= 500:
         return UncertainWrite(
@@ -114,10 +110,8 @@ def _refused(status: int | None, body: Any, *, url: str, doing: str) -> StudioEr
         return UncertainWrite(
             f"{url} answers, but not like Label Studio, while {doing} ({status}){words}", hint=_CHECK_ADDRESS
         )
-    return StudioError(
-        f"{url} refuses {doing} ({status or 'no status'}){words}",
-        hint="correct what the message names and run the command again",
-    )
+    hint = _HINTS.get(status or 0, "correct what the message names and run the command again")
+    return StudioError(f"{url} refuses {doing} ({status or 'no status'}){words}", hint=hint)
 
 
 def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
@@ -137,13 +131,8 @@ def _unanswered(error: Exception, *, url: str, doing: str) -> StudioError:
             f"no request can be made with the address {url!r} and this token",
             hint="LABEL_STUDIO_URL looks like https://studio.example.org",
         )
-    if isinstance(error, httpx.TimeoutException):
-        return UncertainWrite(
-            f"{url} did not answer in time while {doing}",
-            hint="the server may be busy; run the command again, and it continues where it stopped",
-        )
     return UncertainWrite(
-        f"the connection to {url} broke while {doing} ({type(error).__name__})",
+        f"{url} gave no complete answer while {doing} ({type(error).__name__})",
         hint="run the command again, and it continues where it stopped",
     )
 
@@ -263,7 +252,6 @@ SAID_AFTER = 10.0
 """Seconds without an answer after which a warning is logged."""
 LONGEST_WAIT = 60.0
 """Seconds for which one request waits, all in all, where the server asks for it."""
-TOO_MANY = 429
 SAFE_TWICE = ("GET", "HEAD", "PUT", "PATCH", "DELETE")
 """A POST makes something, and is looked for before it is sent again."""
 LOGGER = logging.getLogger("annot")

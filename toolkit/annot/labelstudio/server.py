@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 import secrets
 import shutil
 import signal
@@ -25,7 +24,6 @@ from typing import NamedTuple, TextIO
 import httpx
 
 from annot.base.errors import StudioError
-from annot.base.names import counted
 from annot.labelstudio.http_client import PatientClient
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -44,13 +42,8 @@ _MARKER = "annot-installed"
 _TAIL_LINES = 15
 PACKAGES = 155
 """Approximate size of the installation."""
-OF_THE_ENVIRONMENT = ("pip", "setuptools")
-"""Packages of a new environment."""
 A_LINE_EVERY = 10.0
 """Seconds between two lines of progress."""
-MEGABYTES = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
-_DOWNLOADS = re.compile(r"^ *Downloading (\S+?)-\d\S*(?<!\.metadata) \(([\d.]+) (bytes|kB|MB|GB)\)", re.MULTILINE)
-_INSTALLS = re.compile(r"^Installing collected packages: (.+)$", re.MULTILINE)
 
 
 def installed(environ: Mapping[str, str]) -> Path | None:
@@ -87,13 +80,7 @@ def ensure_installed(environ: Mapping[str, str], *, say: Callable[[str], None]) 
         shutil.rmtree(home, ignore_errors=True)
         _run([sys.executable, "-m", "venv", str(home)], log, "w")
         pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
-
-        def how_far() -> str:
-            installed = len([*home.glob("lib/*/site-packages/*.dist-info")]) - len(OF_THE_ENVIRONMENT)
-            written = log.read_text(encoding="utf-8", errors="replace")
-            return f"installing Label Studio: {progress(written, installed=max(0, installed))}"
-
-        with reported(say, how_far):
+        with reported(say, "installing Label Studio"):
             _run([*pip, "--progress-bar", "off", f"label-studio=={VERSION}"], log, "a")
         (home / _MARKER).write_text(f"{VERSION}\n", encoding="utf-8")
     return home / "bin" / "label-studio"
@@ -108,32 +95,15 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def progress(log: str, *, installed: int) -> str:
-    """Progress of pip in words, from its log so far. installed: packages that are in the environment.
-
-    >>> progress("  Downloading numpy-2.4.6-cp311-cp311-manylinux.whl (16.9 MB)", installed=0)
-    '1 package downloaded or on the way, 17 MB; now numpy'
-    >>> progress("Installing collected packages: idna, numpy", installed=1)
-    '1 of 2 packages installed'
-    """
-    if collected := _INSTALLS.search(log):
-        return f"{installed} of {counted(collected[1].count(',') + 1, 'package')} installed"
-    files = _DOWNLOADS.findall(log)
-    if not files:
-        return "looking for packages"
-    size = sum(float(number) * MEGABYTES[unit] for _, number, unit in files)
-    return f"{counted(len(files), 'package')} downloaded or on the way, {size:.0f} MB; now {files[-1][0]}"
-
-
 @contextmanager
-def reported(say: Callable[[str], None], how_far: Callable[[], str]) -> Iterator[None]:
-    """Say how far the work is, every few seconds until the context ends."""
+def reported(say: Callable[[str], None], work: str) -> Iterator[None]:
+    """Say every few seconds that the work goes on, until the context ends."""
     over = threading.Event()
 
     def report() -> None:
         begun = time.monotonic()
         while not over.wait(A_LINE_EVERY):
-            say(f"{how_far()}, after {time.monotonic() - begun:.0f} s")
+            say(f"{work}, for {time.monotonic() - begun:.0f} s now")
 
     reporter = threading.Thread(target=report, daemon=True)
     reporter.start()
@@ -315,9 +285,7 @@ def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Calla
         with claimed_port(port, folder) as chosen:
             say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
             log_size = _log_size(folder)
-            with reported(
-                say, lambda: f"starting Label Studio: {_log_size(folder) - log_size:,} bytes of its log written"
-            ):
+            with reported(say, "starting Label Studio"):
                 _spawn(program, folder, chosen, environ)
                 if not _speaks(folder, log_size) and (hung := _process(folder)) is not None:
                     say("it hangs without any output; starting it again")

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from annot.base.records import OLDER, SUPERSEDED, PairKey
-from annot.store.revisions import SourcedAnswer
+from annot.store.answers import SourcedAnswer
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The names on the labelling screens: what tasks are built with, screens render, and annotations are read by.

@@ -75,7 +75,7 @@ def import_engine_run(
     run, sha256 = submission.read_run_file(file, distances=distances)
     matched = by_query_paper(run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
     rules = submission.SubmissionRules(foreign, duplicates, "out")
-    submission.refuse_findings(submission.refused_findings(matched.findings, rules), file, REMEDIES)
+    submission.refuse_findings(matched.findings, rules, file, REMEDIES)
     if not any(matched.rankings.values()):
         raise InputError(
             f"{file}: no query of this study has a document of this corpus",

@@ -6,9 +6,9 @@ import errno
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import sha256_of
@@ -18,16 +18,16 @@ from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
 from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches, read_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable, SampledAgreement
-from annot.measuring.agreement.tables import agreement_table
-from annot.measuring.diagnosis import findings, matrices
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
+from annot.measuring.diagnosis import findings
+from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
 from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
 from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost
-from annot.pools.pooling import Version, refuse_zero, versions_by_document, versions_of
+from annot.pools.pooling import refuse_zero, versions_by_document, versions_of
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, refuse_unjudged
@@ -180,7 +180,7 @@ def agreement_of(
         refuse_zero(missing)
         counting = tuple(counting)
         weights = {judgement.pair: 1.0 for judgement in counting} | snapshot.sample.weights
-    table = agreement_table(
+    return agreement_table(
         counting,
         outcome.decisions if decisions is None else decisions,
         snapshot.facets,
@@ -193,9 +193,6 @@ def agreement_of(
         unjudgeable=outcome.unjudgeable if judgements is None else (),
         weights=weights,
     )
-    if weights is None:
-        return table
-    return SampledAgreement(**{judgement.name: getattr(table, judgement.name) for judgement in fields(table)})
 
 
 def binarised_agreement_of(snapshot: Snapshot) -> tuple[AgreementTable, ...]:
@@ -254,7 +251,7 @@ class ByGuidelines:
 
 
 @rounding
-def assessors_of(snapshot: Snapshot) -> matrices.AssessorAnalysis:
+def assessors_of(snapshot: Snapshot) -> findings.AssessorAnalysis:
     """Analysis of how each assessor judges. Raises MissingInput without judgements.
 
     It does not depend on the clock if a study made here was judged within two days.
@@ -281,17 +278,17 @@ def assessors_of(snapshot: Snapshot) -> matrices.AssessorAnalysis:
     )
     level, fence, rushed = settings.agreement.level, settings.forecast.fence, snapshot.rushed
     rushed_judgements = {name: pairs for (name, round), pairs in rushed.pairs.items() if round == "judge"}
-    return matrices.AssessorAnalysis(
-        diagnosed=matrices.AssessorComparison(
+    return findings.AssessorAnalysis(
+        diagnosed=findings.AssessorComparison(
             scale=panel.scale,
             level=level,
             policy=settings.judging.missing,
             missing=_asked(outcome, counting),
-            matrix=matrices.pairwise_matrix(panel, level=level),
-            against_final=matrices.against_final(panel, level=level),
-            severities=matrices.severities(panel, level=level),
+            matrix=panels.pairwise_matrix(panel, level=level),
+            against_final=panels.against_final(panel, level=level),
+            severities=panels.severities(panel, level=level),
             diagnosis=findings.diagnose(panel, level=level),
-            self_consistency=matrices.self_consistency(
+            self_consistency=panels.self_consistency(
                 repeats_of(outcome), widest=panel.widest, level=level, topics=snapshot.topics
             ),
         ),
@@ -314,15 +311,15 @@ def _order(panel: Panel, *, elsewhere: bool) -> str:
     return f"the order of the plan{of_some}"
 
 
-def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[matrices.JudgementCount, ...]:
+def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[findings.JudgementCount, ...]:
     asked = Counter(name for names in outcome.planned.values() for name in names)
     graded = Counter(judgement.assessor for judgement in counting)
     return tuple(
-        matrices.JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked)
+        findings.JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked)
     )
 
 
-def repeats_of(outcome: Outcome) -> tuple[matrices.Repeat, ...]:
+def repeats_of(outcome: Outcome) -> tuple[panels.Repeat, ...]:
     """Pairs that an assessor was asked a second time and answered with a grade both times."""
     graded = {
         (answer.asked, answer.assessor): answer.grade
@@ -330,7 +327,7 @@ def repeats_of(outcome: Outcome) -> tuple[matrices.Repeat, ...]:
         if not answer.flags and answer.grade is not None
     }
     return tuple(
-        matrices.Repeat(again.assessor, *again.pair, first, second)
+        panels.Repeat(again.assessor, *again.pair, first, second)
         for again in outcome.repeats
         if (second := graded.get((again.asked, again.assessor))) is not None
         and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None
@@ -420,16 +417,8 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
 Runs = Mapping[str, Mapping[str, Ranking]]
 
 
-class TopUp(NamedTuple):
-    """Top-up with judged pairs, and every pair that came with it or later."""
-
-    version: Version
-    pairs: frozenset[Pair]
-    judged: int
-
-
-def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
-    """Top-ups, the oldest first; none if the pools were not topped up, or none of its pairs is judged."""
+def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, frozenset[Pair]]]:
+    """Top-ups with judged pairs, the oldest first, each with every pair that came with it or later."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
     came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
@@ -444,7 +433,7 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
         ]
         if any(number == version.number and pair in judged for pair, number in added):
             pairs = frozenset(pair for pair, _ in added)
-            results.append(TopUp(version, pairs, len(pairs & judged)))
+            results.append((ToppedUp(version.number, version.method, len(pairs & judged)), pairs))
     return results
 
 
@@ -460,11 +449,11 @@ def with_restated(
     topped_up, earlier = [], []
     if snapshot.sample is not None:
         return evaluated
-    for topup in topups(snapshot, qrels):
-        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in topup.pairs):
-            then = _as_they_were(snapshot, runs, topup.pairs)
+    for topup, added in topups(snapshot, qrels):
+        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in added):
+            then = _as_they_were(snapshot, runs, added)
             measured = evaluation_of(snapshot, then, left, conventions=(evaluated.convention,), **how)
-            topped_up.append(ToppedUp(topup.version.number, topup.version.method, topup.judged))
+            topped_up.append(topup)
             earlier.append(_values(measured, evaluated))
     if not topped_up:
         return evaluated

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import mean
 from typing import NamedTuple
 
@@ -348,14 +347,10 @@ class Certificate:
     """Topics, the units of chance."""
     runs: tuple[JudgedShare, ...]
     """Judged shares by name of the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class SampledCertificate(Certificate):
-    """Certificate of a study with a sample: all figures are estimates of the whole pools."""
-
-    left_out: tuple[str, ...]
-    """Methods without a ranking: their losses are not estimated."""
+    left_out: tuple[str, ...] | None
+    """Methods without a ranking, whose losses are not estimated; None if whole pools were judged. With a sample, all
+    figures are estimates of the whole pools.
+    """
 
 
 @rounding
@@ -405,9 +400,7 @@ def certify(
         )
         for run in sorted(runs)
     )
-    without_loss = tuple(sorted(finds.keys() - {loss.method for loss in lost}))
-    kind = Certificate if estimating is None else partial(SampledCertificate, left_out=without_loss)
-    return kind(
+    return Certificate(
         verdict=verdict,
         papers_needed=papers_needed,
         tolerance=tolerance,
@@ -418,6 +411,7 @@ def certify(
         queries=len(judged),
         papers=len({topics[query_id] for query_id in judged}),
         runs=shares,
+        left_out=None if estimating is None else tuple(sorted(finds.keys() - {loss.method for loss in lost})),
     )
 
 

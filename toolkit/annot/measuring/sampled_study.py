@@ -15,15 +15,21 @@ from annot.base.names import counted, verb
 from annot.base.records import CITED, Qrel, Ranking, grouped
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
-from annot.measuring.evaluation.measures import MeasureSelection, OpinionEffect, Run, SampleCost, family_of
+from annot.measuring.evaluation.measures import (
+    Evaluation,
+    MeasureSelection,
+    OpinionEffect,
+    Run,
+    SampleCost,
+    family_of,
+    groups_of,
+)
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
 from annot.measuring.sampled.estimates import (
-    SampledEvaluation,
     SampledGradings,
     SampledPools,
     estimates,
-    groups_of,
     notes_of,
     pools_of,
     scatter,
@@ -311,9 +317,7 @@ def with_cost(
         share=sample.design.share,
         level=effect.level,
         difference=effect.difference,
-        outside=sum(
-            query.shown(evaluated.measure) is None for run in estimated.values() for query in run.evaluation.queries
-        ),
+        outside=sum(query.shown(evaluated.measure) is None for run in estimated.values() for query in run.queries),
         floored=len({query_id for run in estimated.values() for query_id in run.floored[evaluated.measure]}),
         queries=len(pools),
         empty=sum(not pool.relevant(evaluated.relevant_from).found.any() for pool in pools.values()),
@@ -338,14 +342,14 @@ def with_cost(
 def _opinion_effect(
     data: DrawnPairs,
     label: CheapLabel,
-    joint: Mapping[str, SampledEvaluation],
-    alone: Mapping[str, SampledEvaluation],
+    joint: Mapping[str, Evaluation],
+    alone: Mapping[str, Evaluation],
     measure: str,
     topics: Mapping[str, str],
 ) -> OpinionEffect:
     """Effect of the opinion on the intervals. joint, alone: by run, with it and with the rankings alone."""
     both = [
-        {tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()}
+        {tag: {query.query_id: query.values[measure] for query in run.queries} for tag, run in runs.items()}
         for runs in (joint, alone)
     ]
     levels = [[scatter(values[tag], topics) for values in both] for tag in joint]
@@ -360,7 +364,7 @@ def _opinion_effect(
         difference=_wider_by(differences),
         level=_wider_by(levels),
         other_texts=sum(query_id in data.pi for query_id, _ in label.other_texts),
-        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
+        means={tag: (run.mean[measure], alone[tag].mean[measure]) for tag, run in joint.items()},
     )
 
 

@@ -19,8 +19,7 @@ from annot.measuring.evaluation.measures import family_of
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
 from annot.measuring.forecast.design import TopicSetSize, topic_set_size
 from annot.measuring.measured import evaluation_of, of_all_topics, primary_of, read_run_files
-from annot.measuring.opinions.agreement import FEWEST_PAIRS, Scale
-from annot.measuring.opinions.label_quality import JudgedRuns, OtherVersions, Worth, worth
+from annot.measuring.opinions.label_quality import FEWEST_PAIRS, JudgedRuns, OtherVersions, Scale, Worth, worth
 from annot.measuring.opinions.self_preference import LEAST, FavourRule
 from annot.measuring.sampled_study import drawn_pairs
 from annot.ranking import vectors
@@ -31,8 +30,8 @@ from annot.ranking.systems import systems_of
 from annot.ranking.systems.system import EncoderWeights, Features, PooledQuery, SentenceVectors, System
 from annot.ranking.vectors import Vectors
 from annot.store import papers
-from annot.store.models import StoredRun
-from annot.store.opinions import AskedModel, Opinion
+from annot.store.models import AskedModel, StoredRun
+from annot.store.opinions import Opinion
 from annot.store.shown import Display
 from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot, read_snapshot

@@ -14,19 +14,7 @@ from pydantic import TypeAdapter
 from annot.base.errors import InputError
 from annot.base.names import sha256_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking
-from annot.corpus import corpus_facts
-from annot.corpus.corpus_filters import (
-    BANDS,
-    SETTINGS,
-    Sketches,
-    candidates,
-    groups,
-    passed_over,
-    shingles,
-    sketch,
-    title_mark,
-    together,
-)
+from annot.corpus import corpus_facts, corpus_filters
 from annot.formats.input_files import json_lines
 from annot.pools import frozen_rankings, pooling
 from annot.ranking.index import each_on
@@ -64,28 +52,33 @@ def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDupli
     path = ws.cache / "near-duplicates" / f"{digest[:16]}.json"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        if (record["corpus"], record["settings"]) == (digest, SETTINGS):
+        if (record["corpus"], record["settings"]) == (digest, corpus_filters.SETTINGS):
             return NearDuplicates(*(tuple(map(tuple, record[name])) for name in NearDuplicates._fields))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         pass
     duplicates = _found(ws, advance)
     if keep:
-        record = {"corpus": digest, "settings": SETTINGS, **duplicates._asdict()}
+        record = {"corpus": digest, "settings": corpus_filters.SETTINGS, **duplicates._asdict()}
         write_file(path, json.dumps(record, ensure_ascii=False) + "\n")
     return duplicates
 
 
-def sketches_of(group: RowGroups) -> Sketches:
+def sketches_of(group: RowGroups) -> corpus_filters.Sketches:
     """The sketches of one group of rows."""
     import pyarrow
 
     table = pyarrow.Table.from_batches(papers.read_columns([group], ("title", "sentences", papers.PART_OF)))
-    parts = [sketch(*shingles(batch.column("sentences"))) for batch in table.to_batches(max_chunksize=1_000)]
-    titles = np.array(list(map(title_mark, table.column("title").to_pylist())), np.uint64)
+    parts = [
+        corpus_filters.sketch(*corpus_filters.shingles(batch.column("sentences")))
+        for batch in table.to_batches(max_chunksize=1_000)
+    ]
+    titles = np.array(list(map(corpus_filters.title_mark, table.column("title").to_pylist())), np.uint64)
     passage = np.zeros(len(titles), np.bool_)
     if papers.PART_OF in table.column_names:
         passage = table.column(papers.PART_OF).is_valid().to_numpy()
-    return Sketches(titles, np.concatenate([np.zeros((0, BANDS), np.uint64), *parts]), passage)
+    return corpus_filters.Sketches(
+        titles, np.concatenate([np.zeros((0, corpus_filters.BANDS), np.uint64), *parts]), passage
+    )
 
 
 def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.uint64]]:
@@ -95,7 +88,7 @@ def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.ui
     group, places = rows
     batches = papers.read_columns([group], ["sentences"])
     chosen = pyarrow.Table.from_batches(batches).take(places).column(0).combine_chunks()
-    hashes, bounds = shingles(chosen)
+    hashes, bounds = corpus_filters.shingles(chosen)
     return [np.unique(hashes[bounds[place] : bounds[place + 1]]) for place in range(len(places))]
 
 
@@ -106,7 +99,7 @@ def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
     for sketch_of_shard in each(sketches_of, shards):
         sketches.append(sketch_of_shard)
         advance(len(sketches), len(shards))
-    pairs = candidates(sketches)
+    pairs = corpus_filters.candidates(sketches)
     places = np.unique(pairs)
     ends = np.cumsum([len(part.title) for part in sketches])
     cuts = np.split(places, np.searchsorted(places, ends))[: len(shards)]
@@ -119,7 +112,7 @@ def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
     by_place = dict(zip(places.tolist(), sets, strict=True))
     titles = np.concatenate([part.title for part in sketches])
     title_marks = np.where(np.concatenate([part.passage for part in sketches]), np.uint64(0), titles)
-    group_sets = (groups(pairs, title_marks, by_place), together(titles))
+    group_sets = (corpus_filters.groups(pairs, title_marks, by_place), corpus_filters.together(titles))
     ids = ids_at(ws.corpus, [place for group_set in group_sets for group in group_set for place in group])
     return NearDuplicates(
         *(tuple(tuple(ids[place] for place in group) for group in group_set) for group_set in group_sets)
@@ -172,7 +165,7 @@ def admissions(
     citations: of each topic; None of a text, to which no rule about papers applies. rankings: by method, then topic.
     current: the pools on record, which keep their documents. coming: the version that is about to be made.
     """
-    groups = {doc_id: group for group in duplicates.texts for doc_id in group}
+    group_of = {doc_id: group for group in duplicates.texts for doc_id in group}
     same_title = duplicates.of_same_title(name for name, of_topic in citations.items() if of_topic is not None)
     cited = {doc_id for of_topic in citations.values() for doc_id in of_topic or ()}
     in_corpus = known_ids(ws.corpus, cited) if cited else frozenset()
@@ -182,16 +175,16 @@ def admissions(
     for topic_id, of_topic in citations.items():
         itself = set() if of_topic is None else {topic_id}
         cites = set(of_topic or ()) - itself
-        candidates = {doc.doc_id for by_topic in rankings.values() for doc in by_topic.get(topic_id, ())}
-        candidates |= cites & in_corpus
-        met = list(dict.fromkeys(groups[doc_id] for doc_id in sorted(candidates) if doc_id in groups))
+        met_ids = {doc.doc_id for by_topic in rankings.values() for doc in by_topic.get(topic_id, ())}
+        met_ids |= cites & in_corpus
+        met = list(dict.fromkeys(group_of[doc_id] for doc_id in sorted(met_ids) if doc_id in group_of))
         barred = {}
         for version, had, later in _documents_by_version(current.get(topic_id), coming):
             excluded: dict[str, str | None] = {
-                **passed_over(met, standing=itself | had, later=later, cited=of_topic or ()),
+                **corpus_filters.passed_over(met, standing=itself | had, later=later, cited=of_topic or ()),
                 **dict.fromkeys(same_title.get(topic_id, ())),
             }
-            barred[version] = {doc_id: excluded[doc_id] for doc_id in sorted(excluded.keys() & candidates)}
+            barred[version] = {doc_id: excluded[doc_id] for doc_id in sorted(excluded.keys() & met_ids)}
         admission_of[topic_id] = Admission(
             tuple(sorted(cites & in_corpus)), tuple(sorted(cites - in_corpus)), sha256, barred
         )

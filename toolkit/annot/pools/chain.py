@@ -15,7 +15,9 @@ from annot.formats.trec import write_qrels
 from annot.pools import drawn_pools, frozen_rankings
 from annot.ranking import given_vectors
 from annot.ranking.word_vectors import sha256_of as sha256_of_words
-from annot.store import people, revisions, runs
+from annot.store import people, runs
+from annot.store.answers import unsound_revisions
+from annot.store.shown import changed_contents
 from annot.study import outcome
 from annot.study.workspace import Workspace, is_named_inside, read_manifest
 
@@ -142,12 +144,12 @@ def _changed(path: Path, sha256: str, source: str, root: Path) -> Iterator[str]:
 LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
     CORPUS: _corpus,
     VECTORS: _vectors,
-    SHOWN: lambda _ws, session: revisions.changed_contents(session),
+    SHOWN: lambda _ws, session: changed_contents(session),
     PLAN: _plan,
     POOLS: lambda ws, session: (fault for _, fault in drawn_pools.unrecorded_differences(ws, session)),
     RUNS: _runs,
     GRADES: _grades,
-    REVISIONS: lambda _ws, session: revisions.unsound_revisions(session.connection()),
+    REVISIONS: lambda _ws, session: unsound_revisions(session.connection()),
     CITATIONS: _citations,
 }
 """Comparison of each link that is no manifest."""

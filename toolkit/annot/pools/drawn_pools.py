@@ -2,57 +2,32 @@
 
 from __future__ import annotations
 
-import getpass
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import counted, file_name, known_query, moment_now, sha256_of
+from annot.base.names import counted, file_name, known_query, sha256_of
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
-from annot.pools.admission import (
-    FILE,
-    Admission,
-    Barred,
-    admissions,
-    near_duplicates,
-    passed_over_in,
-    recorded_admissions,
-)
-from annot.pools.frozen_rankings import (
-    MANIFEST,
-    Rankings,
-    lines_of,
-    lines_on_disk,
-    method_settings,
-    needed_topics,
-    rankings_manifest,
-    read_rankings,
-)
+from annot.pools import admission, frozen_rankings
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
 from annot.pools.pooling import MethodShare, Version, draw, extend, pool_in_version, shares, versions_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
-from annot.store import judgements, papers, pools, projects
+from annot.store import papers, projects
+from annot.store.answers import is_judged
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.citations import MANIFEST as CORPUS_MANIFEST
 from annot.store.citations import AddedFile, added_files
-from annot.store.pools import (
-    UNKNOWN_RANKINGS,
-    read_pools,
-    read_queries,
-    read_rankings_sha256,
-    read_topics,
-    replace_pools,
-)
+from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256, read_topics, replace_pools
 from annot.study.workspace import Workspace, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -61,9 +36,9 @@ from annot.study.workspace import Workspace, write_file, write_manifest
 
 
 def draw_pools(
-    rankings: Rankings,
+    rankings: frozen_rankings.Rankings,
     designs: Mapping[str, PoolDesign],
-    admitted: Mapping[str, Admission],
+    admitted: Mapping[str, admission.Admission],
     *,
     current: Mapping[str, Pool],
 ) -> list[Pool]:
@@ -75,26 +50,30 @@ def draw_pools(
     for topic_id, design in designs.items():
         additions = current[topic_id].additions if topic_id in current else ()
         _refuse_twice(topic_id, design, additions)
-        admission = admitted[topic_id]
+        rules = admitted[topic_id]
         with_cited = CITED in design.methods
         pool = draw(
             {method: rankings[method][topic_id] for method in design.ranked_methods},
             topic_id=topic_id,
-            cited=admission.cited if with_cited else None,
-            cited_outside=len(admission.cited_outside) if with_cited else None,
+            cited=rules.cited if with_cited else None,
+            cited_outside=len(rules.cited_outside) if with_cited else None,
             mode=design.mode,
             per_method=design.per_method,
             ranking_depth=design.ranking_depth,
             seed=design.seed,
             without=design.without,
-            excluded=admission.barred.get(1, {}),
+            excluded=rules.barred.get(1, {}),
         )
-        pools.append(with_additions(pool, additions, rankings, barred=admission.barred))
+        pools.append(with_additions(pool, additions, rankings, barred=rules.barred))
     return pools
 
 
 def with_additions(
-    pool: Pool, additions: Sequence[Addition], rankings: Rankings, *, barred: Mapping[int, Barred]
+    pool: Pool,
+    additions: Sequence[Addition],
+    rankings: frozen_rankings.Rankings,
+    *,
+    barred: Mapping[int, admission.Barred],
 ) -> Pool:
     """The pool with every addition, one after the other; barred: by version."""
     of_topic: dict[str, Ranking] = {
@@ -108,24 +87,24 @@ def with_additions(
 def admitted_to(
     ws: Workspace,
     topic_ids: set[str],
-    rankings: Rankings,
+    rankings: frozen_rankings.Rankings,
     recorded: Mapping[str, Pool],
     *,
     proved: bool,
     advance: Advance,
-) -> dict[str, Admission]:
+) -> dict[str, admission.Admission]:
     """Admissions that the pools of these topics were drawn with; if a pool has none on record, those that hold now.
 
     proved: raise InputError if a file on disk is not the one that its manifest names.
     """
-    on_record = recorded_admissions(ws, proved=proved)
+    on_record = admission.recorded_admissions(ws, proved=proved)
     admission_of = {topic_id: on_record[topic_id] for topic_id in on_record if topic_id in topic_ids}
     if unrecorded := sorted(topic_ids - admission_of.keys()):
         with ws.reading() as session:
             texts = read_topics(session)
         citations = topics_of(ws, unrecorded, texts).citations
-        duplicates = near_duplicates(ws, keep=False, advance=advance)
-        admission_of |= admissions(ws, citations, rankings, duplicates=duplicates, current=recorded)
+        duplicates = admission.near_duplicates(ws, keep=False, advance=advance)
+        admission_of |= admission.admissions(ws, citations, rankings, duplicates=duplicates, current=recorded)
     return admission_of
 
 
@@ -136,18 +115,18 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
         write_file(path, pool_lines(pool))
     for stale in set(ws.query_pools.glob("*.jsonl")) - set(files):
         stale.unlink()
-    manifest, admission = rankings_manifest(ws), ws.pools / FILE
+    manifest, admission_file = frozen_rankings.rankings_manifest(ws), ws.pools / admission.FILE
     inputs = {"rankings/manifest.json": sha256_of(manifest)} if manifest.is_file() else {}
     if sources := {
-        admission.citations_sha256 for admission in recorded_admissions(ws).values() if admission.citations_sha256
+        rules.citations_sha256 for rules in admission.recorded_admissions(ws).values() if rules.citations_sha256
     }:
         # Of pools that were drawn before and after citations were added, those from before are named.
         citations = ws.corpus / CITATIONS
         latest = sha256_of(citations) if citations.is_file() else ""
         inputs[f"corpus/{CITATIONS}"] = min(sources - {latest}, default=latest)
     facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
-    vouched = [*files, admission] if admission.is_file() else files
-    write_manifest(ws.pools / MANIFEST, files=vouched, inputs=inputs, facts=facts)
+    vouched = [*files, admission_file] if admission_file.is_file() else files
+    write_manifest(ws.pools / frozen_rankings.MANIFEST, files=vouched, inputs=inputs, facts=facts)
 
 
 def unrecorded_differences(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
@@ -157,7 +136,7 @@ def unrecorded_differences(ws: Workspace, session: Session) -> Iterator[tuple[st
     """
     recorded, hashes = read_pools(session), read_rankings_sha256(session)
     designs = recorded_designs(recorded.values())
-    lines = lines_on_disk(ws)
+    lines = frozen_rankings.lines_on_disk(ws)
     for topic_id, pool in recorded.items():
         if topic_id not in designs and not pool.additions:
             continue
@@ -242,27 +221,12 @@ def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
     return {name if name in topics and name not in query_of else known_query(query_of, name).topic_id for name in names}
 
 
-class PoolChange(NamedTuple):
-    """Changes of a new pool against the old one, for one query."""
-
-    query_id: str
-    added: tuple[str, ...]
-    leaving: tuple[str, ...]
-
-
-def pool_changes(
-    current: Mapping[str, Pool], new_pools: Iterable[Pool], queries: Iterable[Query]
-) -> dict[str, PoolChange]:
-    """Documents that a pool gains and loses, by query."""
-    old_documents = {topic_id: [entry.doc_id for entry in pool.entries] for topic_id, pool in current.items()}
-    new_documents = {pool.topic_id: [entry.doc_id for entry in pool.entries] for pool in new_pools}
-    changes = {}
-    for query in queries:
-        old, new = old_documents.get(query.topic_id, []), new_documents.get(query.topic_id, [])
-        added = tuple(doc_id for doc_id in new if doc_id not in set(old))
-        leaving = tuple(doc_id for doc_id in old if doc_id not in set(new))
-        changes[query.query_id] = PoolChange(query.query_id, added, leaving)
-    return changes
+def changed_documents(old: Pool | None, new: Pool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Documents that the new pool has and the old one has not, and those that it has no longer."""
+    before = dict.fromkeys(entry.doc_id for entry in old.entries) if old else {}
+    after = dict.fromkeys(entry.doc_id for entry in new.entries)
+    added = tuple(doc_id for doc_id in after if doc_id not in before)
+    return added, tuple(doc_id for doc_id in before if doc_id not in after)
 
 
 def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, judged: bool = False) -> None:
@@ -273,7 +237,7 @@ def refuse_growth(session: Session, added: Mapping[str, int], *, grow: bool, jud
     growing = {query_id: count for query_id, count in sorted(added.items()) if count}
     if not growing or grow:
         return
-    was = "sent" if projects.was_sent(session) else "judged" if judged and judgements.is_judged(session) else None
+    was = "sent" if projects.was_sent(session) else "judged" if judged and is_judged(session) else None
     if was:
         raise InputError(
             f"{counted(sum(growing.values()), 'pair')} would be added to a study that was {was}",
@@ -305,70 +269,10 @@ class PoolGrowth:
     """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
     notes: tuple[str, ...]
 
-    @property
-    def pairs(self) -> int:
-        """Pairs of a query and a document that were added."""
-        return sum(len(pool.queries) * len(pool.added) for pool in self.pools)
-
-
-def next_version(current: Mapping[str, Pool]) -> int:
-    """The number of the version that is to come."""
-    return 1 + max((addition.version for pool in current.values() for addition in pool.additions), default=1)
-
-
-def made_now(by: str | None) -> dict[str, str]:
-    """Author and time of an addition; by: None takes the account of this machine."""
-    return {"made_by": by or getpass.getuser(), "made_at": moment_now()}
-
 
 def queries_of(queries: Iterable[Query], topic_id: str) -> tuple[str, ...]:
     """The queries that share the pool of this topic."""
     return tuple(query.query_id for query in queries if query.topic_id == topic_id)
-
-
-def grown_pools(recorded: Mapping[str, Pool], grown: Mapping[str, Pool], queries: tuple[Query, ...]) -> list[GrownPool]:
-    """The pools that have an addition more than before, by topic."""
-    return [
-        GrownPool(
-            topic_id,
-            queries_of(queries, topic_id),
-            tuple(entry.doc_id for entry in pool.entries[len(recorded[topic_id].entries) :]),
-            len(pool.entries),
-        )
-        for topic_id, pool in sorted(grown.items())
-        if len(pool.additions) > len(recorded[topic_id].additions)
-    ]
-
-
-def is_guarded(session: Session) -> bool:
-    """True if tasks of the study were sent or judged: then pairs are added only with `--grow`."""
-    return projects.was_sent(session) or judgements.is_judged(session)
-
-
-def refuse_unasked(session: Session, grown: Iterable[GrownPool], *, grow: bool) -> None:
-    """Raise InputError if these pools would make a study grow that was sent or judged; not with `grow`."""
-    refuse_growth(session, {name: len(pool.added) for pool in grown for name in pool.queries}, grow=grow, judged=True)
-
-
-def record_version(ws: Workspace, changed_pools: Mapping[str, Pool], *, rankings: Rankings, grow: bool) -> None:
-    """Record the pools, write their files, and leave all others unchanged.
-
-    rankings: of the pools, as far as they are known. Raises InputError as `refuse_unasked` does.
-    """
-    with ws.writing() as session:
-        queries, current = read_queries(session), pools.read_pools(session)
-        grown = grown_pools(current, changed_pools, queries)
-        refuse_unasked(session, grown, grow=grow)
-        hashes = pools.read_rankings_sha256(session)
-        for topic_id, pool in changed_pools.items():
-            methods = [name for name in pool.methods if name not in (CITED, MANUAL)]
-            if all(topic_id in rankings.get(name, ()) for name in methods):
-                hashes[topic_id] = rankings_sha256(
-                    lines_of({name: {topic_id: rankings[name][topic_id]} for name in methods}), topic_id
-                )
-        changed = {**current, **changed_pools}
-        pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
-    write_pools(ws, list(changed.values()))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -497,7 +401,7 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[
     """
     # A report needs no cluster that runs.
     ws = ws.replaced("machine", cluster="")
-    groups = near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
+    groups = admission.near_duplicates(ws, keep=False, advance=_silent).texts if pools and ws.has_corpus else ()
     counted = (tuple(paper_id for paper_id in group if paper_id not in without) for group in groups)
     duplicates = [group for group in counted if len(group) > 1]
     passed = None
@@ -506,27 +410,32 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[
     added = added_files(ws.corpus) if pools else ()
     current_sha256 = sha256_of(ws.corpus / CORPUS_MANIFEST) if added else None
     earlier = sum(
-        topic_id in pools and CITED in pools[topic_id].methods and admission.citations_sha256 != current_sha256
-        for topic_id, admission in (recorded_admissions(ws).items() if added else ())
+        topic_id in pools and CITED in pools[topic_id].methods and rules.citations_sha256 != current_sha256
+        for topic_id, rules in (admission.recorded_admissions(ws).items() if added else ())
     )
     drew = {method for pool in pools.values() for method in pool.methods}
-    few_abstracts = trained_on_few({name: settings for name, settings in method_settings(ws).items() if name in drew})
+    settings_of = frozen_rankings.method_settings(ws)
+    few_abstracts = trained_on_few({name: settings_of[name] for name in settings_of if name in drew})
     return PoolOrigins(sum(map(len, duplicates)), len(duplicates), passed, added, earlier, few_abstracts)
 
 
-def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> Rankings:
+def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> frozen_rankings.Rankings:
     """Rankings that the pools were drawn from; none for imported pools, or if they are not on disk."""
     designs = recorded_designs(pools.values())
-    return read_rankings(ws, needed_topics(designs, pools)) if designs and rankings_manifest(ws).is_file() else {}
+    if not designs or not frozen_rankings.rankings_manifest(ws).is_file():
+        return {}
+    return frozen_rankings.read_rankings(ws, frozen_rankings.needed_topics(designs, pools))
 
 
-def passed_over(ws: Workspace, pools: Mapping[str, Pool], rankings: Rankings, *, advance: Advance) -> int | None:
+def passed_over(
+    ws: Workspace, pools: Mapping[str, Pool], rankings: frozen_rankings.Rankings, *, advance: Advance
+) -> int | None:
     """Number of near-duplicates of other papers that the draws came by and left; None without rankings."""
     if not rankings:
         return None
     designs = recorded_designs(pools.values())
     admitted = admitted_to(ws, set(designs), rankings, pools, proved=False, advance=advance)
-    return passed_over_in([pools[topic_id] for topic_id in designs], rankings, admitted)
+    return admission.passed_over_in([pools[topic_id] for topic_id in designs], rankings, admitted)
 
 
 def _silent(done: int, total: int | None) -> None:
@@ -560,8 +469,8 @@ def replay(ws: Workspace, *, advance: Advance) -> PoolReplay:
     recorded = recorded_pools(ws)
     designs = recorded_designs(recorded.values())
     added_to = {topic_id: pool for topic_id, pool in recorded.items() if pool.additions}
-    topics_by_method = needed_topics(designs, recorded)
-    rankings = read_rankings(ws, topics_by_method) if topics_by_method else {}
+    topics_by_method = frozen_rankings.needed_topics(designs, recorded)
+    rankings = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
     admitted = admitted_to(ws, {*designs, *added_to}, rankings, recorded, proved=True, advance=advance)
     redrawn = draw_pools(rankings, designs, admitted, current=recorded)
     redrawn += [
@@ -574,7 +483,7 @@ def replay(ws: Workspace, *, advance: Advance) -> PoolReplay:
         differences = dict(unrecorded_differences(ws, session)) | {
             name: text for name, text in compared.items() if text
         }
-    with_citations = {name: admission for name, admission in admitted.items() if CITED in recorded[name].methods}
+    with_citations = {name: rules for name, rules in admitted.items() if CITED in recorded[name].methods}
     cited_since, cited_gone = _citations_since(ws, with_citations)
     return PoolReplay(
         pools=len(designs),
@@ -596,13 +505,13 @@ def recorded_pools(ws: Workspace) -> dict[str, Pool]:
     return pools
 
 
-def _citations_since(ws: Workspace, admitted: Mapping[str, Admission]) -> tuple[int, int]:
+def _citations_since(ws: Workspace, admitted: Mapping[str, admission.Admission]) -> tuple[int, int]:
     if not admitted or not ws.has_corpus:
         return 0, 0
     cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
     in_corpus = papers.known_ids(ws.corpus, set().union(*cites.values()))
     current = {(name, doc_id) for name, cited in cites.items() for doc_id in cited & in_corpus}
-    recorded = {(name, doc_id) for name, admission in admitted.items() for doc_id in admission.cited}
+    recorded = {(name, doc_id) for name, rules in admitted.items() for doc_id in rules.cited}
     return len(current - recorded), len(recorded - current)
 
 

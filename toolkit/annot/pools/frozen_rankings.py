@@ -19,7 +19,7 @@ from annot.ranking.corpus import Field
 from annot.ranking.index import open_index
 from annot.ranking.methods import method_named, rank_all, without_papers
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
-from annot.store import paper_writing
+from annot.store import papers
 from annot.store.papers import beginnings, paper_ids
 from annot.study.workspace import Workspace, read_manifest, text_of, write_file, write_manifest
 
@@ -342,7 +342,7 @@ def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
         originals: dict[str, Paper] = {}
         for correction in past[number:]:
             originals = {paper.paper_id: paper for paper in correction.before} | originals
-        rows = paper_writing.table_of(list(originals.values()), passages=True)
+        rows = papers.table_of(list(originals.values()), passages=True)
         states.append((dict(beginnings(ws.corpus, rows)), {*originals}))
     return states
 

@@ -26,8 +26,8 @@ from annot.publishing.release.leaks import Secret, leaks
 from annot.store import people, projects, trials
 from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
-from annot.study.outcome import Outcome, outcome_of, texts_of
-from annot.study.rushed import BESIDE, answers_of
+from annot.study.outcome import BESIDE, Outcome, answers_of, outcome_of, texts_of
+from annot.study.snapshot import vocabulary_of
 from annot.study.workspace import Workspace, write_file
 
 FOLDER = "people"
@@ -57,7 +57,13 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     """Person, file and content of each page."""
     outcome, everyone = outcome_of(session, ws.settings), people.read_assessors(session)
     all_answers, repeats = answers_of(session, outcome), set(outcome.repeats)
-    common = {**_texts(ws, session, outcome), **_shown(ws, outcome), "whole": WHOLE, "now": now}
+    common = {
+        **_texts(ws, session, outcome),
+        **_shown(ws, outcome),
+        "whole": WHOLE,
+        "now": now,
+        "words": vocabulary_of(ws),
+    }
     # People whose answers were imported have no tasks on Label Studio.
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
     for name, links in ((name, links) for name, links in present.items() if links):

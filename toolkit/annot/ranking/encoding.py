@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -140,20 +141,6 @@ class EncodePart:
         return {group: end - group.papers for group, end in zip(self.groups, ends, strict=True)}
 
 
-@dataclass(frozen=True)
-class EncodedTopics:
-    """Topics that are texts, and the encoder that reads them."""
-
-    texts: Mapping[str, str]
-    """Texts by topic id."""
-    open_encoder: Callable[[], encoders.TextEncoder]
-
-    def about(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Number of texts, and the hash of them and of all that their vectors depend on."""
-        contents = json.dumps([dict(facts), list(self.texts.items())], sort_keys=True)
-        return {"number": len(self.texts), "sha256": hashlib.sha256(contents.encode()).hexdigest()}
-
-
 class CorpusEncoding:
     """The vectors of a study's papers by one encoder, complete or in progress.
 
@@ -179,13 +166,14 @@ class CorpusEncoding:
         engine: Engine,
         about: Mapping[str, Any],
         advance: Advance,
-        topics: EncodedTopics | None = None,
+        topics: Mapping[str, str] = MappingProxyType({}),
+        open_topic_encoder: Callable[[], encoders.TextEncoder] | None = None,
     ) -> tuple[int, int]:
         """Encode the papers without a vector and write the set; returns the number of papers and of those encoded now.
 
-        open_encoder: called when the first paper is to be encoded. topics: those that are texts, whose vectors follow
-        the papers'. engine: its workers encode if it has a cluster, else this process, as a model uses every core or
-        the GPU by itself. Raises InputError if a vector is not finite.
+        open_encoder: called when the first paper is to be encoded. topics: texts by topic id, whose vectors follow the
+        papers'; open_topic_encoder: called if they are to be encoded. engine: its workers encode if it has a cluster,
+        else this process, as a model uses every core or the GPU by itself. Raises InputError if a vector is not finite.
         """
         total = count_papers(self._ws.corpus)
         encoder: encoders.PaperEncoder | None = None
@@ -205,11 +193,13 @@ class CorpusEncoding:
                     self._keep(key, [paper.paper_id for paper in papers], rows)
                     encoded += len(papers)
                 advance(number * PART + len(papers), total)
-            recorded = {"topics": topics.about(self._facts) if topics else None, **about}
+            contents = json.dumps([dict(self._facts), list(topics.items())], sort_keys=True)
+            sha256 = hashlib.sha256(contents.encode()).hexdigest()
+            recorded = {"topics": {"number": len(topics), "sha256": sha256} if topics else None, **about}
             if list(self._rows_in_set) != keys or any(
                 self._about.get(name) != value for name, value in recorded.items()
             ):
-                self._write(recorded if topics else about, total, topics)
+                self._write(recorded if topics else about, total, topics, open_topic_encoder)
             shutil.rmtree(self._cache, ignore_errors=True)
         return total, encoded
 
@@ -263,10 +253,15 @@ class CorpusEncoding:
             raise InputError(f"{self._set.name}: the encoder made vectors that are not finite", faults=faults)
         return vectors
 
-    def _write(self, about: Mapping[str, Any], total: int, topics: EncodedTopics | None) -> None:
+    def _write(
+        self,
+        about: Mapping[str, Any],
+        total: int,
+        topics: Mapping[str, str],
+        open_topic_encoder: Callable[[], encoders.TextEncoder] | None,
+    ) -> None:
         keys = []
-        at_most = total + (len(topics.texts) if topics else 0)
-        with VectorsWriter(self._set, most=at_most, precision=self._precision) as writer:
+        with VectorsWriter(self._set, most=total + len(topics), precision=self._precision) as writer:
             for key, papers in self._parts():
                 rows = self._kept(key, len(papers))
                 if rows is None:
@@ -275,9 +270,9 @@ class CorpusEncoding:
                     )
                 writer.add([paper.paper_id for paper in papers], rows)
                 keys.append(key)
-            if topics:
-                rows = topics.open_encoder()(list(topics.texts.values()), lambda _done, _total: None)
-                writer.add([topic_name(*item) for item in topics.texts.items()], self._finite(list(topics.texts), rows))
+            if topics and open_topic_encoder is not None:
+                rows = open_topic_encoder()(list(topics.values()), lambda _done, _total: None)
+                writer.add([topic_name(*item) for item in topics.items()], self._finite(list(topics), rows))
             writer.about, writer.parts = {**about, **self._facts}, keys
 
     @cached_property

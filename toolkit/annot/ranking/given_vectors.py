@@ -23,6 +23,7 @@ from annot.formats import input_files
 from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
 from annot.ranking import methods, submission, systems, vectors, word_vectors
 from annot.ranking.corpus import FIELDS, RULES, Corpus
+from annot.ranking.search import Metric
 from annot.ranking.vectors import Precision, Vectors
 from annot.study.workspace import Workspace, given_text
 
@@ -145,52 +146,71 @@ class Form(NamedTuple):
         return self.name or FORM_OF.get(path.suffix, SEMANTIC_SCHOLAR)
 
 
+@dataclass(slots=True)
+class ImportedVectors:
+    """A set of vectors, with counts of the rows of its files."""
+
+    name: str
+    space: str = ""
+    metric: Metric = "l2"
+    precision: Precision = "float32"
+    dimensions: int = 0
+    kept: int = 0
+    zero: int = 0
+    """Number of vectors of zeros, which never rank."""
+    missing: int = 0
+    """Papers of the corpus without a vector."""
+    foreign: int = 0
+    """Rows of papers that are not in the corpus."""
+    duplicate: int = 0
+    """Repeated rows of a paper; the first is kept."""
+    differing: int = 0
+    """Number of vectors with other numbers."""
+    not_finite: int = 0
+    broken: int = 0
+    """Lines that hold no vector."""
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(eq=False)
 class KeptRows:
-    """Rows that are kept, one for each paper, and the counts of the others."""
+    """Rows that are kept, one for each paper; the others are counted."""
 
     ws: Workspace
-    name: str
+    counts: ImportedVectors
     tally: RowCounts
     asked_space: str | None
     own_space: str | None
-    precision: Precision
-    space: str = ""
-    dimensions: int = 0
     ids: dict[str, int] = field(default_factory=dict)
     """The papers that have a vector, each with a checksum of it."""
-    zero: int = 0
-    duplicate: int = 0
-    differing: int = 0
-    not_finite: int = 0
     first: str = ""
     """Place of the first row, for messages."""
 
     def take(self, block: Block) -> tuple[list[str], NDArray[Any]]:
         """The rows of a block that are to be written. Raises InputError if width or space is another."""
         self._check_space(block.where)
-        width = int(block.matrix.shape[1])
-        if not self.dimensions:
-            self.dimensions, self.first = width, block.where
-        if width != self.dimensions:
+        counts, width = self.counts, int(block.matrix.shape[1])
+        if not counts.dimensions:
+            counts.dimensions, self.first = width, block.where
+        if width != counts.dimensions:
             raise InputError(
-                f"{block.where}: found {width} numbers, expected {self.dimensions} as in {self.first}",
+                f"{block.where}: found {width} numbers, expected {counts.dimensions} as in {self.first}",
                 hint="never mix vectors of two spaces: add each under its own name",
             )
         with np.errstate(over="ignore"):
-            rows = block.matrix.astype(self.precision)
+            rows = block.matrix.astype(counts.precision)
         finite = np.isfinite(rows).all(axis=1)
-        self.not_finite += int((~finite).sum())
+        counts.not_finite += int((~finite).sum())
         keep = []
         for row in np.flatnonzero(finite).tolist():
             checksum = zlib.crc32(rows[row].tobytes())
             if block.ids[row] in self.ids:
-                self.duplicate += 1
-                self.differing += checksum != self.ids[block.ids[row]]
+                counts.duplicate += 1
+                counts.differing += checksum != self.ids[block.ids[row]]
                 continue
             self.ids[block.ids[row]] = checksum
             keep.append(row)
-        self.zero += int((~rows[keep].any(axis=1)).sum())
+        counts.zero += int((~rows[keep].any(axis=1)).sum())
         return [block.ids[row] for row in keep], rows[keep]
 
     def _check_space(self, where: str) -> None:
@@ -200,12 +220,12 @@ class KeptRows:
         space = space_asked or named or self.own_space
         if space is None:
             raise InputError(
-                f"{where}: the space of the vectors is not known: {self.name} can be one of several",
+                f"{where}: the space of the vectors is not known: {self.counts.name} can be one of several",
                 hint="name the space, such as --space allenai/specter2; `annot vectors list` prints those of the study",
             )
-        if not self.space:
-            check_replaceable(self.ws, self.name, space, encoded=False)
-        self.space = space
+        if not self.counts.space:
+            check_replaceable(self.ws, self.counts.name, space, encoded=False)
+        self.counts.space = space
 
 
 def blocks_of(
@@ -240,18 +260,23 @@ HEAD = 1 << 16
 """Bytes that are looked at to find the format; no line of numbers is longer."""
 
 
-class WordVectorFile(NamedTuple):
-    """Vectors of the words that texts can have, and the numbers of words left out of the file."""
+@dataclass(frozen=True, slots=True)
+class ImportedWordVectors:
+    """A file of word vectors in figures."""
 
-    vectors: word_vectors.WordVectors
     form: WordsForm
+    dimensions: int
+    kept: int
     unusable: int
-    """Words that no text has once it is lower-cased and cut: capitals, phrases, signs."""
+    """Words that no text has once it is lower-cased and cut into words: capitals, phrases, signs."""
     not_finite: int
+    sha256: str
+    coverage: Coverage | None = None
+    """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path) -> WordVectorFile:
-    """The vectors of the words of a file, in its order, read by gensim.
+def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+    """The vectors of the words of a file, in its order, read by gensim, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:
 
@@ -282,7 +307,11 @@ def read_word_vectors(path: Path) -> WordVectorFile:
         "words": len(rows), "tokens": "words",
     }  # fmt: skip
     vectors = word_vectors.hashed([words[row] for row in rows], matrix[rows], facts)
-    return WordVectorFile(vectors, form, int((~usable).sum()), int((usable & ~finite).sum()))
+    unusable, not_finite = int((~usable).sum()), int((usable & ~finite).sum())
+    figures = ImportedWordVectors(
+        form, int(matrix.shape[1]), len(rows), unusable, not_finite, str(vectors.facts["sha256"])
+    )
+    return vectors, figures
 
 
 def _load(path: Path, form: WordsForm) -> Any:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted, sha256_of
 from annot.base.records import Query, Ranking, ScoredDoc, grouped, in_order, ranked, single_precision
+from annot.formats.input_files import content_of
 from annot.formats.trec import SubmittedRun, higher_is_better, read_metadata, read_run, read_submitted, write_run
-from annot.study.workspace import Workspace, given_bytes, given_text, read_manifest, text_of, write_file, write_manifest
+from annot.study.workspace import Workspace, given_text, read_manifest, text_of, write_file, write_manifest
 
 EXAMPLES = 3
 
@@ -118,12 +119,6 @@ def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, 
     )
 
 
-def refused_findings(findings: Sequence[SubmissionFinding], rules: SubmissionRules) -> tuple[SubmissionFinding, ...]:
-    """The findings for which the rules have no answer."""
-    rule_of = {"foreign": rules.foreign, "duplicates": rules.duplicates}
-    return tuple(finding for finding in findings if rule_of.get(finding.what.split()[0], "kept") is None)
-
-
 def settle(
     documents: Mapping[str, Sequence[ScoredDoc]], candidates: Mapping[str, Collection[str]], rules: SubmissionRules
 ) -> dict[str, Ranking]:
@@ -150,7 +145,7 @@ def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
 
     Raises InputError if it is none.
     """
-    data = given_bytes(path, expected="a TREC run, or CSFCube's ranked pools")
+    data = content_of(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
     return run, hashlib.sha256(data).hexdigest()
 
@@ -162,17 +157,21 @@ def read_metadata_file(path: Path | None) -> dict[str, Any]:
     return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))
 
 
-def refuse_findings(findings: Sequence[SubmissionFinding], path: Path, remedies: Mapping[str, str]) -> None:
-    """Raise FindingError with the findings, if there are any. remedies: the option for each kind."""
-    if findings:
+def refuse_findings(
+    findings: Sequence[SubmissionFinding], rules: SubmissionRules, path: Path, remedies: Mapping[str, str]
+) -> None:
+    """Raise FindingError with the findings for which the rules have no answer. remedies: the option for each kind."""
+    rule_of = {"foreign": rules.foreign, "duplicates": rules.duplicates}
+    refused = [finding for finding in findings if rule_of.get(finding.what.split()[0], "kept") is None]
+    if refused:
         raise FindingError(
             f"{path}: not imported",
             faults=[
                 f"{finding.what}: {finding.count} in {counted(finding.queries, 'query')}: {', '.join(finding.examples)}"
-                for finding in findings
+                for finding in refused
             ],
             hint="correct the file, or add "
-            + " and ".join(dict.fromkeys(remedies[finding.what] for finding in findings)),
+            + " and ".join(dict.fromkeys(remedies[finding.what] for finding in refused)),
         )
 
 

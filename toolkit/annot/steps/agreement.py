@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, known_query, moment_given, moment_of
+from annot.base.names import StudyVocabulary, check_name, counted, known_query, moment_given, moment_of
 from annot.judging.comments import Meeting
 from annot.measuring import assessor_effect, measured, study_analyses
 from annot.measuring.agreement.estimates import POLICIES, AgreementTable, in_words
-from annot.measuring.diagnosis.matrices import AssessorAnalysis
+from annot.measuring.diagnosis.findings import AssessorAnalysis
 from annot.measuring.evaluation import evaluated, measures
 from annot.publishing.report import notices, pages, side_by_side, single_pages, study_tables
 from annot.publishing.report.sections import agreement, assessors
@@ -42,21 +42,21 @@ def measure(
         check_name(missing, tuple(POLICIES), what="--missing")
     snapshot = read_snapshot(ws)
     table = measured.agreement_of(snapshot, missing=missing, binarised_at=binarised_at)
-    notices.report_untrue(ws, snapshot.states, "agreement", tell=tell)
+    notices.report_untrue(snapshot, "agreement", tell=tell)
     if table.missing == ws.settings.judging.missing and binarised_at is None:
         measured.keep(ws, measured.AGREEMENT_FILE, measured.as_text(table), tell=tell)
         note(ws, "agreement", snapshot.states)
     return table
 
 
-def describe(table: AgreementTable, *, per_query: bool, every: bool) -> str:
+def describe(table: AgreementTable, words: StudyVocabulary, *, per_query: bool, every: bool) -> str:
     """The tables as text: a line for each facet, before and after; on request each query, each coefficient."""
-    tables = agreement.terminal(table, per_query=per_query, all_statistics=every)
+    tables = agreement.terminal(table, words, per_query=per_query, all_statistics=every)
     how = {
         "policy": in_words(table.missing, binary=table.binary),
         "bracketed": any(printed.bracketed for printed in tables),
     }
-    method = sentences("agreement.terminal", table=table, **how)
+    method = sentences("agreement.terminal", words=words, table=table, **how)
     return "\n\n".join([*map(table_text, tables), *map(wrapped, method)])
 
 
@@ -72,14 +72,15 @@ def by_assessor(ws: Workspace, *, queries: Collection[str]) -> AssessorAnalysis:
     return measured.assessors_of(snapshot)
 
 
-def assessor_tables(looked: AssessorAnalysis, *, queries: Collection[str]) -> tuple[Table, ...]:
+def assessor_tables(looked: AssessorAnalysis, words: StudyVocabulary, *, queries: Collection[str]) -> tuple[Table, ...]:
     """The tables of the report's section. queries: show hard candidates of these only, and all of them."""
-    return tuple(assessors.tables(looked, queries))
+    return tuple(assessors.tables(looked, words, queries))
 
 
-def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table]) -> str:
+def describe_assessors(looked: AssessorAnalysis, tables: Iterable[Table], words: StudyVocabulary) -> str:
     """The section of the report as text."""
-    first, last = ("\n".join(map(wrapped, of)) for of in (assessors.conclusions(looked), assessors.method(looked)))
+    conclusions, method = assessors.conclusions(looked, words), assessors.method(looked)
+    first, last = ("\n".join(map(wrapped, sentences)) for sentences in (conclusions, method))
     return "\n\n".join(part for part in (first, *map(table_text, tables), last) if part)
 
 
@@ -112,14 +113,16 @@ def measure_assessor_effect(
             f"{ws.runs}: {counted(len(runs), 'run')}, expected at least 2", hint="make baselines with `annot run`"
         )
     effect = study_analyses.assessor_effect_of(snapshot, runs, qrels, convention=convention, measure=measure_name)
-    notices.report_untrue(ws, snapshot.states, "effect", tell=tell)
+    notices.report_untrue(snapshot, "effect", tell=tell)
     measured.keep(ws, measured.EFFECT_FILE, measured.as_text(effect), tell=tell)
     return effect
 
 
-def describe_assessor_effect(found: assessor_effect.AssessorEffect, tables: Iterable[Table]) -> str:
+def describe_assessor_effect(
+    found: assessor_effect.AssessorEffect, tables: Iterable[Table], words: StudyVocabulary
+) -> str:
     """Text of the rankings, their differences, and the part of chance in the choice of assessors."""
-    return "\n\n".join([*map(wrapped, assessors.effect_method(found)), *map(table_text, tables)])
+    return "\n\n".join([*map(wrapped, assessors.effect_method(found, words)), *map(table_text, tables)])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -163,6 +166,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         texts=snapshot.texts,
         query_papers=query_papers,
         screens=side_by_side.screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}),
+        words=snapshot.words,
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, pages.markdown(made))

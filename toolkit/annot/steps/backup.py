@@ -23,7 +23,9 @@ from annot.base.settings import read_settings
 from annot.judging.exchange import servers
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
-from annot.store import adjudications, database, dump, judgements, projects, revisions, shown, trials
+from annot.store import database, projects, shown
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, grades_off_scale, unsound_revisions
+from annot.store.models import Project
 from annot.study import backups, provenance
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
 
@@ -54,12 +56,12 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     Raises InputError when something is at `path` already.
     """
     if path.exists():
-        raise InputError(f"{path}: already exists", hint="name another file; backups are never overwritten")
+        raise InputError(f"{path}: already exists", hint="backups are never overwritten")
     notes: list[str] = []
     states, taken = provenance.states_of(ws), tuple(backups.files_of(ws, notes))
     if dry_run:
         with ws.reading() as session:
-            rows = dump.row_counts(session.connection())
+            rows = database.row_counts(session.connection())
         return BackedUp(path, None, len(taken), rows, 0, tuple(notes))
     with ws.store() as store, stage(ws.root) as folder:
         snapshots = folder / backups.SERVER
@@ -78,7 +80,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
         project_list = [project for project in projects.read_projects(session) if project.remote_id is not None]
     if not project_list:
         return
-    copies: list[projects.Project] = []
+    copies: list[Project] = []
     addresses: list[str] = []
 
     def take(gateway: Gateway, _names: Sequence[str]) -> None:
@@ -103,7 +105,7 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
         notes.append(f"no copies of {counted(elsewhere, 'project')} on servers other than {', '.join(addresses)}")
 
 
-def _take_snapshot(ws: Workspace, gateway: Gateway, project: projects.Project, folder: Path, notes: list[str]) -> None:
+def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
     assert project.remote_id is not None
     name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
     try:
@@ -114,16 +116,14 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: projects.Project, f
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
     if project.round != "labels" and (unpulled := _unpulled(ws, project, taken["tasks"])):
         pull = servers.PARTS[project.round].pull
-        notes.append(
-            f"{project.assessor}: {counted(unpulled, 'answer')} not pulled yet; run `{pull}` and take another backup"
-        )
+        notes.append(f"{project.assessor}: {counted(unpulled, 'answer')} not pulled; run `{pull}` and back up again")
 
 
-def _unpulled(ws: Workspace, project: projects.Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
     """Number of answers in the project's copy that are new or changed since the last pull."""
     known: dict[str, str] = {}
     with ws.reading() as session:
-        for revisions in (judgements.JUDGEMENTS, adjudications.ADJUDICATIONS, trials.TRIALS):
+        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
             for line in revisions.lines(session, server=project.server, person=project.assessor):
                 changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
                 known[line.current.annotation] = max(moment or "" for moment in changes)
@@ -168,15 +168,27 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
     now = datetime.now(UTC)
     with ExitStack() as end:
         folder = end.enter_context(_stage(root, dry_run=dry_run))
-        unpacked = _unpacked(path, root, folder)
-        ws = Workspace(root, unpacked.study.settings)
-        _check_database(ws, unpacked.contents)
+        contents = backups.unpack(path, folder)
+        files, database_folder = folder / backups.FILES, folder / backups.DATABASE
+        if PurePosixPath(SETTINGS_FILE) not in contents.files:
+            files.mkdir(exist_ok=True)
+            shutil.copy2(Workspace.open(root).settings_file, files / SETTINGS_FILE)
+        study = Workspace(files, read_settings(files / SETTINGS_FILE))
+        ws = Workspace(root, study.settings)
+        _check_database(ws, contents)
+
+        def result(findings: tuple[str, ...], aside: Path | None) -> RestoredStudy:
+            notes = (f"this was already so when the backup was made: {finding}" for finding in findings)
+            rows = dict(contents.database.rows)
+            counts = (len(contents.files), rows, contents.projects)
+            return RestoredStudy(root, contents.made, *counts, aside, (*contents.notes, *notes))
+
         if dry_run:
-            return unpacked.told(root, unpacked.load_file(unpacked.database / "trial.db"), replaced=None)
+            return result(_load_file(folder / "trial.db", contents, database_folder, study), None)
         end.enter_context(database.hold_study(ws.database_url, command="restore", wait_seconds=wait_seconds))
         server = None if ws.database_file else end.enter_context(database.connect_store(ws.database_url, create=True))
         filled = server is not None and server.version() > 0
-        in_the_way = [*unpacked.in_the_way(ws), *filter(Path.exists, backups.database_files(ws))]
+        in_the_way = [*_in_the_way(ws, contents, study), *filter(Path.exists, backups.database_files(ws))]
         if (in_the_way or filled) and not replace:
             names = [path.name if path.parent == root else str(path) for path in in_the_way]
             raise InputError(
@@ -187,143 +199,87 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
             # What cannot be read is moved aside as it is; a database on a server has no other copy.
             backups.keep_backup(ws, "before restore")
         aside = backups.free_name(root / backups.BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
-        moves = _Moves()
-        settings = unpacked.study.settings_file
-        replaced = settings.is_file() and ws.settings_file.is_file()
+        replaced = study.settings_file.is_file() and ws.settings_file.is_file()
         # The log beside a database is gone once the backup has been taken.
         outgoing = [*([ws.settings_file] if replaced else []), *filter(Path.exists, in_the_way)]
-        try:
-            if server is None:
-                findings = unpacked.load_file(folder / "new.db")
-                _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
-                assert ws.database_file is not None
-                moves.move(folder / "new.db", ws.database_file)
+        incoming = sorted(files.iterdir()) if contents.whole else _parts(study)
+        with ExitStack() as undo:
+            if ws.database_file is not None:
+                findings = _load_file(folder / "new.db", contents, database_folder, study)
+                _exchange(undo, outgoing, incoming, aside, study, root)
+                _move(undo, folder / "new.db", ws.database_file)
             else:
+                assert server is not None
                 with server.begin() as session:
-                    dump.drop_tables(session.connection())
-                    findings = unpacked.load(session)
-                    _exchange(moves, outgoing, unpacked.incoming(), aside, unpacked.study, root)
-        except BaseException:
-            moves.back()
-            raise
-        if settings.is_file():
-            moves.move(settings, ws.settings_file)
-        if unpacked.contents.whole:
+                    database.drop_tables(session.connection())
+                    findings = _load(session, contents, database_folder, study)
+                    _exchange(undo, outgoing, incoming, aside, study, root)
+            undo.pop_all()
+        if study.settings_file.is_file():
+            # The new database counts by now: no error takes this back.
+            _move(ExitStack(), study.settings_file, ws.settings_file)
+        if contents.whole:
             provenance.note(ws, "backup", provenance.states_of(ws))
-        return unpacked.told(root, findings, replaced=aside if aside.exists() else None)
+        return result(findings, aside if aside.exists() else None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unpacked:
-    """A backup that was unpacked and held against its manifest."""
+def _parts(study: Workspace) -> list[Path]:
+    """The files of an unpacked study that a backup of the database alone may have."""
+    return [path for name in backups.PART if (path := study.root / name).is_file()]
 
-    contents: backups.BackupManifest
-    database: Path
-    """The folder with a file for each table."""
-    study: Workspace
-    """The study's files; if the backup has none, the present settings."""
 
-    def in_the_way(self, ws: Workspace) -> list[Path]:
-        """Files and folders of the study that differ from those of the backup and would be replaced."""
-        if self.contents.whole:
-            return list(backups.top_level(ws))
-        existing = []
-        for path in self._parts():
-            mine, new = ws.root / path, self.study.root / path
-            if not is_inside(mine, ws.root):
-                raise InputError(f"{mine}: found a link, expected a file of the study")
-            if mine.is_file() and mine.read_bytes() == new.read_bytes():
-                new.unlink()
-            elif mine.exists():
-                existing.append(mine)
-        return existing
+def _in_the_way(ws: Workspace, contents: backups.BackupManifest, study: Workspace) -> list[Path]:
+    """Files and folders of the study that differ from those of the backup and would be replaced."""
+    if contents.whole:
+        return list(backups.top_level(ws))
+    existing = []
+    for new in _parts(study):
+        mine = ws.root / new.relative_to(study.root)
+        if not is_inside(mine, ws.root):
+            raise InputError(f"{mine}: found a link, expected a file of the study")
+        if mine.is_file() and mine.read_bytes() == new.read_bytes():
+            new.unlink()
+        elif mine.exists():
+            existing.append(mine)
+    return existing
 
-    def incoming(self) -> list[Path]:
-        """Paths to move into the folder: entries of a whole study, single files of a part."""
-        if self.contents.whole:
-            return [Path(path.name) for path in sorted(self.study.root.iterdir())]
-        return [path for path in self._parts() if (self.study.root / path).is_file()]
 
-    def _parts(self) -> tuple[Path, ...]:
-        return tuple(path for name in backups.PART if (self.study.root / (path := Path(name))).is_file())
+def _load(session: Session, contents: backups.BackupManifest, folder: Path, study: Workspace) -> tuple[str, ...]:
+    """Load the database in the caller's transaction, and check its rows.
 
-    def load(self, session: Session) -> tuple[str, ...]:
-        """Load the database in the caller's transaction, and compare it with the backup's facts about it.
-
-        Returns the differences.
-        """
-        dump.load(session.connection(), self.contents.database, self.database)
-        counts = dump.row_counts(session.connection())
-        faults = [
-            f"{name}: {counts.get(name, 0)} rows, expected {expected}"
-            for name, expected in self.contents.database.rows.items()
-            if counts.get(name) != expected
-        ]
-        if faults:
-            raise InputError("the database does not match the backup", faults=faults)
-        faults += revisions.unsound_revisions(session.connection())
-        names = shown.scale_that_counts(session, self.study.settings.scale.names)
-        faults += revisions.grades_off_scale(session.connection(), range(len(names)))
-        if faults:
-            raise InputError(
-                f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
-                faults=faults,
-                hint="it was changed after it was made, or made of a database that was; use another backup",
-            )
-        return broken_links(self.study, session) if self.contents.whole else ()
-
-    def load_file(self, path: Path) -> tuple[str, ...]:
-        """The same, into a new SQLite file."""
-        with database.connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
-            return self.load(session)
-
-    def told(self, root: Path, findings: tuple[str, ...], *, replaced: Path | None) -> RestoredStudy:
-        """The result of the restore."""
-        contents = self.contents
-        return RestoredStudy(
-            root,
-            contents.made,
-            len(contents.files),
-            dict(contents.database.rows),
-            contents.projects,
-            replaced,
-            (*contents.notes, *(f"this was already so when the backup was made: {finding}" for finding in findings)),
+    folder: with a file for each table. study: the unpacked files. Returns the broken links of a whole study.
+    """
+    connection = session.connection()
+    database.load(connection, contents.database, folder)
+    scale = shown.scale_that_counts(session, study.settings.scale.names)
+    if faults := [*unsound_revisions(connection), *grades_off_scale(connection, range(len(scale)))]:
+        raise InputError(
+            f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
+            faults=faults,
+            hint="it was changed after it was made, or made of a database that was; use another backup",
         )
+    return broken_links(study, session) if contents.whole else ()
 
 
-class _Moves:
-    """Files and folders that were moved, and the way back."""
-
-    def __init__(self) -> None:
-        self._done: list[tuple[Path, Path]] = []
-
-    def move(self, source: Path, target: Path) -> None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if os.path.lexists(target):
-            # Somebody else put it there since: a move would write over it without a word.
-            raise FileExistsError(errno.EEXIST, "already exists", str(target))
-        try:
-            source.rename(target)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-            shutil.move(source, target)
-        self._done.append((source, target))
-
-    def back(self) -> None:
-        for source, target in reversed(self._done):
-            target.rename(source)
+def _load_file(path: Path, contents: backups.BackupManifest, folder: Path, study: Workspace) -> tuple[str, ...]:
+    """The same, into a new SQLite file."""
+    with database.connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
+        return _load(session, contents, folder, study)
 
 
-def _unpacked(path: Path, root: Path, folder: Path) -> _Unpacked:
-    contents = backups.unpack(path, folder)
-    files = folder / backups.FILES
-    if PurePosixPath(SETTINGS_FILE) not in contents.files:
-        files.mkdir(exist_ok=True)
-        shutil.copy2(Workspace.open(root).settings_file, files / SETTINGS_FILE)
-    if not (files / SETTINGS_FILE).is_file():
-        raise InputError(f"{path}: no {SETTINGS_FILE} in it", hint="expected a backup made by `annot backup`")
-    return _Unpacked(contents, folder / backups.DATABASE, Workspace(files, read_settings(files / SETTINGS_FILE)))
+def _move(undo: ExitStack, source: Path, target: Path) -> None:
+    """Move a file or a folder; `undo` moves it back."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.lexists(target):
+        # Somebody else put it there since: a move would write over it without a word.
+        raise FileExistsError(errno.EEXIST, "already exists", str(target))
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.move(source, target)
+    undo.callback(target.rename, source)
 
 
 def _check_database(ws: Workspace, contents: backups.BackupManifest) -> None:
@@ -364,11 +320,11 @@ def _stage(root: Path, *, dry_run: bool) -> Iterator[Path]:
 
 
 def _exchange(
-    moves: _Moves, outgoing: list[Path], incoming: Sequence[Path], aside: Path, study: Workspace, root: Path
+    undo: ExitStack, outgoing: Iterable[Path], incoming: Iterable[Path], aside: Path, study: Workspace, root: Path
 ) -> None:
     """Move existing files out, the settings first, and new files in, all but the settings."""
     for path in dict.fromkeys(outgoing):
-        moves.move(path, aside / (path.relative_to(root) if path.is_relative_to(root) else path.name))
+        _move(undo, path, aside / (path.relative_to(root) if path.is_relative_to(root) else path.name))
     for path in incoming:
         if path.name != SETTINGS_FILE:
-            moves.move(study.root / path, root / path)
+            _move(undo, path, root / path.relative_to(study.root))

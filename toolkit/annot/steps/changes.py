@@ -15,30 +15,21 @@ from sqlmodel import Session
 from annot.base.errors import Faults, InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted, known_query, moment_now, near
 from annot.base.records import Assessor, Judgement, PairKey, PairReturn, Source
-from annot.formats.input_files import RETURNED_COLUMNS, ReturnedLine, read_returned_lines
+from annot.formats.input_files import RETURNED_COLUMNS, ReturnedLine, content_of, read_returned_lines
 from annot.judging import plan_on_record, planning
 from annot.judging.exchange.servers import connect
 from annot.judging.rounds.judging import unpulled
 from annot.judging.withdrawn import TABLES, WithdrawnAnswer, lines_withdrawn, withdrawn_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, people, pools, projects
+from annot.store import people, pools, projects
+from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
 from annot.study import judged_texts, snapshot
 from annot.study.outcome import Outcome, answered_of, outcome_of
-from annot.study.workspace import Workspace, given_bytes
+from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Answers that the server no longer has: the list, and the lead's decision that they count.
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class RestoredAnswers:
-    """Result of `annot answers restore`."""
-
-    restored: tuple[WithdrawnAnswer, ...]
-    """Answers that had been withdrawn and count again."""
-    kept: tuple[WithdrawnAnswer, ...]
-    """Answers that still counted and will not be listed again."""
 
 
 def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
@@ -49,15 +40,17 @@ def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
 
 def restore(
     ws: Workspace, query_id: str | None, doc_id: str | None, *, assessor: str | None, every: bool, dry_run: bool
-) -> RestoredAnswers:
+) -> tuple[list[WithdrawnAnswer], list[WithdrawnAnswer]]:
     """Make these answers count, by a revision of each that is the lead's decision; a pull does not list them again.
+
+    Returns the answers that had been withdrawn, and those that still counted and will not be listed again.
 
     every: all that are listed, or all of the person who is named. Otherwise one pair of one person. Raises InputError
     for an unknown query, person or pair; an answer that counts already is left as it is.
     """
     recorded_at = moment_now()
     if every == (query_id is not None) or (not every and (doc_id is None or assessor is None)):
-        raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="`annot answers list` shows the answers")
+        raise InputError("expected QUERY DOC --assessor NAME, or --all", hint="see `annot answers list`")
     with ws.reading() as session:
         chosen = _chosen(ws, session, query_id, doc_id, assessor=assessor, every=every)
     if not dry_run:
@@ -66,8 +59,7 @@ def restore(
             outcome = outcome_of(session, ws.settings)
         if chosen:
             snapshot.export_judgements(ws, outcome)
-    kept, restored = (tuple(answer for answer in chosen if answer.counts == counts) for counts in (True, False))
-    return RestoredAnswers(restored, kept)
+    return [answer for answer in chosen if not answer.counts], [answer for answer in chosen if answer.counts]
 
 
 def _chosen(
@@ -88,9 +80,7 @@ def _chosen(
         counting = {(*answer.pair, answer.assessor) for answer in outcome.everything if answer.counts}
         counting |= {(*pair, decision.adjudicator) for pair, decision in outcome.adjudications.items()}
         if (query_id, doc_id, assessor) not in counting:
-            raise InputError(
-                f"{assessor}: no answer to {query_id} {doc_id}", hint="`annot answers list` shows the answers"
-            )
+            raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="see `annot answers list`")
     return chosen
 
 
@@ -168,7 +158,7 @@ def change(ws: Workspace, file: Path, *, undo: bool, dry_run: bool) -> tuple[Cha
     if not file.is_file():
         columns = ", ".join(RETURNED_COLUMNS)
         raise MissingInput(f"{file}: no such file", hint=f"expected a table with the columns {columns}")
-    lines = read_returned_lines(given_bytes(file, expected="a table of pairs"), name=str(file))
+    lines = read_returned_lines(content_of(file, expected="a table of pairs"), name=str(file))
     return _change(ws, lines, Faults(str(file)), undo=undo, dry_run=dry_run)
 
 
@@ -208,9 +198,9 @@ def _change(
             if pair_return is None or dry_run:
                 continue
             if undo:
-                judgements.withdraw_returned(session, pair_return, withdrawn_at=now)
+                withdraw_returned(session, pair_return, withdrawn_at=now)
             else:
-                judgements.add_returned(session, pair_return)
+                add_returned(session, pair_return)
     return tuple(Change(*row[:3], changed=pair_return is not None) for row, pair_return in decided)
 
 
@@ -232,11 +222,9 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
     """The return to take back; None if it was taken back already."""
     pair, assessor = row[:2], row.assessor
-    returns = _of_pair(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(read_returned(session), pair, assessor)
     if not returns:
-        raise InputError(
-            f"{' '.join(pair)}: was not returned to {assessor}", hint="`annot status --returned` lists returned pairs"
-        )
+        raise InputError(f"{' '.join(pair)}: was not returned to {assessor}", hint="see `annot status --returned`")
     latest = returns[-1]
     if latest.withdrawn_at is not None:
         return None
@@ -246,9 +234,7 @@ def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
             hint="the first answer cannot count again; `annot corpus corrected` shows your decision",
         )
     if (assessor, latest.asked) in outcome.answered:
-        raise InputError(
-            f"{' '.join(pair)}: {assessor} has already answered", hint="return it again with another reason"
-        )
+        raise InputError(f"{' '.join(pair)}: {assessor} has already answered", hint="return it once more")
     return latest
 
 
@@ -321,15 +307,13 @@ def _check_return(
         others = [other for other in outcome.planned[pair] if other not in left]
         raise InputError(
             f"{name}: {assessor} has left the study",
-            hint=f"return it to {others[0]}" if others else "`annot assessor add` brings a person back",
+            hint=f"return it to {others[0]}" if others else "`annot assessor add` brings them back",
         )
     if not any(judgement.counts for judgement in _of_pair(outcome.judgements, pair, assessor)):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
-    history = judgements.read_history(session, *pair)
+    history = JUDGEMENTS.history(session, *pair)
     if not any(answer.source == Source.LABEL_STUDIO and answer.record.assessor == assessor for answer in history):
-        raise InputError(
-            f"{name}: was judged with another tool", hint="judge it there again and use `annot import --as judgements`"
-        )
+        raise InputError(f"{name}: was judged with another tool", hint="judge it there again and import it")
     if not 0 < len(why) <= LONGEST_WHY:
         raise InputError(f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}")
     everyone = people.read_assessors(session)
@@ -337,16 +321,14 @@ def _check_return(
     private |= {person.account for person in everyone if person.account is not None}
     named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
     if named:
-        raise InputError(
-            f"the reason names {', '.join(named)}, which assessors must not see", hint="write about the texts"
-        )
+        raise InputError(f"the reason names {', '.join(named)}, which assessors must not see", hint="name texts only")
 
 
 def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> int:
     """Number that neither the plan nor any earlier return has used for this person and pair."""
     planned = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
     answered = [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
-    returns = _of_pair(judgements.read_returned(session), pair, assessor)
+    returns = _of_pair(read_returned(session), pair, assessor)
     return max(planned + answered + [pair_return.occasion for pair_return in returns]) + 1
 
 
@@ -368,8 +350,7 @@ class HandedOverPairs:
 
 
 RECEIVED = Columns[HandedOverPairs](
-    [Column("assessor", lambda row: row.assessor)],
-    [Column("pairs received", lambda row: row.pairs)],
+    [Column("assessor", lambda row: row.assessor)], [Column("pairs received", lambda row: row.pairs)]
 )
 
 
@@ -452,7 +433,7 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
     """Take back returned pairs that the person has not answered again."""
     returns = [
         pair_return
-        for pair_return in judgements.read_returned(session)
+        for pair_return in read_returned(session)
         if pair_return.assessor == leaver and pair_return.withdrawn_at is None and pair_return.asked not in answered
     ]
     set_aside = {pair_key.pair for name, pair_key in judged_texts.set_aside_of(session) if name == leaver}
@@ -460,7 +441,7 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
     for pair_return in returns:
         # If a text was corrected, the first answer does not count, and another person gets the pair.
         contested = contest and pair_return.pair not in set_aside
-        judgements.withdraw_returned(session, pair_return, withdrawn_at=now, contested=contested)
+        withdraw_returned(session, pair_return, withdrawn_at=now, contested=contested)
     return returns
 
 
@@ -476,11 +457,11 @@ def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Asse
     if successor == leaver:
         raise InputError(f"--to {successor}: found the person who leaves, expected another")
     if person.left_on is not None:
-        raise InputError(f"--to {successor}: has also left", hint="`annot assessor add` brings a person back")
+        raise InputError(f"--to {successor}: has also left", hint="`annot assessor add` brings them back")
     if person.adjudicator and not ws.settings.adjudication.adjudicator_may_assess:
         raise InputError(
             f"--to {successor}: an adjudicator, expected an assessor",
-            hint="name an assessor, or set adjudicator_may_assess = true in annot.toml",
+            hint="or set adjudicator_may_assess in annot.toml",
         )
     return everyone
 
@@ -488,9 +469,7 @@ def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Asse
 def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     """Raise InputError if the person has answered pairs that would go to others, because they are not pulled yet."""
     with ws.reading() as session:
-        answered = {
-            judgement.asked for judgement in judgements.read_judgements(session) if judgement.assessor == leaver
-        }
+        answered = {judgement.asked for judgement in JUDGEMENTS.records(session) if judgement.assessor == leaver}
         # Hidden gold pairs are not passed on.
         hidden = projects.read_hidden(session).get(leaver, ())
         sent = [
@@ -517,10 +496,7 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     except StudioError as error:
         raise StudioError(error.message, faults=error.faults, hint=f"{error.hint or ''}; {hint}".lstrip("; ")) from None
     if waiting:
-        raise InputError(
-            f"{counted(len(waiting), 'answer')} of {leaver} not pulled yet",
-            hint="run `annot pull` first, so that these pairs stay with the person",
-        )
+        raise InputError(f"{counted(len(waiting), 'answer')} of {leaver} not pulled yet", hint="run `annot pull` first")
 
 
 def _handed_on(

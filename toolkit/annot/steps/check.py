@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
@@ -21,11 +20,11 @@ from annot.formats.beir import dataset_id
 from annot.judging.exchange import audit, servers
 from annot.judging.guideline_faults import note_as_read
 from annot.judging.states import STATES, Examination, lines_of_state
-from annot.labelstudio import accounts, http_client, server
+from annot.labelstudio import http_client, server
 from annot.pools.chain import LINKS
 from annot.publishing.release import parts, released_files
 from annot.publishing.report import tables, terminal
-from annot.store import dump, shown
+from annot.store import database, shown
 from annot.study import backups, snapshot
 from annot.study.workspace import Workspace, is_named_inside
 
@@ -159,7 +158,7 @@ def _guidelines(study: Examination, words: tuple[str, ...]) -> CheckedPart:
     ws, checked, count = study.ws, study.guidelines, len(words)
     note_as_read(ws, checked)
     pages = ", ".join(f"{page}.md" for page in checked.pages)
-    fit = f"no problems found in {pages}; {checked.examples} quotations are in the corpus"
+    fit = f"no problems found in {pages}"
     if checked.left_out:
         fit += "\n" + "\n".join(tables.sentences("commands.examples_left_out", pages=checked.left_out))
     lines = ["\n".join(words) or fit]
@@ -202,7 +201,7 @@ DESCRIBED: dict[str, Callable[[Examination, tuple[str, ...]], CheckedPart]] = {
 def _files(ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], release: Path | None) -> CheckedPart:
     """release: a folder that is compared, too."""
     with ws.reading() as session:
-        counts = dump.row_counts(session.connection())
+        counts = database.row_counts(session.connection())
     findings = (*words, *(() if release is None else _release_faults(ws, release)))
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     verified = VerifiedHashes(manifests, counts["judgement"] + counts["adjudication"], findings, lasting)
@@ -248,8 +247,6 @@ def _sample_now(ws: Workspace) -> bytes:
 
 
 FREE_BYTES = 2 * 10**9
-CLOCK_SECONDS = 30.0
-"""More than a slow answer takes, and less than judging a pair."""
 PACKAGES = ("label-studio-sdk", "numpy", "pandas", "scipy", "scikit-learn", "pyarrow", "sqlmodel", "gensim", "psycopg")
 SDK = "2.1."
 """The client library that the gateway was made for: others answer otherwise."""
@@ -370,57 +367,20 @@ def _private(ws: Workspace) -> Iterator[Problem]:
 def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
     with servers.connect(ws, person=person) as gateway:
         release, address = gateway.version(), gateway.url
-    asked_at = datetime.now(UTC)
-    exposure = accounts.look(address)
-    answered = datetime.now(UTC)
-    return f"{address}, Label Studio {release}", [
-        *_release(release),
-        *_open(address, exposure),
-        *_clock(address, exposure, asked_at, answered),
-    ]
+    return f"{address}, Label Studio {release}", [*_of_server(address, release)]
 
 
-def _release(release: str) -> Iterator[Problem]:
-    if accounts.is_older(release, server.VERSION):
+def _of_server(address: str, release: str) -> Iterator[Problem]:
+    if release != server.VERSION:
         yield Problem(
-            f"Label Studio {release} is older than {server.VERSION}, the version that the screens were made for",
-            f"update it to {server.VERSION} before the study starts",
-        )
-    elif release != server.VERSION:
-        yield Problem(
-            f"Label Studio {release} is newer than {server.VERSION}, the version that the screens were made for",
-            "judge a pair of each facet yourself before people start, and check that every key works",
-        )
-
-
-def _open(address: str, exposure: accounts.Exposure) -> Iterator[Problem]:
-    if exposure.sign_up:
-        yield Problem(
-            f"{address}: anyone can sign up, and everyone with an account can open every project",
-            "start it with LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK=true, and invite people with its link",
+            f"Label Studio {release}, expected {server.VERSION}, the version that the screens were made for",
+            f"use {server.VERSION}, or judge a pair of each facet yourself before people start, and check that every "
+            "key works",
         )
     if address.startswith("http://") and not http_client.is_loopback(address):
         yield Problem(
             f"{address}: passwords, tokens and judgements are sent unencrypted",
             "put it behind https, for example with a reverse proxy",
-        )
-    if not exposure.forms:
-        yield Problem(
-            f"{address}: people cannot sign in or sign up, because the server accepts no forms from this address",
-            f"start it with CSRF_TRUSTED_ORIGINS={address}",
-        )
-
-
-def _clock(address: str, exposure: accounts.Exposure, asked_at: datetime, answered: datetime) -> Iterator[Problem]:
-    """Warn if the server's clock is before the time of the question or after that of the answer."""
-    if exposure.clock is None:
-        return
-    apart = (exposure.clock - min(max(exposure.clock, asked_at), answered)).total_seconds()
-    if abs(apart) > CLOCK_SECONDS:
-        which = "ahead of" if apart > 0 else "behind"
-        yield Problem(
-            f"{address}: its clock is {abs(apart):.0f} s {which} this machine's, so the order of events is uncertain",
-            "synchronise both clocks with NTP (`timedatectl set-ntp true`)",
         )
 
 

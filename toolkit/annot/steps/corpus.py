@@ -27,13 +27,15 @@ from annot.corpus import corpus_facts as facts_of_corpus
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
 from annot.formats import citation_edges
 from annot.formats.corpora import datasets, format_named
-from annot.formats.corpora.pieces import Piece, UnreadError, cut_lines
-from annot.formats.corpora.sections import HeadingCount, SectionLabels, StructuredAbstracts
+from annot.formats.corpora.pieces import Piece, PieceRead, UnreadError, cut_lines
+from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
 from annot.judging.exchange.displayed_content import decide
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, paper_writing, papers, pools
+from annot.store import papers, pools
+from annot.store.answers import Ruling, read_rulings
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
-from annot.store.runs import ImportedSource, put_import, read_imports
+from annot.store.models import ImportedSource
+from annot.store.runs import put_import, read_imports
 from annot.study.judged_texts import JudgedTexts, Pair, corrected_versions, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_judgements
@@ -204,7 +206,8 @@ def _added(
     before, titles_before = tally.known, len(tally.same_title)
     with _scratch(ws.corpus, dry_run) as scratch:
         entries = _joined(entries, scratch, engine, rejects)
-        reader = _reader(ws, scratch if correction.is_wanted or not dry_run else None, works=works)
+        folder = scratch if correction.is_wanted or not dry_run else None
+        reader = functools.partial(adding.read_lot, folder=folder, settings=ws.settings, works=works)
         parts = []
         for brought in map_shards(reader, list(enumerate(adding.lots_of(entries))), engine=engine):
             rejects.count(brought.pieces, brought.rejected)
@@ -236,7 +239,7 @@ def _added(
             _remember(ws, content, facts)
             beside.write_ids(ws.corpus, content, scratch)
             correction.write()
-            paper_writing.append_parts(ws.corpus, parts)
+            papers.append_parts(ws.corpus, parts)
             digest = facts_of_corpus.write_corpus_manifest(ws) if tally.known else None
             citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
@@ -294,12 +297,6 @@ def _told(reason: Rejection, ws: Workspace) -> str:
     return "no text" if reason == Rejection.NO_ABSTRACT and not ws.settings.faceted else reason.value
 
 
-def _reader(ws: Workspace, folder: Path | None, *, works: bool) -> adding.LotReader:
-    labels = ws.settings.labels
-    sections = SectionLabels.of(labels.names, labels.sections, faceted=ws.settings.faceted)
-    return adding.LotReader(folder, ws.settings.corpus, labels.names, sections, works=works)
-
-
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> adding.Rejects:
     rejects = adding.Rejects(ws.settings.document_word, most_shown=REPORTED, part_of=folders)
     for name, error in unknown.items():
@@ -322,7 +319,7 @@ def _unreadable(
         rejects = _rejects(ws, folders, {name: problem for name, problem in unknown.items() if folders[name] == whole})
         try:
             for lot in adding.lots_of(files):
-                reading = _reader(ws, None, works=False).up_to_a_paper(lot)
+                reading = adding.read_up_to_a_paper(lot, ws.settings)
                 rejects.count(reading, None)
                 if any(rejects.read for rejects in reading):
                     break
@@ -356,11 +353,11 @@ def _joined(
     if not apart:
         return entries
     folder = scratch / "shares"
-    spreading = datasets.RowSpreader(folder, datasets.shares_of(apart))
-    for number, spread in enumerate(map_shards(spreading, list(enumerate(apart)), engine=engine)):
-        rejects.take_spread(spread, scratch / f"spread-{number}.jsonl")
+    spreading = functools.partial(datasets.spread_rows, folder=folder, shares=datasets.shares_of(apart))
+    for read, rejected in map_shards(spreading, list(enumerate(apart)), engine=engine):
+        rejects.count((read,), rejected)
     others = [entry for entry in entries if entry[1] not in apart]
-    return [*others, *((datasets.JOINED.name, str(share)) for share in sorted(folder.glob("*")))]
+    return [*others, *((datasets.JOINED.name, str(share)) for share in sorted(folder.glob("[0-9][0-9][0-9]")))]
 
 
 @contextmanager
@@ -419,62 +416,40 @@ def _limited(facts: Mapping[str, Any]) -> dict[str, int]:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class EdgesRead:
-    """Citations in one piece of a file."""
+def read_edges(
+    piece: Piece, *, corpus: Path, papers: tuple[str, str | None], folder: Path | None
+) -> tuple[PieceRead, Path | None]:
+    """Read the citations of one piece, and write those of papers of the corpus. Returns the counts, and the path of the
+    records that cannot be read.
 
-    read: adding.PieceRead
-    kept: int
-    """Number of citations by papers in the corpus."""
-    rejected: Path
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeReader:
-    """Reads the pieces that a process is given.
-
-    corpus: the folder of the papers, corpus_sha256: their hash, ids_sha256: that of the ids by which they are known.
-    folder: where the Parquet files go; None writes none.
+    papers: the hash of the corpus, and that of the ids by which its papers are known. folder: where the files go; None
+    writes none.
     """
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
 
-    corpus: Path
-    corpus_sha256: str
-    ids_sha256: str | None
-    folder: Path | None
-
-    def __call__(self, piece: Piece) -> EdgesRead:
-        """Read the citations of one piece, and write those of papers of the corpus."""
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-
-        known = _papers(self.corpus, self.corpus_sha256, self.ids_sha256)
-        read, kept, rejects = adding.PieceRead(piece), 0, []
-        name = f"{Path(piece.path).name}-{piece.start:015d}-{uuid4().hex[:8]}"
-        writer = None
-        for edges in citation_edges.edges_of(piece, known.papers_of):
-            for place, broken in edges.broken:
-                read.reject(read.places + place, broken)
-                rejects.append(json.dumps({"piece": 0, "place": read.places + place, **broken._asdict()}) + "\n")
-            read.places += edges.places
-            read.read += len(edges.citing)
-            by_any = edges.any_ids and known.has_other_ids
-            citing = known.named(edges.citing) if by_any else edges.citing
-            in_corpus = pyarrow.compute.is_in(citing, value_set=known.own)
-            citing, cited = citing.filter(in_corpus), edges.cited.filter(in_corpus)
-            table = pyarrow.table({"citing": citing, "cited": known.named(cited) if by_any else cited})
-            kept += len(table)
-            if self.folder is not None and len(table):
-                writer = writer or pyarrow.parquet.ParquetWriter(
-                    self.folder / f"{name}.parquet", table.schema, compression="zstd"
-                )
-                writer.write_table(table)
-        if writer:
-            writer.close()
-        rejected = (self.folder or Path()) / f"{name}.jsonl"
-        if rejects and self.folder is not None:
-            rejected.write_text("".join(rejects), encoding="utf-8")
-        return EdgesRead(read, kept, rejected)
+    known = _papers(corpus, *papers)
+    name = f"{Path(piece.path).name}-{piece.start:015d}-{uuid4().hex[:8]}"
+    read, rejected, writer = PieceRead(piece), folder and folder / f"{name}.jsonl", None
+    for edges in citation_edges.edges_of(piece, known.papers_of):
+        for place, broken in edges.broken:
+            read.reject(read.places + place, broken, rejected)
+        read.places += edges.places
+        read.read += len(edges.citing)
+        by_any = edges.any_ids and known.has_other_ids
+        citing = known.named(edges.citing) if by_any else edges.citing
+        in_corpus = pyarrow.compute.is_in(citing, value_set=known.own)
+        citing, cited = citing.filter(in_corpus), edges.cited.filter(in_corpus)
+        table = pyarrow.table({"citing": citing, "cited": known.named(cited) if by_any else cited})
+        read.kept += len(table)
+        if folder is not None and len(table):
+            path = folder / f"{name}.parquet"
+            writer = writer or pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd")
+            writer.write_table(table)
+    if writer:
+        writer.close()
+    return read, rejected
 
 
 @lru_cache(maxsize=1)
@@ -561,12 +536,12 @@ def _read(
     if scratch is not None:
         scratch.mkdir()
     rejects = adding.Rejects("citation", most_shown=REPORTED)
-    reader = EdgeReader(ws.corpus, *papers, scratch)
+    reader = functools.partial(read_edges, corpus=ws.corpus, papers=papers, folder=scratch)
     citations = kept = 0
-    for brought in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):
-        rejects.count((brought.read,), brought.rejected)
-        citations += brought.read.read
-        kept += brought.kept
+    for piece, rejected in map_shards(reader, _pieces(str(path)), engine=Engine.in_place(ws.machine)):
+        rejects.count((piece,), rejected)
+        citations += piece.read
+        kept += piece.kept
         advance(citations, None)
     rejects.raise_if_unreadable(partial=True)
     read = CitationsRead(str(path), sha256, *papers, citations, kept, rejects.counts)
@@ -639,7 +614,7 @@ PAIRS = Columns[CorrectedPair](
 class TextDecisionResult:
     """Result of a decision."""
 
-    ruling: judgements.Ruling
+    ruling: Ruling
     pairs: tuple[Pair, ...]
     """Pairs that had waited for it."""
     returned: int
@@ -652,7 +627,7 @@ def listing(ws: Workspace) -> tuple[CorrectedPair, ...]:
         texts = corrected_versions(session)
         topics = paper_topics(session)
         pairs = judged_texts(session).values()
-        reasons = {(ruling.query_id, ruling.doc_id): ruling.why for ruling in judgements.read_rulings(session)}
+        reasons = {(ruling.query_id, ruling.doc_id): ruling.why for ruling in read_rulings(session)}
 
     def described(pair: JudgedTexts) -> CorrectedPair:
         ids = [text_id for text_id in (topics.get(pair.query_id, ""), pair.doc_id) if text_id in texts]
@@ -674,7 +649,7 @@ def rule(
     *,
     of_text: str | None,
     every: bool,
-    ruling: judgements.Ruling,
+    ruling: Ruling,
     why: str,
     dry_run: bool,
 ) -> TextDecisionResult:

@@ -61,47 +61,22 @@ CLOZE_SENTENCES, CLOZE_REMOVED = 2, 0.9
 QUERY_PAPER, NOT_NEEDED = "query papers of this study", "papers not needed"
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenContexts:
-    """Contexts of the full texts, by their fate."""
-
-    path: Path
-    texts: int
-    read: int
-    kept: int
-    left_out: Mapping[str, int]
-    unlinked: int
-    not_in_corpus: int
-    sets_by_size: Mapping[int, int]
-    """Sets of papers that are cited together, by how many they are."""
-    paraphrased: int
-    """Sets with two contexts or more, which teach the encoder of sentences."""
-
-
 def write_contexts(
     ws: Workspace, files: Sequence[Path], *, out: Path, fields: Sequence[str], dry_run: bool, advance: Advance
-) -> WrittenContexts:
+) -> training_examples.Cocitations:
     """Find the co-citations of papers of the corpus in S2ORC's full texts. All files are sound, or nothing is written.
 
     fields: of study, of the citing papers; none are all. The corpus's own filters (`[corpus]` in annot.toml, CSFCube's
     unless changed) say which abstracts qualify.
     """
     check_files(files)
-    limits = training_examples.Limits(*CONTEXT_WORDS, tuple(fields))
-    gathered = training_examples.gather(_texts(files, advance), set(paper_ids(ws.corpus)), limits=limits)
-    if not dry_run:
-        write_file(out, json_lines(map(training_examples.context_record, gathered.contexts.items())))
-    return WrittenContexts(
-        out,
-        texts=gathered.texts,
-        read=gathered.read,
-        kept=gathered.kept,
-        left_out={reason.value: count for reason, count in sorted(gathered.left_out.items())},
-        unlinked=gathered.unlinked,
-        not_in_corpus=gathered.not_in_corpus,
-        sets_by_size=dict(sorted(Counter(map(len, gathered.contexts)).items())),
-        paraphrased=sum(len(said) > 1 for said in gathered.contexts.values()),
+    contexts, counts = training_examples.gather(
+        _texts(files, advance), set(paper_ids(ws.corpus)), words=CONTEXT_WORDS, fields=fields
     )
+    if not dry_run:
+        write_file(out, json_lines(map(training_examples.context_record, contexts.items())))
+    counts.path = out
+    return counts
 
 
 def _texts(files: Sequence[Path], advance: Advance) -> Iterator[CitingText]:
@@ -172,15 +147,17 @@ def write_examples(
             faults=[f"{count:,} left out: {reason}" for reason, count in sampler.left_out.most_common() if count],
             hint=f"add papers{' or contexts' if contexts else ''}, or change --dev-share",
         )
-    keep = _counted if dry_run else _written
-    held_out, train_on = keep(out / DEV, dev), keep(out / TRAIN, itertools.chain(first, train))
+    held_out = _written(out / DEV, dev, dry_run=dry_run)
+    train_on = _written(out / TRAIN, itertools.chain(first, train), dry_run=dry_run)
     left_out = {reason: count for reason, count in sampler.left_out.most_common() if count}
     return WrittenExamples(recipe.system, out, train_on, held_out, left_out)
 
 
-def _written(path: Path, examples: Iterable[Example]) -> int:
+def _written(path: Path, examples: Iterable[Example], *, dry_run: bool) -> int:
     """Write examples as they come, to a file that is there whole or, where there are none, not at all; returns how
     many."""
+    if dry_run:
+        return sum(1 for _ in examples)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     count = 0
@@ -194,10 +171,6 @@ def _written(path: Path, examples: Iterable[Example]) -> int:
         temporary.unlink()
         path.unlink(missing_ok=True)
     return count
-
-
-def _counted(path: Path, examples: Iterable[Example]) -> int:
-    return sum(1 for _ in examples)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from textwrap import shorten
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, near
+from annot.base.names import OF_PAPERS, StudyVocabulary, check_name, near
 from annot.base.records import Qrel, Ranking, grouped
 from annot.base.stats.values import Estimate
 from annot.formats import input_files
@@ -29,8 +29,9 @@ from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
 from annot.publishing.report.tables import Chapter, Column, Document, Table, facet_column, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.store import papers, runs
-from annot.store.pools import read_pools, read_sample
+from annot.store import papers
+from annot.store.models import StoredRun
+from annot.store.pools import read_pools
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, read_entered, write_file
@@ -78,7 +79,7 @@ def evaluate(
     evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
-    report_untrue(ws, snapshot.states, "runs", tell=tell)
+    report_untrue(snapshot, "runs", tell=tell)
     if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
@@ -124,7 +125,7 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     return paths
 
 
-def _named(ws: Workspace, names: Iterable[str], known: Iterable[runs.StoredRun]) -> dict[str, dict[str, Ranking]]:
+def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> dict[str, dict[str, Ranking]]:
     """The runs that are meant, by tag: those in files; else that of a tag, or all of a system."""
     files = tuple(Path(name) for name in names if Path(name).is_file())
     run_names = [name for name in names if not Path(name).is_file()]
@@ -160,6 +161,10 @@ class PublishedComparison:
     """True if figures on all facets are left out, because the facets are others."""
     same_collection: bool | None
     """True if our queries are of the paper's collection; None if its table names no queries."""
+    not_estimated: tuple[str, ...] | None = None
+    """Measures of the paper that are left out, because a sample does not estimate them; None if whole pools were
+    judged. Our figures are estimates then.
+    """
 
     @property
     def by_run(self) -> dict[str, tuple[int, int]]:
@@ -179,14 +184,6 @@ class PublishedComparison:
         return {*self.averages} <= {TEST, TEST_FOLD}
 
 
-@dataclass(frozen=True, slots=True)
-class EstimatesAgainst(PublishedComparison):
-    """The same where ours are estimates of whole pools, of which a sample was judged."""
-
-    not_estimated: tuple[str, ...]
-    """The paper's measures that are left out, because they have no estimator."""
-
-
 def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComparison:
     """The runs, named as for `evaluate`, next to the table `name`: one that comes with annot, or a TOML file."""
     published = _published(name)
@@ -204,8 +201,8 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
     )
     found = other_figures.beside(published, evaluated.lines)
     shown = {(figure.run, figure.facet) for figure in found}
-    made = partial(EstimatesAgainst, not_estimated=tuple(name for name in published.measures if name not in measures))
-    return (PublishedComparison if snapshot.sample is None else made)(
+    left_out = tuple(name for name in published.measures if name not in measures)
+    return PublishedComparison(
         title=published.title,
         source=published.source,
         convention=published.convention,
@@ -218,16 +215,17 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
             snapshot.queries,
             (pair.query_id for pair in (qrels if snapshot.sample is None else snapshot.sample.pairs.values())),
         ),
+        not_estimated=None if snapshot.sample is None else left_out,
     )
 
 
-def beside_paper(found: PublishedComparison) -> Table:
+def beside_paper(found: PublishedComparison, words: StudyVocabulary = OF_PAPERS) -> Table:
     """Table of our figures next to the paper's."""
     return table(
         "beside",
         found.figures,
         [
-            facet_column(lambda figure: figure.facet),
+            facet_column(lambda figure: figure.facet, words),
             Column("Run", lambda figure: figure.run),
             Column("Measure", lambda figure: figure.measure),
         ],
@@ -299,17 +297,17 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[reusabil
         estimating=_estimating(snapshot, qrels, graded) if isinstance(graded, SampledPools) else None,
     )
     rests_on = RESTS_ON["runs"]
-    untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
+    untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on, snapshot.words)
     notice = " ".join(filter(None, (study.Study(snapshot).notice, *untrue))) or None
-    made = single_pages.certificate_page(certificate, title=ws.settings.collection.title, notice=notice)
+    made = single_pages.certificate_page(certificate, snapshot.words, title=ws.settings.collection.title, notice=notice)
     measured.keep(ws, FIGURES, measured.as_text(certificate), tell=tell)
     write_pages(ws.exports, {MARKDOWN: pages.markdown(made), PAGE: pages.page(made, overrides=ws.root / "templates")})
     return certificate, ws.exports / PAGE
 
 
-def describe_reusability(found: reusability.Certificate) -> str:
+def describe_reusability(found: reusability.Certificate, words: StudyVocabulary) -> str:
     """The verdict and the tables."""
-    verdict, tables = single_pages.terminal(found)
+    verdict, tables = single_pages.terminal(found, words)
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 
@@ -399,18 +397,6 @@ def write_error_sheet(ws: Workspace) -> WrittenSheet:
     path = ws.root / input_files.SHEET
     write_file(path, input_files.write_error_sheet(rows, faceted=snapshot.faceted))
     return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
-
-
-def error_sheet_notes(ws: Workspace) -> Iterator[str]:
-    """A note that only drawn pairs can be in the sheet, if a sample of the pools is judged."""
-    with ws.reading() as session:
-        sample = read_sample(session)
-    if sample is not None:
-        drawn = sum(pair.drawn for pair in sample.pairs.values())
-        yield (
-            f"only the {drawn:,} drawn pairs of the {len(sample.pairs):,} in the pools can be in it: what systems get "
-            "wrong on the others is not known"
-        )
 
 
 def _systems(cases: list[ErrorCase] | tuple[()], error: str) -> str:

@@ -21,14 +21,17 @@ from annot.corpus import adding, corpus_facts, paper_ids, query_sentences
 from annot.formats import input_files, judgements_file, trec
 from annot.formats.cleaning import kinds
 from annot.formats.csfcube import ADJUDICATOR, CsfcubeFacts, Release, is_release_file, read_release
+from annot.formats.input_files import content_of
 from annot.judging.plan_on_record import ImportedJudgements, import_judgements, plan_sha256, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection import topics_as_papers
 from annot.publishing.report.tables import sentences
-from annot.store import adjudications, facet_labels, judgements, paper_writing, papers, people, pools, runs, shown
+from annot.store import facet_labels, papers, people, pools, runs, shown
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
+from annot.store.models import ImportedSource, Plan, StoredRun
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_qrels
-from annot.study.workspace import Workspace, check_files, given_bytes, given_text, write_file
+from annot.study.workspace import Workspace, check_files, given_text, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # What was made elsewhere, imported: judgements of other tools, and grades of a collection of papers or topics.
@@ -102,7 +105,7 @@ def judgements_from(
     file: Path,
     *,
     columns: Mapping[str, str],
-    export: judgements_file.ExportKeys | None,
+    export: Mapping[str, str] | None,
     grades: Sequence[str],
     facet: str | None,
     adjudicators: tuple[str, ...],
@@ -113,8 +116,9 @@ def judgements_from(
     """Import the judgements of a table, or of an export (JSON) of any Label Studio project.
 
     The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
-    named; others are found. export: the places in an export; None for a table. grades: of an export, `VALUE=GRADE` for
-    each value of the control that is neither a number nor a name of the scale. facet: of the queries whose id does not
+    named; others are found. export: the `places` in an export, as `read_export` has them; None for a
+    table. grades: of an export, `VALUE=GRADE` for each value of the control that is neither a number nor a name of the
+    scale. facet: of the queries whose id does not
     end in `-<facet>`. adjudicators: names in the file of those who settled disputes; their rows are final grades.
     foreign: treatment of rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
     refuses them. same_person: True if names that differ only in case or blanks are one person; None refuses them.
@@ -130,12 +134,12 @@ def judgements_from(
     _check_foreign(foreign)
     name, scale = str(file), ws.settings.scale.names
     if export is None:
-        data = given_bytes(file, expected="CSV or JSON Lines")
+        data = content_of(file, expected="CSV or JSON Lines")
         rows = judgements_file.read_judgements(data, name=name, columns=columns, scale=scale)
     else:
-        data = given_bytes(file, expected="an export of Label Studio in JSON")
+        data = content_of(file, expected="an export of Label Studio in JSON")
         rows = judgements_file.read_export(
-            data, name=name, keys=export, grades=judgements_file.grades_named(grades, scale), scale=scale
+            data, name=name, places=export, grades=judgements_file.grades_named(grades, scale), scale=scale
         )
         name = f"{file} task"
     imported = import_judgements(
@@ -187,7 +191,7 @@ def grades_from(
         )
     checked_rows, notes = paper_ids.rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
     rows = [row for judged in checked_rows.values() for row in judged]
-    data = b"".join(given_bytes(file, expected="grades") for file in files)
+    data = b"".join(content_of(file, expected="grades") for file in files)
     imported = import_judgements(
         *(ws, rows, data),
         name=name,
@@ -261,7 +265,7 @@ def _check_grades(rows: Iterable[judgements_file.FileJudgement], grades: int, *,
 def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[judgements_file.FileJudgement]:
     """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
     if form == "relish":
-        return judgements_file.read_relish(given_bytes(file, expected="RELISH's grades in JSON"), name=str(file))
+        return judgements_file.read_relish(content_of(file, expected="RELISH's grades in JSON"), name=str(file))
     lines = given_text(file, expected="TREC qrels").splitlines()
     qrels = trec.read_qrels(lines, name=str(file))
     trec.refuse_grades_of_models(lines, name=str(file))
@@ -307,7 +311,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         problem = "a file" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {problem}, expected the folder of a CSFCube release")
     files = {
-        path.relative_to(folder).as_posix(): given_bytes(path, expected="a CSFCube release")
+        path.relative_to(folder).as_posix(): content_of(path, expected="a CSFCube release")
         for path in sorted(folder.rglob("*"))
         if path.is_file() and is_release_file(path.relative_to(folder).as_posix())
     }
@@ -325,7 +329,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
     notes += sentences("cleaned.cleaned", cleanings=cleaned, noun="paper")
     imported = ImportedRelease(_counts(release), notes, release.facts, cleaned)
     if not dry_run:
-        with paper_writing.PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
+        with papers.PaperWriter(ws.corpus, name=CORPUS_FILE) as writer:
             for paper in release.papers:
                 writer.add(paper)
         corpus_facts.write_corpus_manifest(ws)
@@ -333,7 +337,7 @@ def csfcube(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRelease:
         with ws.writing() as session:
             _store(session, release, run_files, digest.hexdigest(), settings=ws.settings)
             facts = {**imported.counts, "cleaned": cleaning.facts}
-            runs.put_import(session, runs.ImportedSource(Source.CSFCUBE, digest.hexdigest(), facts))
+            runs.put_import(session, ImportedSource(Source.CSFCUBE, digest.hexdigest(), facts))
         for tag, text in run_files.items():
             write_file(ws.run_file(tag), text)
         if release.decisions:
@@ -375,16 +379,16 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
     names = sorted({judgement.assessor for judgement in release.judgements})
     people.put_assessors(session, [*(Assessor(name, None, False) for name in names), Assessor(ADJUDICATOR, None, True)])
     plan = _plan_of(release)
-    people.replace_plan(session, plan, plan=people.Plan(plan_sha256(plan), settings.seed, recorded_at))
-    judgements.record_judgements(
+    people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), settings.seed, recorded_at))
+    JUDGEMENTS.record(
         session,
-        (judgements.SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),
+        (SourcedJudgement(judgement, Source.CSFCUBE, "", None) for judgement in release.judgements),
         recorded_at=recorded_at,
     )
-    adjudications.record_adjudications(
+    ADJUDICATIONS.record(
         session,
         (
-            adjudications.SourcedAdjudication(
+            SourcedAdjudication(
                 Adjudication(decision.query_id, decision.doc_id, ADJUDICATOR, decision.grade, UNKNOWN, ()),
                 Source.CSFCUBE,
                 "",
@@ -400,7 +404,7 @@ def _store(session: Session, release: Release, run_files: dict[str, str], digest
     runs.put_runs(
         session,
         (
-            runs.StoredRun(tag, Source.CSFCUBE, {"imported": True}, hashlib.sha256(text.encode()).hexdigest())
+            StoredRun(tag, Source.CSFCUBE, {"imported": True}, hashlib.sha256(text.encode()).hexdigest())
             for tag, text in run_files.items()
         ),
     )

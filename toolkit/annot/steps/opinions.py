@@ -19,7 +19,7 @@ import httpx
 from sqlmodel import Session
 
 from annot.base.errors import BusyError, InputError, MissingInput, ModelError
-from annot.base.names import counted, moment_now, near, verb
+from annot.base.names import StudyVocabulary, counted, moment_now, near, verb
 from annot.base.records import Advance, Qrel
 from annot.base.settings import OpinionSettings
 from annot.formats.trec import MODEL_MARK, write_qrels
@@ -27,14 +27,15 @@ from annot.judging.exchange.displayed_content import waiting_pairs
 from annot.judging.exchange.outgoing import refuse_uncorrected
 from annot.judging.opinions import asking, on_record
 from annot.judging.opinions.on_record import Selection as Selection
-from annot.judging.opinions.prompts import Prompts, UnreadableAnswer
+from annot.judging.opinions.prompts import Prompts
 from annot.measuring.study_analyses import runs_of_family
 from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import models, opinions, pools, runs, trials
-from annot.store.opinions import READ, AskedModel, ModelCall
+from annot.store.models import AskedModel, ModelCall
+from annot.store.opinions import READ
 from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair
@@ -188,9 +189,8 @@ def ask(
         _priced(ready.settings),
         (
             *ready.notes,
-            *_unreadable(requester.unreadable),
+            *([f"an answer that could not be read: {requester.unreadable}"] if requester.unreadable else []),
             *on_record.changes_of_model(calls),
-            *_longer_answers(ready.settings, calls),
             *_predicting(ws, name, selection, judged),
         ),
     )
@@ -207,11 +207,6 @@ def nothing_came(done: AskedOpinion) -> ModelError | None:
     )
 
 
-def _unreadable(answer: UnreadableAnswer | None) -> Iterator[str]:
-    if answer is not None:
-        yield f"an answer that could not be read: {answer.text or 'no text'}; {answer.why}; {answer.remedy}"
-
-
 def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) -> Iterator[str]:
     """Notes on an opinion that is to predict grades. judged: True if a pair is judged that was drawn by chance."""
     if ws.settings.sample.cheap_label != name:
@@ -222,15 +217,6 @@ def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) ->
         yield (
             "to predict grades, it has to be asked about all pooled pairs of a query, drawn or not: ask again without "
             "--planned and --pairs"
-        )
-
-
-def _longer_answers(settings: OpinionSettings, calls: Iterable[ModelCall]) -> Iterator[str]:
-    longest, allowed = asking.longest_answer(settings, calls), settings.longest_answer
-    if longest > allowed:
-        yield (
-            f"the server counted {longest:,} tokens for its longest answer, although longest_answer is {allowed:,}: "
-            "reasoning that is not shown counts, too. Later requests set aside as much"
         )
 
 
@@ -519,12 +505,13 @@ def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
                 yield f"[opinions.{standing.name}] family: {pattern!r} fits no run and no system"
 
 
-def tables(found: tuple[MeasuredOpinion, ...]) -> tuple[Table, ...]:
+def tables(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> tuple[Table, ...]:
     """The table with a row for each opinion; of a single opinion, all tables."""
-    return (section.overview(found),) if len(found) > 1 else tuple(section.tables(found))
+    return (section.overview(found, words),) if len(found) > 1 else tuple(section.tables(found, words))
 
 
-def describe(found: tuple[MeasuredOpinion, ...]) -> str:
+def describe(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> str:
     """The sentences, then the tables, then how they were made."""
-    first, last = ("\n".join(map(wrapped, of)) for of in (section.paragraphs_of(found), section.method(found)))
-    return "\n\n".join([first, *map(table_text, tables(found)), last])
+    paragraphs, method = section.paragraphs_of(found), section.method(found, words)
+    first, last = ("\n".join(map(wrapped, sentences)) for sentences in (paragraphs, method))
+    return "\n\n".join([first, *map(table_text, tables(found, words)), last])

@@ -15,16 +15,17 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
-from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, server, tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
-from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
+from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import adjudications, judgements, people, pools, projects, trials
+from annot.store import people, pools, projects, trials
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
+from annot.store.models import Kind, Notice, Project
 from annot.study import outcome, provenance
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, write_file
@@ -36,15 +37,6 @@ from annot.study.workspace import Workspace, write_file
 
 PSEUDONYM = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
-
-
-class ChangedPerson(NamedTuple):
-    """Changes for one person, and notes for the lead."""
-
-    text: str
-    notes: tuple[str, ...] = ()
-    url: str = ""
-    """State of the person's own server, if it was requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +69,14 @@ PEOPLE = Columns[ListedAssessor](
 )
 
 
-def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> ChangedPerson:
+Notes = tuple[str, ...]
+
+
+def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_run: bool) -> tuple[str, Notes]:
     """Remember a person. On the local server the account is made; on another one the person signs up.
 
-    The password of a local account goes once to a file that only its owner can read.
+    Returns the change in a sentence, and notes on it. The password of a local account goes once to a file that only its
+    owner can read.
     """
     person = Assessor(pseudonym, account, adjudicator)
     with ws.reading() as session:
@@ -101,7 +97,7 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
             "person, choose another name",
         )
     if dry_run:
-        return ChangedPerson(f"{pseudonym}: would be added")
+        return f"{pseudonym}: would be added", ()
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
@@ -114,10 +110,10 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
     role = "adjudicator" if adjudicator else "assessor"
-    return ChangedPerson(f"{pseudonym}: {role}, {verb}", notes)
+    return f"{pseudonym}: {role}, {verb}", notes
 
 
-def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> ChangedPerson:
+def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool) -> tuple[str, Notes]:
     """Give a person another account; the answers of the earlier one stay theirs.
 
     On the local server the account is made; on another one the person signs up.
@@ -128,19 +124,17 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     person = replace(everyone[pseudonym], account=account)
     _check(person, everyone.values())
     if _same_account(everyone[pseudonym].account, account):
-        return ChangedPerson(f"{pseudonym}: already has this account")
+        return f"{pseudonym}: already has this account", ()
     if dry_run:
-        return ChangedPerson(f"{pseudonym}: would change the account")
+        return f"{pseudonym}: would change the account", ()
     notes = _note_on_account(ws, person)
     with ws.writing() as session:
         people.put_assessors(session, [person])
-    return ChangedPerson(
-        f"{pseudonym}: account changed", (*notes, "`annot push` checks whether the server has the account")
-    )
+    return f"{pseudonym}: account changed", (*notes, "`annot push` checks that it exists")
 
 
-def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> ChangedPerson:
-    """Address of a person's own server; with `url` it is that one from now on, once it is known to be theirs alone.
+def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> tuple[str, Notes]:
+    """Address of a person's own server, and notes; with `url` it is that one, once it is known to be theirs alone.
 
     Address and token, which is that of `ws`, go to a file that only its owner can read. Without a token the one of the
     person's local server is taken, for one that is reached by another address. Raises InputError if all share one
@@ -156,23 +150,21 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         everyone = {person.assessor: person for person in people.read_assessors(session)}
     check_name(pseudonym, tuple(everyone), what="assessor")
     if url is None:
-        place = servers.place_of(ws, pseudonym)
-        return ChangedPerson(f"{pseudonym}: {place.url}", url=place.url)
+        return servers.place_of(ws, pseudonym).url, ()
     address = url.rstrip("/")
     if not tasks.is_link(address):
         raise InputError(f"--server {address}: expected an address such as https://a1.studio.example.org")
     if others := [name for name in servers.owners_of(ws, address, everyone) if name != pseudonym]:
         raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
     if dry_run:
-        return ChangedPerson(f"{pseudonym}: would be at {address}", url=address)
+        return address, ()
     local = servers.studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
     with Gateway(address, token) as gateway:
         gateway.whoami()
         servers.refuse_shared(ws, gateway, pseudonym, {})
     servers.keep_address(ws, pseudonym, url=address, token=token)
-    notes = _note_on_account(ws, everyone[pseudonym])
-    return ChangedPerson(f"{pseudonym}: now at {address}", notes, address)
+    return address, _note_on_account(ws, everyone[pseudonym])
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
@@ -201,7 +193,7 @@ def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
     faults = []
     if not PSEUDONYM.fullmatch(person.assessor):
         faults.append(
-            f"name: found {person.assessor!r}, expected a pseudonym such as a1 (a letter, then letters, digits, - or _)"
+            f"name: found {person.assessor!r}, expected one such as a1 (a letter, then letters, digits, - or _)"
         )
     if person.account is None or not ADDRESS.fullmatch(person.account):
         # The text may be an identity: it is not repeated.
@@ -210,10 +202,7 @@ def _check(person: Assessor, everyone: Iterable[Assessor]) -> None:
         raise InputError("the person cannot be added", faults=faults)
     for other in everyone:
         if other.assessor != person.assessor and _same_account(other.account, person.account):
-            raise InputError(
-                f"the account of {person.assessor} already belongs to {other.assessor}",
-                hint="each person needs their own account",
-            )
+            raise InputError(f"the account already belongs to {other.assessor}", hint="each person needs one")
 
 
 def _same_account(one: str | None, other: str | None) -> bool:
@@ -221,8 +210,8 @@ def _same_account(one: str | None, other: str | None) -> bool:
 
 
 def _has_answered(session: Session, pseudonym: str) -> bool:
-    judged = (judgement.assessor for judgement in judgements.read_judgements(session))
-    settled = (adjudication.adjudicator for adjudication in adjudications.read_adjudications(session))
+    judged = (judgement.assessor for judgement in JUDGEMENTS.records(session))
+    settled = (adjudication.adjudicator for adjudication in ADJUDICATIONS.records(session))
     return pseudonym in {*judged, *settled}
 
 
@@ -365,14 +354,14 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     return chosen
 
 
-def _notice(ws: Workspace, letter: Letter) -> people.Notice:
+def _notice(ws: Workspace, letter: Letter) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
     says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
-    return people.Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+    return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 
 
-def _words(ws: Workspace, role: Role) -> tuple[people.Kind, str | None]:
+def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
     """Kind of text that a person in this role writes, and the decision on its publication."""
     release = ws.settings.release
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
@@ -393,7 +382,7 @@ def _values(
     has_account = known is None or account.lower() in known.accounts
     address = known.url if known is not None else addressee.project.url if addressee.project is not None else ""
 
-    def link_to(project: projects.Project | None) -> str | None:
+    def link_to(project: Project | None) -> str | None:
         return None if project is None or project.remote_id is None else labelling_url(address, project.remote_id)
 
     return {
@@ -468,11 +457,11 @@ class Addressee(NamedTuple):
     role: Role
     work: Workload | None
     """Work of the person; None before the plan is drawn, and of an adjudicator before disputes are sent."""
-    project: projects.Project | None
+    project: Project | None
     """Theirs on the server, once something was sent."""
     training: int
     """Gold pairs that come first, while they are not passed."""
-    training_project: projects.Project | None
+    training_project: Project | None
     training_sent: int = 0
     """Number of pairs on the server: they are sent batch by batch."""
 
@@ -522,17 +511,16 @@ def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None
     return Workload(len(pair_keys), len(pair_keys & answered), seconds=seconds, timed=isinstance(speed, Speed))
 
 
-def _settling(session: Session, snapshot: Snapshot, project: projects.Project) -> Workload:
+def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workload:
     """The disputes that were sent to this person."""
     outcome, forecast = snapshot.outcome, snapshot.ws.settings.forecast
     rate = settling_of(
         progress.settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
     )
     pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
-    return Workload(len(pairs), len(pairs - set(outcome.open)), seconds=_seconds(rate), timed=True)
-
-
-def _seconds(rate: Settling) -> float | None:
-    if isinstance(rate, Undefined):
-        return None
-    return rate if isinstance(rate, float) else rate.means[WHO]
+    return Workload(
+        len(pairs),
+        len(pairs - set(outcome.open)),
+        seconds=rate.mean_of(WHO) if isinstance(rate, Speed) else None,
+        timed=True,
+    )

@@ -18,9 +18,11 @@ from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS
 from annot.measuring.forecast.sample import SharesForecast
 from annot.pools import drawn_pools, pooling
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.store import judgements, models, people, pools, projects
+from annot.store import models, people, pools, projects
+from annot.store.answers import JUDGEMENTS
+from annot.store.models import Plan
 from annot.study.backups import keep_backup
-from annot.study.snapshot import Snapshot, snapshot_of
+from annot.study.snapshot import Snapshot, snapshot_of, vocabulary_of
 from annot.study.workspace import Workspace, read_manifest
 
 
@@ -128,8 +130,6 @@ def make(
         by_query=sorted(added.items()),
         filled=filled,
         unheeded=() if new else tuple(_unheeded(ws, before, shares, recorded_shares)),
-        too_many=_too_many(hours, judging.per_pair) if new or shares else (),
-        n_assessors=len(hours),
         pairs=len(members),
         sent=sent,
         wants_grow=all((sent, added, dry_run, not grow)),
@@ -213,7 +213,7 @@ def _hours(ws: Workspace, everyone: Iterable[Assessor], shares: Mapping[str, flo
 
 
 def _new_pairs(
-    new: Iterable[Assignment], current: Iterable[Assignment], before: people.Plan | None, per_pair: int
+    new: Iterable[Assignment], current: Iterable[Assignment], before: Plan | None, per_pair: int
 ) -> tuple[Counter[str], int]:
     """Number of pairs that the plan grows by, for each query, and of planned pairs that get an assessor they lacked.
 
@@ -239,6 +239,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
     shared, by_facet = planning.papers_shared(assignments, queries), planning.papers_by_facet(assignments, queries)
     return sentences(
         "commands.plan_power",
+        words=vocabulary_of(ws),
         per_pair=ws.settings.judging.per_pair,
         needed=needed,
         shared=sorted(set(shared.values())),
@@ -255,7 +256,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
 
 
 def _unheeded(
-    ws: Workspace, before: people.Plan | None, shares: Mapping[str, float], recorded: Mapping[str, float]
+    ws: Workspace, before: Plan | None, shares: Mapping[str, float], recorded: Mapping[str, float]
 ) -> Iterator[str]:
     """Options that differ from those of the plan on record, which they cannot change any more."""
     if before is None:
@@ -268,13 +269,6 @@ def _unheeded(
     for name in ("assignment", "repeats"):
         if name in drawn and drawn[name] != getattr(ws.settings.judging, name):
             yield f"{name} {getattr(ws.settings.judging, name)}"
-
-
-def _too_many(hours: Mapping[str, float], per_pair: int) -> tuple[str, ...]:
-    """People with more hours than judging every pair takes; all people if everyone judges every pair."""
-    if len(hours) <= per_pair:
-        return tuple(hours) if len(set(hours.values())) > 1 else ()
-    return tuple(name for name, share in hours.items() if share * per_pair > sum(hours.values()))
 
 
 def shares_of(texts: Iterable[str]) -> dict[str, float]:
@@ -347,7 +341,7 @@ def _bound_pairs(session: Session, queries: set[str], *, sent: bool) -> set[tupl
 
     Raises InputError with `sent` if one of the queries is judged.
     """
-    judged = {judgement.pair for judgement in judgements.read_judgements(session)}
+    judged = {judgement.pair for judgement in JUDGEMENTS.records(session)}
     if not sent:
         return judged | {pair_key.pair for tasks in projects.read_sent(session).values() for pair_key in tasks}
     if with_answers := sorted(queries & {query_id for query_id, _ in judged}):

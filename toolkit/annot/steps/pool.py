@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import getpass
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from operator import attrgetter
 from pathlib import Path
 from statistics import mean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import called, near
+from annot.base.names import StudyVocabulary, moment_now, near
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
@@ -20,6 +20,7 @@ from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, po
 from annot.publishing.report import tables
 from annot.ranking import given_vectors, methods, submission, word_vectors
 from annot.store import papers, pools, projects
+from annot.store.answers import is_judged
 from annot.store.pools import read_queries, read_topics
 from annot.study import backups, provenance
 from annot.study.snapshot import Snapshot, read_snapshot
@@ -46,15 +47,15 @@ class DrawnPool:
     """Documents that it had before and has no longer."""
 
 
-def columns(built: Sequence[DrawnPool]) -> tables.Columns[DrawnPool]:
+def columns(built: Sequence[DrawnPool], words: StudyVocabulary) -> tables.Columns[DrawnPool]:
     """Columns of the list of pools; those about citations if a topic has any."""
     of_citations = [
         tables.Column[DrawnPool]("cited", lambda pool: pool.cited),
         tables.Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
     ]
-    of_papers = called().topic != "topic" or any(pool.cited_outside is not None for pool in built)
+    of_papers = words.topic != "topic" or any(pool.cited_outside is not None for pool in built)
     return tables.Columns(
-        [tables.Column(called().topic, lambda pool: pool.topic_id)],
+        [tables.Column(words.topic, lambda pool: pool.topic_id)],
         [
             tables.Column("queries", lambda pool: pool.queries),
             tables.Column("pool", lambda pool: pool.size),
@@ -80,16 +81,15 @@ class _Drawn(NamedTuple):
     """New pools by topic, and their sources."""
 
     pools: dict[str, Pool]
+    grown: bool
+    """True if documents were added to pools on record; False if the pools were drawn anew."""
     rankings: frozen_rankings.Rankings
     admitted: dict[str, admission.Admission]
+    """Empty if papers found by hand were added."""
     new: frozen_rankings.Rankings
     """The rankings that are not on disk yet."""
     facts: dict[str, Any] | None
     """Facts that `write_rankings` needs of the new ones; None if all are on disk."""
-
-    def dry(self, method: str) -> list[str]:
-        """Topics for which the method ran out of documents."""
-        return [topic_id for topic_id, pool in self.pools.items() if method in pool.dry]
 
 
 class _Designs:
@@ -240,89 +240,148 @@ def build(
     topics = pool_design.topics_of(ws, chosen, snapshot.texts)
     design_of, not_for_texts = designs.of_topics(topics)
     ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
-    drawn = _draw(ranker, design_of, current, frozen=frozen, partly=bool(only))
-    new = list(drawn.pools.values())
-    staying = [pool for topic_id, pool in current.items() if topic_id not in chosen] if only else []
-    changes = drawn_pools.pool_changes(current, [*new, *staying], snapshot.queries)
+    drawn = _draw_anew(ranker, current, design_of, frozen=frozen, partly=bool(only))
+    changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn.pools.items()}
     if not dry_run:
-        _write_drawn(ws, drawn, staying if only else None, changes, redraw=redraw, grow=grow)
+        _write(ws, drawn, whole=not only, grow=grow, backup="before pool redraw" if redraw else None)
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
+    drawn_now = list(drawn.pools.values())
     notes = tables.sentences(
         "commands.pools",
-        sizes=[len(pool.entries) for pool in new],
+        words=snapshot.words,
+        sizes=[len(pool.entries) for pool in drawn_now],
         same_title=ranker.same_title(),
-        passed_over=admission.passed_over_in(new, drawn.rankings, drawn.admitted),
-        dry=[pool.topic_id for pool in new if pool.dry],
-        changes=[change for change in changes.values() if current and (change.added or change.leaving)],
-        wants_grow=all((sent, dry_run, not grow)) and any(change.added for change in changes.values()),
+        passed_over=admission.passed_over_in(drawn_now, drawn.rankings, drawn.admitted),
+        dry=[pool.topic_id for pool in drawn_now if pool.dry],
+        changes={
+            query.query_id: changes[query.topic_id]
+            for query in (snapshot.queries if current else ())
+            if any(changes.get(query.topic_id, ()))
+        },
+        wants_grow=all((sent, dry_run, not grow)) and any(added for added, _ in changes.values()),
         dry_run=dry_run,
         **designs.words(not_for_texts),
     )
-    notes += tables.sentences("commands.few_abstracts", few=_few_abstracts(ws, drawn))
-    return BuiltPools(tuple(_in_figures(pool, snapshot.queries, changes) for pool in new), sent, notes)
+    notes += tables.sentences("commands.few_abstracts", words=snapshot.words, few=_few_abstracts(ws, drawn))
+    figures = [
+        _in_figures(pool, drawn_pools.queries_of(snapshot.queries, pool.topic_id), *changes[pool.topic_id])
+        for pool in drawn_now
+    ]
+    return BuiltPools(tuple(figures), sent, notes)
 
 
-def _draw(
+def _in_figures(pool: Pool, query_ids: Sequence[str], added: Sequence[str], leaving: Sequence[str]) -> DrawnPool:
+    return DrawnPool(
+        topic_id=pool.topic_id,
+        queries=len(query_ids),
+        size=len(pool.entries),
+        cited=sum(entry.drawn.method == CITED for entry in pool.entries),
+        cited_outside=pool.cited_outside,
+        dry=pool.dry,
+        added=len(added),
+        leaving=len(leaving),
+    )
+
+
+def _draw_anew(
     ranker: _Ranker,
-    designs: Mapping[str, pool_design.PoolDesign],
     current: Mapping[str, Pool],
+    designs: Mapping[str, pool_design.PoolDesign],
     *,
     frozen: bool,
     partly: bool,
 ) -> _Drawn:
     """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
     ws = ranker.ws
-    topics_by_method = frozen_rankings.needed_topics(
-        designs, {name: pool for name, pool in current.items() if name in designs}
-    )
-    facts = None
+    needed = frozen_rankings.needed_topics(designs, {name: pool for name, pool in current.items() if name in designs})
     if frozen:
-        rankings = frozen_rankings.read_rankings(ws, topics_by_method)
-    else:
-        ranking_depth = max(design.ranking_depth for design in designs.values())
-        rankings, facts = ranker.rank(list(topics_by_method), ranking_depth=ranking_depth)
-        if partly:
-            frozen_rankings.refuse_other_corpus(
-                ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
-            )
-    admitted = ranker.admissions(rankings, current)
-    if frozen:
-        admitted = admission.as_recorded(admitted, admission.recorded_admissions(ws))
-    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current)
-    return _Drawn({pool.topic_id: pool for pool in drawn}, rankings, admitted, {} if frozen else rankings, facts)
+        return _draw(ranker, current, designs, on_disk=frozen_rankings.read_rankings(ws, needed))
+    depth = max(design.ranking_depth for design in designs.values())
+    new, facts = ranker.rank(list(needed), ranking_depth=depth)
+    if partly:
+        frozen_rankings.refuse_other_corpus(
+            ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
+        )
+    return _draw(ranker, current, designs, new=new, facts=facts)
 
 
-def _write_drawn(
-    ws: Workspace,
-    drawn: _Drawn,
-    staying: Sequence[Pool] | None,
-    changes: Mapping[str, drawn_pools.PoolChange],
+def _draw(
+    ranker: _Ranker,
+    current: Mapping[str, Pool],
+    planned: Mapping[str, pool_design.PoolDesign] | Mapping[str, Addition],
     *,
-    redraw: bool,
-    grow: bool,
-) -> None:
-    """Write the pools to the database, and their files. staying: pools that were not drawn now; None if all were."""
-    new, others = list(drawn.pools.values()), staying or ()
+    on_disk: frozen_rankings.Rankings | None = None,
+    new: frozen_rankings.Rankings | None = None,
+    facts: dict[str, Any] | None = None,
+) -> _Drawn:
+    """Pools by their designs, or pools on record with an addition each; additions have one method and one version.
+
+    on_disk: the rankings that are not made again, under which the papers stay barred that were; new, facts: rankings
+    that were made now.
+    """
+    on_disk, new = on_disk or {}, new or {}
+    rankings = {name: {**on_disk.get(name, {}), **new.get(name, {})} for name in {**on_disk, **new}}
+    designs = {name: design for name, design in planned.items() if isinstance(design, pool_design.PoolDesign)}
+    additions = {name: addition for name, addition in planned.items() if isinstance(addition, Addition)}
+    coming = next(iter(additions.values()), None)
+    admitted: dict[str, admission.Admission] = {}
+    if coming is None or coming.method != MANUAL:
+        admitted = ranker.admissions(rankings, current, coming=coming.version if coming else None)
+        if additions or facts is None:
+            admitted = admission.as_recorded(admitted, admission.recorded_admissions(ranker.ws))
+    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current)
+    drawn += [
+        drawn_pools.with_additions(
+            current[name], [addition], rankings, barred=admitted[name].barred if name in admitted else {}
+        )
+        for name, addition in additions.items()
+    ]
+    return _Drawn({pool.topic_id: pool for pool in drawn}, bool(additions), rankings, admitted, new, facts)
+
+
+def _write(ws: Workspace, drawn: _Drawn, *, whole: bool, grow: bool, backup: str | None = None) -> None:
+    """Write the pools, and the rankings and admissions that they follow from; the same command finishes what one that
+    was interrupted has left.
+
+    whole: other pools leave. backup: reason of a backup to make first. Raises InputError if pairs would be added to a
+    study under way without `grow`, and if pairs that were sent or judged would leave.
+    """
     lines, facts = frozen_rankings.lines_of(drawn.rankings), drawn.facts
-    hashes = {
-        topic_id: rankings_sha256({name: lines[name] for name in lines if name in pool.methods}, topic_id)
-        for topic_id, pool in drawn.pools.items()
-    }
-    if facts is not None and staying is not None:
-        lines, facts = frozen_rankings.join_rankings(ws, lines, facts=facts, of_topics=True)
     with ws.writing() as session:
-        drawn_pools.refuse_growth(session, {name: len(change.added) for name, change in changes.items()}, grow=grow)
-        hashes = pools.read_rankings_sha256(session) | hashes
-        pools.replace_pools(session, [*new, *others], rankings_sha256=hashes)
-        if redraw:
-            backups.keep_backup(ws, "before pool redraw")
-    if facts is not None:
-        frozen_rankings.write_rankings(ws, lines, facts=facts)
-    on_record = admission.recorded_admissions(ws) if others else {}
-    of_others = {pool.topic_id: on_record[pool.topic_id] for pool in others if pool.topic_id in on_record}
-    admission.write_admissions(ws, {**of_others, **drawn.admitted})
-    drawn_pools.write_pools(ws, sorted([*new, *others], key=attrgetter("topic_id")) if others else new)
+        recorded = pools.read_pools(session)
+        drawn_pools.refuse_growth(
+            session, _added(recorded, drawn, read_queries(session)), grow=grow, judged=drawn.grown
+        )
+        staying = {} if whole else {name: pool for name, pool in recorded.items() if name not in drawn.pools}
+        changed = dict(sorted({**staying, **drawn.pools}.items()))
+        hashes = pools.read_rankings_sha256(session)
+        for topic_id, pool in drawn.pools.items():
+            methods = [name for name in pool.methods if name not in (CITED, MANUAL)]
+            if all(topic_id in lines.get(name, ()) for name in methods):
+                hashes[topic_id] = rankings_sha256({name: lines[name] for name in methods}, topic_id)
+        pools.replace_pools(session, changed.values(), rankings_sha256=hashes)
+        if backup:
+            backups.keep_backup(ws, backup)
+        if facts is not None:
+            new_lines = frozen_rankings.lines_of(drawn.new)
+            if not whole:
+                new_lines, facts = frozen_rankings.join_rankings(ws, new_lines, facts=facts, of_topics=not drawn.grown)
+            frozen_rankings.write_rankings(ws, new_lines, facts=facts)
+        if drawn.admitted:
+            on_record = admission.recorded_admissions(ws) if staying else {}
+            of_others = {name: on_record[name] for name in staying if name in on_record}
+            admission.write_admissions(ws, {**of_others, **drawn.admitted})
+    drawn_pools.write_pools(ws, list(changed.values()))
+
+
+def _added(recorded: Mapping[str, Pool], drawn: _Drawn, queries: Iterable[Query]) -> dict[str, int]:
+    """Number of pairs that these pools add, by query."""
+    return {
+        query.query_id: len(drawn_pools.changed_documents(recorded.get(query.topic_id), pool)[0])
+        for query in queries
+        if (pool := drawn.pools.get(query.topic_id))
+    }
 
 
 def _few_abstracts(ws: Workspace, drawn: _Drawn) -> word_vectors.FewAbstracts | None:
@@ -349,22 +408,6 @@ def show(ws: Workspace, name: str) -> tuple[Pool, dict[str, str]]:
     """The pool of a query, or of a topic, and the titles of its documents."""
     pool = _pool_named(ws, name)
     return pool, papers.headings(ws.corpus, [entry.doc_id for entry in pool.entries])
-
-
-def _in_figures(pool: Pool, queries: tuple[Query, ...], changes: Mapping[str, drawn_pools.PoolChange]) -> DrawnPool:
-    query_ids = drawn_pools.queries_of(queries, pool.topic_id)
-    # All queries of a topic share its pool, and so its changes.
-    change = changes[query_ids[0]]
-    return DrawnPool(
-        topic_id=pool.topic_id,
-        queries=len(query_ids),
-        size=len(pool.entries),
-        cited=sum(entry.drawn.method == CITED for entry in pool.entries),
-        cited_outside=pool.cited_outside,
-        dry=pool.dry,
-        added=len(change.added),
-        leaving=len(change.leaving),
-    )
 
 
 def stats(ws: Workspace, *, advance: Advance) -> drawn_pools.PoolFacts:
@@ -405,25 +448,14 @@ def add(
     pool = _pool_named(ws, query)
     pooled = {entry.doc_id for entry in pool.entries}
     new = tuple(dict.fromkeys(doc_id for doc_id in doc_ids if doc_id not in pooled))
+    additions = {}
     if new:
         _refuse(ws, pool, new, keep=not dry_run, advance=advance)
+        additions[pool.topic_id] = _addition(snapshot, MANUAL, None, new, reason.strip(), by)
+    ranker = _Ranker(ws, pool_design.Topics({}, {}), keep=not dry_run, advance=advance)
+    drawn = _grow(ranker, snapshot, additions, [pool], grow=grow, dry_run=dry_run)
     known = [(entry.doc_id, entry.drawn) for entry in pool.entries if entry.doc_id in doc_ids]
-    version = drawn_pools.next_version(snapshot.pools) if new else None
-    if version is None:
-        grown = _unchanged(snapshot, [pool])
-        if pool.additions:
-            _complete_files(snapshot, dry_run=dry_run)
-    else:
-        # The rankings that the pool was drawn from show which methods had them.
-        topics_by_method = frozen_rankings.needed_topics(pool_design.recorded_designs([pool]), {pool.topic_id: pool})
-        rankings = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
-        addition = Addition(version, MANUAL, None, new, reason.strip(), **drawn_pools.made_now(by))
-        changed = {pool.topic_id: pooling.extend(pool, addition, _of_topic(rankings, pool.topic_id), excluded=())}
-        grown = drawn_pools.grown_pools(snapshot.pools, changed, snapshot.queries)
-        if not dry_run:
-            drawn_pools.record_version(ws, changed, rankings=rankings, grow=grow)
-    growth = drawn_pools.PoolGrowth(version, MANUAL, None, tuple(grown), False, ())
-    return _with_notes(snapshot, growth, known=known, grow=grow, dry_run=dry_run)
+    return _growth(snapshot, drawn, [pool], known=known, grow=grow, dry_run=dry_run)
 
 
 def top_up(
@@ -461,87 +493,117 @@ def top_up(
             f"--method {method}: already drew these pools", hint="`annot pool --per-method NUMBER` draws deeper pools"
         )
     depths = {topic_id: _depth_of(pool, depth) for topic_id, pool in current.items() if topic_id not in drew}
-    missing = {
-        topic_id: down_to for topic_id, down_to in depths.items() if down_to > _reached(current[topic_id], method)
-    }
-    if not missing:
-        _complete_files(snapshot, dry_run=dry_run)
-        notes = tables.sentences("commands.topped_up", method=method, drew=drew, shares=[], dry=[])
-        unchanged = _unchanged(snapshot, [current[topic_id] for topic_id in depths])
-        growth = drawn_pools.PoolGrowth(None, method, depth, tuple(unchanged), False, notes)
-        return _with_notes(snapshot, growth, grow=grow, dry_run=dry_run)
-    topics = pool_design.topics_of(ws, missing, snapshot.texts)
-    if run is None:
-        _refuse_texts(ws, method, topics)
-    version, made = drawn_pools.next_version(snapshot.pools), drawn_pools.made_now(by)
     additions = {
-        topic_id: Addition(version, method, down_to, (), reason, **made) for topic_id, down_to in missing.items()
+        topic_id: _addition(snapshot, method, down_to, (), reason, by)
+        for topic_id, down_to in depths.items()
+        if down_to > _reached(current[topic_id], method)
     }
-    drawn = _extend(_Ranker(ws, topics, keep=not dry_run, advance=advance), current, additions, run)
-    grown = drawn_pools.grown_pools(snapshot.pools, drawn.pools, snapshot.queries)
-    if not dry_run:
-        with ws.reading() as session:
-            drawn_pools.refuse_unasked(session, grown, grow=grow)
-        _imported(ws, file, method, dry_run=False)
-        _write_additions(ws, drawn, grow=grow)
-    notes = tables.sentences(
-        "commands.topped_up",
-        method=method,
-        drew=drew,
-        shares=[_share(current[name], drawn.rankings[method][name], down_to) for name, down_to in missing.items()],
-        dry=drawn.dry(method),
-    )
-    growth = drawn_pools.PoolGrowth(version, method, depth, tuple(grown), False, notes)
-    return _with_notes(snapshot, growth, grow=grow, dry_run=dry_run)
-
-
-def _refuse_texts(ws: Workspace, method: str, topics: pool_design.Topics) -> None:
-    """Raise InputError if the method cannot rank for topics that are texts."""
-    if left_out := pool_design.unranked_texts(ws, [method], topics.texts):
+    topics = pool_design.topics_of(ws, additions, snapshot.texts)
+    left_out = pool_design.unranked_texts(ws, [method], topics.texts) if file is None else {}
+    if left_out:
         raise InputError(
             f"--method {method}: cannot rank for {', '.join(sorted(left_out[method]))}: a topic that is a text has no "
             "citations, and no vector of it is in the set",
             hint="name the queries that it can rank for, or import a run of the method with --run",
         )
-
-
-def _write_additions(ws: Workspace, drawn: _Drawn, *, grow: bool) -> None:
-    """Write new rankings before the pools are on record that follow from them, then these."""
-    if drawn.facts is not None:
-        lines, facts = frozen_rankings.join_rankings(ws, frozen_rankings.lines_of(drawn.new), facts=drawn.facts)
-        frozen_rankings.write_rankings(ws, lines, facts=facts)
-    admission.write_admissions(ws, {**admission.recorded_admissions(ws), **drawn.admitted})
-    drawn_pools.record_version(ws, drawn.pools, rankings=drawn.rankings, grow=grow)
-
-
-def _extend(
-    ranker: _Ranker,
-    current: Mapping[str, Pool],
-    additions: Mapping[str, Addition],
-    run: Mapping[str, Ranking] | None,
-) -> _Drawn:
-    """Pools with these additions, which have one method and one version. run: as in `_rank_by`."""
-    ws = ranker.ws
-    earlier = {topic_id: current[topic_id] for topic_id in additions}
-    addition = next(iter(additions.values()))
-    method, version = addition.method, addition.version
-    topics_by_method = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
-    on_disk = frozen_rankings.read_rankings(ws, topics_by_method) if topics_by_method else {}
-    new, facts = _rank_by(ranker, method, earlier, on_disk, run)
-    rankings = {**on_disk, method: {**on_disk.get(method, {}), **new.get(method, {})}}
-    admitted = admission.as_recorded(
-        ranker.admissions(rankings, current, coming=version), admission.recorded_admissions(ws)
+    ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
+    listed = [current[topic_id] for topic_id in depths]
+    drawn = _grow(ranker, snapshot, additions, listed, file=file, run=run, grow=grow, dry_run=dry_run)
+    grown, rankings = ({}, {}) if drawn is None else (drawn.pools, drawn.rankings)
+    notes = tables.sentences(
+        "commands.topped_up",
+        words=snapshot.words,
+        method=method,
+        drew=drew,
+        shares=[_share(current[name], rankings[method][name], depths[name]) for name in grown],
+        dry=[name for name, pool in grown.items() if method in pool.dry],
     )
-    pools = {
-        topic_id: pooling.extend(
-            pool,
-            additions[topic_id],
-            _of_topic(rankings, topic_id),
-            excluded=admitted[topic_id].barred[version],
+    growth = _growth(snapshot, drawn, listed, grow=grow, dry_run=dry_run)
+    return replace(growth, method=method, depth=depth, notes=notes + growth.notes)
+
+
+def _addition(
+    snapshot: Snapshot, method: str, depth: int | None, documents: tuple[str, ...], reason: str | None, by: str | None
+) -> Addition:
+    """The addition of the version that is to come. by: None takes the account of this machine."""
+    version, maker = _next_version(snapshot), by or getpass.getuser()
+    return Addition(version, method, depth, documents, reason, maker, moment_now())
+
+
+def _next_version(snapshot: Snapshot) -> int:
+    return 1 + max((addition.version for pool in snapshot.pools.values() for addition in pool.additions), default=1)
+
+
+def _grow(
+    ranker: _Ranker,
+    snapshot: Snapshot,
+    additions: Mapping[str, Addition],
+    listed: Sequence[Pool],
+    *,
+    file: Path | None = None,
+    run: Mapping[str, Ranking] | None = None,
+    grow: bool,
+    dry_run: bool,
+) -> _Drawn | None:
+    """Draw and write pools on record with these additions; None without any.
+
+    Then only the files of the pools are written, if the `listed` ones were added to: an earlier run may have ended
+    before. file, run: the run of the method to import, and its rankings.
+    """
+    ws, current = ranker.ws, snapshot.pools
+    if not additions:
+        if not dry_run and any(pool.additions for pool in listed):
+            drawn_pools.write_pools(ws, list(current.values()))
+        return None
+    earlier = {topic_id: current[topic_id] for topic_id in additions}
+    (method,) = {addition.method for addition in additions.values()}
+    # The rankings that the pools were drawn from show which methods had the papers.
+    needed = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
+    on_disk = frozen_rankings.read_rankings(ws, needed) if needed else {}
+    new, facts = ({}, None) if method == MANUAL else _rank_by(ranker, method, earlier, on_disk, run)
+    drawn = _draw(ranker, current, additions, on_disk=on_disk, new=new, facts=facts)
+    if not dry_run:
+        with ws.reading() as session:
+            added = _added(current, drawn, snapshot.queries)
+            drawn_pools.refuse_growth(session, added, grow=grow, judged=True)
+        _imported(ws, file, method, dry_run=False)
+        _write(ws, drawn, whole=False, grow=grow)
+    return drawn
+
+
+def _growth(
+    snapshot: Snapshot,
+    drawn: _Drawn | None,
+    listed: Sequence[Pool],
+    *,
+    known: Sequence[tuple[str, Draw]] = (),
+    grow: bool,
+    dry_run: bool,
+) -> drawn_pools.PoolGrowth:
+    """The growth in figures; of the `listed` pools if nothing was added. known: documents to add that the pool had."""
+    with snapshot.ws.reading() as session:
+        guarded = projects.was_sent(session) or is_judged(session)
+    grown = tuple(
+        drawn_pools.GrownPool(
+            pool.topic_id,
+            drawn_pools.queries_of(snapshot.queries, pool.topic_id),
+            drawn_pools.changed_documents(snapshot.pools[pool.topic_id], pool)[0],
+            len(pool.entries),
         )
-        for topic_id, pool in earlier.items()
-    }
-    return _Drawn(pools, rankings, admitted, new, facts)
+        for pool in (listed if drawn is None else [drawn.pools[name] for name in sorted(drawn.pools)])
+    )
+    version = None if drawn is None else _next_version(snapshot)
+    notes = tables.sentences(
+        "commands.grown",
+        known=known,
+        added=sum(len(pool.added) for pool in grown),
+        version=version,
+        wants_grow=guarded and dry_run and not grow,
+        guarded=guarded,
+        share=snapshot.sample and snapshot.sample.design.share,
+        dry_run=dry_run,
+    )
+    return drawn_pools.PoolGrowth(version, MANUAL, None, grown, guarded, notes)
 
 
 def _rank_by(
@@ -572,49 +634,6 @@ def _rank_by(
         ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in pools.values()),
         imports={} if run is None else {method: run},
     )
-
-
-def _of_topic(rankings: frozen_rankings.Rankings, topic_id: str) -> dict[str, Ranking]:
-    return {method: by_topic[topic_id] for method, by_topic in rankings.items() if topic_id in by_topic}
-
-
-def _complete_files(snapshot: Snapshot, *, dry_run: bool) -> None:
-    """Write the files of the pools, because an earlier run may have ended before they were written."""
-    if not dry_run:
-        drawn_pools.write_pools(snapshot.ws, list(snapshot.pools.values()))
-
-
-def _unchanged(snapshot: Snapshot, present: Iterable[Pool]) -> list[drawn_pools.GrownPool]:
-    return [
-        drawn_pools.GrownPool(
-            pool.topic_id, drawn_pools.queries_of(snapshot.queries, pool.topic_id), (), len(pool.entries)
-        )
-        for pool in present
-    ]
-
-
-def _with_notes(
-    snapshot: Snapshot,
-    growth: drawn_pools.PoolGrowth,
-    *,
-    known: Sequence[tuple[str, Draw]] = (),
-    grow: bool,
-    dry_run: bool,
-) -> drawn_pools.PoolGrowth:
-    """The growth with notes. known: documents to add that the pool had already."""
-    with snapshot.ws.reading() as session:
-        guarded = drawn_pools.is_guarded(session)
-    notes = tables.sentences(
-        "commands.grown",
-        known=known,
-        added=sum(len(pool.added) for pool in growth.pools),
-        version=growth.version,
-        wants_grow=guarded and dry_run and not grow,
-        guarded=guarded,
-        share=snapshot.sample and snapshot.sample.design.share,
-        dry_run=dry_run,
-    )
-    return replace(growth, guarded=guarded, notes=(*growth.notes, *notes))
 
 
 def _imported(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlmodel import Session
 
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.base.names import calling, check_name, counted
+from annot.base.names import check_name, counted
 from annot.base.records import Assignment, Judgement, Paper, Ranking
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
@@ -34,6 +34,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
 from annot.store import facet_labels, papers, people, projects, shown, trials
+from annot.store.models import Notice, StoredRound
 from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note
@@ -139,20 +140,20 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         errors=BrowsedErrors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
     )
     study = Study(snapshot)
-    with calling(lambda: snapshot.words):
-        text = page(
-            data,
-            collection=ws.settings.collection,
-            notice=study.notice,
-            untrue=notices(study.findings, RESTS_ON["browse"]),
-            waiting=waiting,
-            graded=graded,
-            measure=compared[1],
-            sampled=snapshot.sample is not None,
-            errors=(NEAR_TOP, FAR_DOWN),
-            relevant_from=relevant_from,
-            overrides=ws.root / "templates",
-        )
+    text = page(
+        data,
+        words=study.words,
+        collection=ws.settings.collection,
+        notice=study.notice,
+        untrue=notices(study.findings, RESTS_ON["browse"], study.words),
+        waiting=waiting,
+        graded=graded,
+        measure=compared[1],
+        sampled=snapshot.sample is not None,
+        errors=(NEAR_TOP, FAR_DOWN),
+        relevant_from=relevant_from,
+        overrides=ws.root / "templates",
+    )
     path = (ws.exports if out is None else out) / BROWSE_FILE
     write_pages(path.parent, {BROWSE_FILE: text})
     if out is None:
@@ -202,7 +203,7 @@ def _matches(
     return matches_by_pair
 
 
-TRIALS: tuple[projects.StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 
 
 def _judged_labels(judged: Mapping[str, side_by_side.JudgedVersion]) -> dict[str, tuple[str, ...]]:
@@ -246,7 +247,7 @@ def _who(assignment: Assignment) -> tuple[str, str, str]:
     return assignment.assessor, assignment.query_id, assignment.doc_id
 
 
-def _answers(session: Session, round: projects.StoredRound) -> tuple[Judgement, ...]:
+def _answers(session: Session, round: StoredRound) -> tuple[Judgement, ...]:
     return tuple(answer.record for answer in trials.read_answers(session, round))
 
 
@@ -420,9 +421,7 @@ def release(
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
 
 
-def _agreed(
-    snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]
-) -> tuple[people.Notice, ...]:
+def _agreed(snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[Notice, ...]:
     """Notices that people agreed to the release of their words, which are not on record yet."""
     if consented is None and not consenting:
         return ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annot.base.errors import InputError
-from annot.base.names import counted, moment_now, verb
+from annot.base.names import StudyVocabulary, counted, moment_now, verb
 from annot.base.records import Qrel
 from annot.base.stats.values import Estimate
 from annot.formats.trec import read_qrels
@@ -18,7 +18,7 @@ from annot.publishing.report.cells import COEFFICIENT, ESTIMATED, MEASURE, POINT
 from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, Table, columns_for, sentence, sentences, table
 from annot.publishing.report.terminal import table_text
-from annot.store.adjudications import accept
+from annot.store.answers import accept
 from annot.study.outcome import Pair, outcome_of
 from annot.study.snapshot import export_qrels, read_snapshot, refuse_unfinished, too_few
 from annot.study.workspace import Workspace, given_text
@@ -80,6 +80,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     accepted = sum(decision.pair in outcome.accepted for decision in outcome.decisions)
     notes = sentences(
         "commands.qrels",
+        words=snapshot.words,
         sample=snapshot.sample,
         estimated=bool(relevant),
         relevant_from=relevant_from,
@@ -87,7 +88,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
         outcome=outcome,
         accepted=accepted,
         why=sorted(set(outcome.accepted.values())),
-        added=topups(snapshot, qrels),
+        added=[topup for topup, _ in topups(snapshot, qrels)],
     )
     return WrittenQrels(
         path=ws.qrels,
@@ -209,7 +210,7 @@ def _beside_drawn(
             yield f"{path}: {counted(len(others), 'pair')} {verb(len(others), 'was', 'were')} not drawn: left out"
 
 
-def tables(compared: ComparedQrels) -> list[Table]:
+def tables(compared: ComparedQrels, words: StudyVocabulary) -> list[Table]:
     """The grades, the order of the runs, the runs that change sides, and the topics; without those that have no row."""
     agreement = compared.found
     made = [
@@ -230,6 +231,7 @@ def tables(compared: ComparedQrels) -> list[Table]:
                 Column("B", lambda row: _mean(row[1][1], agreement.above_chance[row[0]][1])),
             ],
             caption="two_qrels.means",
+            words=words,
             found=agreement,
         ),
         table(
@@ -256,6 +258,7 @@ def tables(compared: ComparedQrels) -> list[Table]:
                 Column("Alpha", lambda row: Number(row.alpha, COEFFICIENT)),
             ],
             caption="two_qrels.topics",
+            words=words,
         ),
     ]
     return [table for table in made if table.rows]

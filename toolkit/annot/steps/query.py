@@ -19,6 +19,7 @@ from annot.base.templating import render
 from annot.corpus import corpus_facts, paper_ids
 from annot.corpus.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
 from annot.formats import cleaning, input_files, topics
+from annot.formats.input_files import content_of
 from annot.judging import plan_on_record, planning
 from annot.judging.rounds.judging import take_back_tasks
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS
@@ -26,8 +27,9 @@ from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_cop
 from annot.pools import selection
 from annot.publishing.report import study_tables, tables
 from annot.store import facet_labels, papers, people, pools, projects, runs
+from annot.store.models import ImportedSource
 from annot.study.backups import keep_backup
-from annot.study.workspace import Workspace, given_bytes, write_file
+from annot.study.workspace import Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The queries by hand: adding those of papers, removing, listing, and test folds of them.
@@ -75,7 +77,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     Raises InputError with the line of every fault.
     """
     faults = Faults(str(file))
-    data = given_bytes(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
+    data = content_of(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
     rows = input_files.read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
     ids = sorted({row["paper_id"] for _, row in rows})
     in_corpus = papers.find_papers(ws.corpus, ids)
@@ -329,7 +331,7 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
         }
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
         with ws.writing() as session:
-            runs.put_import(session, runs.ImportedSource(Source.UNRATED, digest, facts))
+            runs.put_import(session, ImportedSource(Source.UNRATED, digest, facts))
     unrated = tables.sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
     return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
 
@@ -341,7 +343,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     corpus_ids = set(papers.paper_ids(ws.corpus))
     rows = selection.read_sheet(
-        given_bytes(path, expected="a rating sheet"),
+        content_of(path, expected="a rating sheet"),
         name=str(path),
         facets=tuple(ws.settings.facets),
         types=ws.settings.queries.types,

@@ -26,8 +26,10 @@ from annot.ranking import encoding, methods, submission, word_vectors
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
 from annot.ranking.systems.system import PooledQuery
 from annot.store import people, pools, runs
+from annot.store.models import StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
+from annot.study.snapshot import vocabulary_of
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
@@ -147,7 +149,7 @@ def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
     few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
     told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
-    return (*chain(*told), *sentences("commands.few_abstracts", few=few))
+    return (*chain(*told), *sentences("commands.few_abstracts", words=vocabulary_of(ws), few=few))
 
 
 def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper], text: Topic | None) -> PooledQuery:
@@ -224,7 +226,7 @@ def import_files(
             hint="`annot query list` prints the ids; for ranked pools by paper, name the facet with --facet",
         )
     findings = submission.find_findings(documents, candidates)
-    submission.refuse_findings(submission.refused_findings(findings, rules), files[0], REMEDIES)
+    submission.refuse_findings(findings, rules, files[0], REMEDIES)
     rankings = submission.settle(documents, candidates, rules)
     if not any(rankings.values()):
         raise InputError(
@@ -259,8 +261,8 @@ def import_files(
     )
 
 
-def _stored(tag: str, kind: Source, facts: Mapping[str, Any], text: str) -> runs.StoredRun:
-    return runs.StoredRun(tag, kind, dict(facts), hashlib.sha256(text.encode()).hexdigest())
+def _stored(tag: str, kind: Source, facts: Mapping[str, Any], text: str) -> StoredRun:
+    return StoredRun(tag, kind, dict(facts), hashlib.sha256(text.encode()).hexdigest())
 
 
 def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking], facts: Mapping[str, Any]) -> None:
@@ -284,7 +286,7 @@ def _candidates(session: Session) -> dict[str, set[str]]:
 
 
 def _check_tag(
-    ws: Workspace, tag: str, known: Mapping[str, runs.StoredRun], files: Sequence[Path], *, replace: bool
+    ws: Workspace, tag: str, known: Mapping[str, StoredRun], files: Sequence[Path], *, replace: bool
 ) -> None:
     if not TAG.fullmatch(tag) or tag == CHANCE:
         raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
@@ -305,7 +307,7 @@ def _seed(value: object) -> int | None:
     raise InputError(f"seed {value!r} in the metadata: expected a whole number")
 
 
-def _check_seeds(new: runs.StoredRun, known: Iterable[runs.StoredRun]) -> None:
+def _check_seeds(new: StoredRun, known: Iterable[StoredRun]) -> None:
     """Two runs of one system have different seeds: the same run imported twice would make the spread too small."""
     for run in known:
         if run.tag == new.tag or run.system != new.system:

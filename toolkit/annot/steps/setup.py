@@ -30,17 +30,8 @@ IGNORE_FILE = ".gitignore"
 FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
 
 
-@dataclass(frozen=True, slots=True)
-class MadeWorkspace:
-    """New files and folders of `annot init`."""
-
-    root: Path
-    made: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> MadeWorkspace:
-    """Make a study at `root`, or complete one. An existing settings file is never changed.
+def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> tuple[list[str], tuple[str, ...]]:
+    """Make a study at `root`, or complete one; its new files and folders, and notes. Existing settings never change.
 
     kind: None makes a study of facets, or keeps the kind of an existing one. Raises MissingInput if the database of an
     existing study is missing: a new one would be empty, and so would the next backup.
@@ -55,10 +46,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     if existing:
         _keeps(settings_file, ws.settings, name=name, kind=kind)
     elif CONTROL.search(new_name):
-        raise InputError(
-            f"{root}: the collection's name {new_name!r} is not UTF-8, or has control characters",
-            hint="give one with --name",
-        )
+        raise InputError(f"{root}: the name {new_name!r} has control characters", hint="give one by --name")
     new = [] if existing else [SETTINGS_FILE]
     new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
@@ -68,7 +56,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     if not dry_run:
         _write_study(root, new, name=new_name, kind=kind or "facets")
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
-    return MadeWorkspace(root, tuple(new), notes)
+    return new, notes
 
 
 def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> None:
@@ -97,14 +85,10 @@ def _keeps(file: Path, settings: Settings, *, name: str | None, kind: Kind | Non
     """Raise InputError if the existing study has another name or another kind."""
     if name not in (None, settings.collection.name):
         raise InputError(
-            f"{file}: already exists, for {settings.collection.name!r}",
-            hint="to rename the collection, edit name in that file",
+            f"{file}: already exists, for {settings.collection.name!r}", hint="to rename it, edit name in that file"
         )
     if kind not in (None, settings.kind):
-        raise InputError(
-            f"{file}: already exists, for a study of {settings.kind}; found --kind {kind}",
-            hint=f"make the study of {kind} in another folder",
-        )
+        raise InputError(f"{file}: already exists, for {settings.kind}, found {kind}", hint="use another folder")
 
 
 def settings_text(name: str, kind: Kind = "facets") -> str:
@@ -161,20 +145,16 @@ def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[s
     to_start = [person for person in everyone if not servers.is_elsewhere(ws, person.assessor)]
     if not everyone:
         raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
-    _check_memory([servers.studio_folder(ws, person.assessor) for person in to_start], tell)
+    _check_memory([servers.studio_folder(ws, person.assessor) for person in to_start])
     server.ensure_installed(os.environ, say=tell)
 
     def start(person: Assessor) -> None:
         _start(ws, person.assessor, [person], port=None, tell=lambda text: tell(f"{person.assessor}: {text}"))
 
-    with ThreadPoolExecutor(max_workers=at_once(os.cpu_count())) as pool:
+    # A first start keeps a core busy for a minute.
+    with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) // 2)) as pool:
         list(pool.map(start, to_start))
     return status(ws)
-
-
-def at_once(cores: int | None) -> int:
-    """Number of servers to start together: a first start keeps a core busy for a minute."""
-    return max(1, cores // 2) if cores else 1
 
 
 def down(ws: Workspace) -> tuple[State, ...]:
@@ -222,17 +202,12 @@ def _has_folder(ws: Workspace, person: Assessor) -> bool:
     return servers.isolated(ws) and servers.studio_folder(ws, person.assessor).is_dir()
 
 
-def _check_memory(folders: Sequence[Path], tell: Callable[[str], None]) -> None:
-    """Report the memory that the servers of these folders will take; InputError if it is not free."""
+def _check_memory(folders: Sequence[Path]) -> None:
+    """Raise InputError if the memory for the servers of these folders is not free."""
     count = sum(server.status(folder) is None for folder in folders)
-    if not count:
-        return
     needed, free = count * server.SERVER_BYTES, server.free_bytes()
-    available = "" if free is None else f"; {free / 10**9:.1f} GB are free"
-    memory = f"up to {server.SERVER_BYTES / 10**9:.1f} GB of memory each, {needed / 10**9:.1f} GB in all{available}"
-    if free is not None and needed > free:
+    if count and free is not None and needed > free:
         raise InputError(
-            f"{counted(count, 'server')} need {memory}",
+            f"{counted(count, 'server')} need {needed / 10**9:.1f} GB of memory; {free / 10**9:.1f} GB are free",
             hint="start some on another machine and name them with `annot assessor change NAME --server ADDRESS`",
         )
-    tell(f"starting {counted(count, 'server')}, with {memory}")

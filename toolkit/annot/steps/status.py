@@ -10,8 +10,7 @@ from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report import study_tables, tables
-from annot.study.outcome import Pair, changed_after_adjudication, outcome_of
-from annot.study.rushed import rushed_pairs
+from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs
 from annot.study.workspace import Workspace
 
 

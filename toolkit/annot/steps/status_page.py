@@ -66,13 +66,13 @@ class StatusPage:
 
     def write(self, *, trouble: str = "") -> Path:
         """Write the page now."""
-        ws, words = self._ws, self._said()
+        ws, status = self._ws, self._said()
         now = self._clock().astimezone(self._zone)
         with ws.reading() as session:
             snapshot = snapshot_of(session, ws)
         rests_on = RESTS_ON["status"]
-        untrue = notices(states.remembered_findings(ws, snapshot.states, on=rests_on), rests_on)
-        words = replace(words, notices=(*untrue, *words.notices))
+        untrue = notices(states.remembered_findings(ws, snapshot.states, on=rests_on), rests_on, snapshot.words)
+        status = replace(status, notices=(*untrue, *status.notices))
         look = progress.progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
         days = progress.by_day(snapshot, now=now, zone=self._zone)
         papers = progress.papers_with_complete_pairs(snapshot)
@@ -80,7 +80,7 @@ class StatusPage:
             snapshot,
             look,
             days,
-            words,
+            status,
             now=now,
             seconds=self._every,
             papers=papers,

@@ -19,10 +19,17 @@ from annot.corpus.corpus_facts import recorded_sha256
 from annot.formats.trec import TrecRun, read_run
 from annot.pools.pooling import versions_by_document
 from annot.publishing.report import single_pages
-from annot.store import adjudications, facet_labels, judgements, models, papers, projects, shown
-from annot.store.adjudications import ShownOpinions, SourcedAdjudication, read_opinions, shown_at
+from annot.store import facet_labels, models, papers, projects, shown
+from annot.store.answers import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    SourcedAdjudication,
+    SourcedJudgement,
+    read_opinions,
+    shown_at,
+)
 from annot.store.facet_labels import FacetLabels
-from annot.store.judgements import SourcedJudgement
+from annot.store.models import ShownOpinions
 from annot.study.outcome import Outcome
 from annot.study.shown_versions import VersionNumbers
 from annot.study.snapshot import Snapshot, exported_qrels, snapshot_of
@@ -41,8 +48,8 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> single_pages.Trace:
         ids = [query.topic_id, doc_id]
         labels = {paper.paper_id: paper for paper in facet_labels.read_labels(session, ids)}
         sent_to = tuple(_sent_to(session, snapshot, pair))
-        judged = judgements.read_history(session, query_id, doc_id)
-        settled = adjudications.read_history(session, query_id, doc_id)
+        judged = JUDGEMENTS.history(session, query_id, doc_id)
+        settled = ADJUDICATIONS.history(session, query_id, doc_id)
         opinions = read_opinions(session, query_id, doc_id)
         answers: tuple[SourcedJudgement | SourcedAdjudication, ...] = (*judged, *settled)
         displays = shown.display_parts(session, (answer.shown_sha256 for answer in answers))

@@ -17,7 +17,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, moment_now
 from annot.base.records import Paper, Query
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
-from annot.formats.input_files import GoldLine, read_full_texts, read_gold, write_full_texts, write_gold
+from annot.formats.input_files import GoldLine, content_of, read_full_texts, read_gold, write_full_texts, write_gold
 from annot.judging import plan_on_record, trial_answers
 from annot.judging.exchange.outgoing import TaskMaterial
 from annot.judging.trial_draws import assigned, draw_gold, draw_hidden, draw_substudy, plan_lines, query_by_query
@@ -25,10 +25,11 @@ from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report import study, tables
 from annot.publishing.report.sections.collection import grade_examples
 from annot.store import people, pools, projects, trials
+from annot.store.models import Gold
 from annot.study import guidelines
 from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, given_bytes, write_file, write_manifest
+from annot.study.workspace import Workspace, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Examples for a page of guidelines from the study's own pairs, in place of those that come with annot.
@@ -45,7 +46,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     A gold pair that was never sent comes first, with its reason; then a pair that is settled and no longer in anybody's
     work. Nothing is written. Raises MissingInput if there is neither.
     """
-    text, snapshot = guidelines.without_examples(guidelines.read(ws, facet, examples=False).text), read_snapshot(ws)
+    text, snapshot = guidelines.without_examples(guidelines.read(ws, facet, examples=False)), read_snapshot(ws)
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
         gold = [row for row in trials.read_gold(session) if row.pair not in sent]
@@ -143,9 +144,9 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     elif not file.is_file():
         raise MissingInput(f"{file}: no such file", hint="without a file, `annot train gold` draws settled pairs")
     else:
-        data = given_bytes(file, expected="a table of gold pairs")
+        data = content_of(file, expected="a table of gold pairs")
         lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(queries_by_id))]
-    new_gold = tuple(trials.Gold(*line, position) for position, line in enumerate(lines, start=1))
+    new_gold = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
     # Every text must be there before anybody is sent something.
     TaskMaterial(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
@@ -164,7 +165,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
 
 
 def _drawn_gold(
-    ws: Workspace, path: Path, standing: Sequence[trials.Gold], outcome: Outcome, queries: Collection[Query]
+    ws: Workspace, path: Path, standing: Sequence[Gold], outcome: Outcome, queries: Collection[Query]
 ) -> list[GoldLine]:
     """The gold pairs on record, and settled pairs drawn in addition to them."""
     if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
@@ -253,7 +254,7 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
     return ": ".join(filter(None, words))
 
 
-def _table(golden: Sequence[trials.Gold]) -> str:
+def _table(golden: Sequence[Gold]) -> str:
     return write_gold(GoldLine(*gold[:4]) for gold in golden)
 
 
@@ -297,21 +298,20 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
     drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
     asked = {
-        view: query_by_query(drawn.pairs, trial_answers.TRIAL, view, seed=ws.settings.seed)
-        for view in trial_answers.ROUNDS
+        view: query_by_query(drawn, trial_answers.TRIAL, view, seed=ws.settings.seed) for view in trial_answers.ROUNDS
     }
     lines = plan_lines(asked)
     facts: dict[str, Any] = {
         **options,
-        "by_facet": drawn.by_facet,
-        "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
-        "pairs": len(drawn.pairs),
+        "by_facet": dict.fromkeys(sorted({query.facet for query in known}), queries),
+        "by_grade": {str(grade): count for grade, count in sorted(Counter(map(final.get, drawn)).items())},
+        "pairs": len(drawn),
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
         "created": moment_now(),
     }
     topic_of = {query.query_id: query.topic_id for query in known}
     # A topic that is a text has no other one.
-    papers = papers_of(ws, {name for pair in drawn.pairs for name in (topic_of[pair[0]], pair[1])} - without)
+    papers = papers_of(ws, {name for pair in drawn for name in (topic_of[pair[0]], pair[1])} - without)
     if not dry_run:
         with ws.writing() as session:
             _refuse_sent(session)
@@ -354,4 +354,4 @@ def _places(texts: Path) -> dict[str, str]:
     """Links or files of full texts in the existing table; a table that cannot be read is not overwritten."""
     if not texts.is_file():
         return {}
-    return read_full_texts(given_bytes(texts, expected="a table of full texts"), name=str(texts), ids=None)
+    return read_full_texts(content_of(texts, expected="a table of full texts"), name=str(texts), ids=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
@@ -21,7 +21,7 @@ from annot.formats.vector_files import RowCounts
 from annot.pools.pool_design import design_of_settings, encoded_texts
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import given_vectors, index, search, vectors, word_vectors
-from annot.ranking.encoding import CorpusEncoding, EncodedTopics, weights_folder
+from annot.ranking.encoding import CorpusEncoding, weights_folder
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.systems import papers, system
 from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
@@ -43,32 +43,6 @@ ENOUGH = 0.9
 """The share of running words with a vector below which the lead is warned: then every tenth word counts for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedVectors:
-    """A set of vectors, with counts of the rows of its files."""
-
-    name: str
-    space: str
-    metric: search.Metric
-    precision: vectors.Precision
-    dimensions: int
-    kept: int
-    zero: int
-    """Number of vectors of zeros, which never rank."""
-    missing: int
-    """Papers of the corpus without a vector."""
-    foreign: int
-    """Rows of papers that are not in the corpus."""
-    duplicate: int
-    """Repeated rows of a paper; the first is kept."""
-    differing: int
-    """Number of vectors with other numbers."""
-    not_finite: int
-    broken: int
-    """Lines that hold no vector."""
-    notes: tuple[str, ...]
-
-
 def add_files(
     ws: Workspace,
     name: str,
@@ -81,7 +55,7 @@ def add_files(
     half: bool,
     dry_run: bool,
     advance: Advance,
-) -> ImportedVectors:
+) -> given_vectors.ImportedVectors:
     """Keep the vectors of the corpus's papers under this name, in place of those of the same space that it had.
 
     A topic that is a text may have a row of its id, or, where a paper has that id, of the word `topic`, a space and it.
@@ -102,9 +76,9 @@ def add_files(
     names = papers | name_of.keys()
     tally = RowCounts()
     own_space = None if given_vectors.SEMANTIC_SCHOLAR in map(form.of, files) else given_vectors.only_space(ws, name)
-    precision: vectors.Precision = "float16" if half else "float32"
-    kept = given_vectors.KeptRows(ws, name, tally, asked_space=space, own_space=own_space, precision=precision)
-    writer = vectors.VectorsWriter(ws.vectors / name, most=len(names), precision=kept.precision)
+    counts = given_vectors.ImportedVectors(name, metric=compared, precision="float16" if half else "float32")
+    kept = given_vectors.KeptRows(ws, counts, tally, asked_space=space, own_space=own_space)
+    writer = vectors.VectorsWriter(ws.vectors / name, most=len(names), precision=counts.precision)
     with nullcontext() if dry_run else writer:
         for block in given_vectors.blocks_of(files, form, names, tally, advance):
             ids, rows = kept.take(block)
@@ -113,67 +87,36 @@ def add_files(
         if not kept.ids:
             raise InputError(
                 f"{name}: {counted(len(files), 'file')} without vectors for papers in the corpus "
-                f"({tally.foreign} for other papers, {kept.not_finite} not finite in {kept.precision})",
+                f"({tally.foreign} for other papers, {counts.not_finite} not finite in {counts.precision})",
                 faults=tally.examples,
                 hint="check that the ids are those of the corpus; in half precision, 65,504 is the largest number",
             )
         if not dry_run:
             sources = {path.name: sha256_of(path) for path in files}
-            writer.about = {"model": model or kept.space, "space": kept.space, "metric": metric, "sources": sources}
-    return ImportedVectors(
-        name,
-        kept.space,
-        compared,
-        kept.precision,
-        kept.dimensions,
-        kept=len(kept.ids),
-        zero=kept.zero,
-        missing=len(papers - kept.ids.keys()),
-        foreign=tally.foreign,
-        duplicate=kept.duplicate,
-        differing=kept.differing,
-        not_finite=kept.not_finite,
-        broken=tally.broken,
-        notes=tuple(tally.examples),
-    )
+            writer.about = {"model": model or counts.space, "space": counts.space, "metric": metric, "sources": sources}
+    counts.kept, counts.missing = len(kept.ids), len(papers - kept.ids.keys())
+    counts.foreign, counts.broken, counts.notes = tally.foreign, tally.broken, tuple(tally.examples)
+    return counts
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedWordVectors:
-    """A file of word vectors in figures."""
-
-    form: given_vectors.WordsForm
-    dimensions: int
-    kept: int
-    unusable: int
-    """Words that no text has once it is lower-cased and cut into words."""
-    not_finite: int
-    sha256: str
-    coverage: given_vectors.Coverage | None
-    """Coverage of the corpus's text; None if there is no corpus yet."""
-
-
-def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> ImportedWordVectors:
+def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> given_vectors.ImportedWordVectors:
     """Keep the word vectors of a file, in place of those that were imported before; none are trained from then on.
 
     To tell how much of the corpus they cover, its index is made where it is missing.
     """
     check_files([file])
-    read = given_vectors.read_word_vectors(file)
-    coverage = None
+    read, imported = given_vectors.read_word_vectors(file)
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, _ = index.open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
-            coverage = given_vectors.coverage_of(inputs.corpus, read.vectors, most=LACKING)
+            coverage = given_vectors.coverage_of(inputs.corpus, read, most=LACKING)
+            imported = replace(imported, coverage=coverage)
     if not dry_run:
-        word_vectors.save(read.vectors, ws.word_vectors)
-    rows, dimensions = read.vectors.matrix.shape
-    return ImportedWordVectors(
-        read.form, dimensions, rows, read.unusable, read.not_finite, str(read.vectors.facts["sha256"]), coverage
-    )
+        word_vectors.save(read, ws.word_vectors)
+    return imported
 
 
-def word_notes(imported: ImportedWordVectors) -> tuple[str, ...]:
+def word_notes(imported: given_vectors.ImportedWordVectors) -> tuple[str, ...]:
     """Note on frequent words without a vector, with a remedy if these are many."""
     return sentences("commands.word_vectors", coverage=imported.coverage, enough=ENOUGH)
 
@@ -244,7 +187,8 @@ def encode(
     else:
         papers, encoded = encoding.run(
             partial(open_paper_encoder, place, found.reading, **opened),
-            topics=EncodedTopics(texts, partial(open_topic_encoder, place, found.reading, **opened)) if texts else None,
+            topics=texts,
+            open_topic_encoder=partial(open_topic_encoder, place, found.reading, **opened),
             engine=Engine.of(ws.machine),
             about={"model": found.name, "space": found.space, "metric": compared},
             advance=advance,

@@ -9,21 +9,41 @@ import os
 import platform
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import URL, CheckConstraint, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import (
+    JSON,
+    URL,
+    CheckConstraint,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    Text,
+    cast,
+    create_engine,
+    event,
+    func,
+    inspect,
+    make_url,
+    select,
+    text,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
-from annot.base.errors import FREE_SOME_SPACE, BusyError, MissingInput, StoreError, full_disk, is_full
-from annot.store import judgements, models, shown
-from annot.store.models import LINE, TABLES
+from annot.base.errors import FREE_SOME_SPACE, BusyError, InputError, MissingInput, StoreError, full_disk, is_full
+from annot.store import answers, models, shown
+from annot.store.models import LINE, TABLES, JsonList, copy_rows
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The tables of a database: their creation, their version, and the migration of earlier versions.
@@ -49,7 +69,7 @@ $$
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
 assert models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
-assert judgements.TEXT_RULING_TABLE.metadata is TABLES
+assert answers.TEXT_RULING_TABLE.metadata is TABLES
 APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
 """Unique columns of each table that only grows."""
 
@@ -70,19 +90,20 @@ def version_of(connection: Connection) -> int:
     if VERSION_TABLE not in tables:
         if tables:
             raise StoreError(
-                f"the database holds tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
-                hint="name another database in ANNOT_DATABASE",
+                f"the database has tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
+                hint="name another in ANNOT_DATABASE",
             )
         return 0
-    if "schema_sha256" not in {column["name"] for column in inspect(connection).get_columns(VERSION_TABLE)}:
-        raise _unreleased(connection)
     last = text(f"SELECT version, schema_sha256 FROM {VERSION_TABLE} ORDER BY version DESC")
-    row = connection.execute(last).first()
-    version, sha256 = row or (0, "")
+    version, sha256 = connection.execute(last).first() or (0, "")
     if version > len(MIGRATIONS):
         raise StoreError(f"the database has version {version}, expected {len(MIGRATIONS)} or less", hint="update annot")
     if version == len(MIGRATIONS) and sha256 != schema_sha256():
-        raise _unreleased(connection)
+        raise StoreError(
+            "the database was made by an unreleased version of annot, with other tables",
+            hint="continue with the version that made it, or make a new study in another folder with `annot init` and "
+            "add the files of this one to it",
+        )
     return int(version)
 
 
@@ -96,8 +117,7 @@ def migrate(connection: Connection, number: int) -> None:
     version = version_of(connection)
     if version >= number:
         return
-    for table in _append_only(connection):
-        _make_writable(connection, table)
+    _drop_triggers(connection)
     MIGRATIONS[number - 1](connection)
     make_triggers(connection)
     note_version(connection, len(MIGRATIONS) if version == 0 else number)
@@ -134,47 +154,23 @@ def schema_sha256() -> str:
 
 
 def make_triggers(connection: Connection) -> None:
-    """Make the existing append-only tables append-only for every program."""
-    for table in _append_only(connection):
-        _make_writable(connection, table)
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(FUNCTION)
-        for statement in _triggers(connection.dialect.name, table, APPEND_ONLY[table]):
+    """Make the append-only tables append-only for every program."""
+    _drop_triggers(connection)
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(FUNCTION)
+    for table, key in APPEND_ONLY.items():
+        for statement in _triggers(connection.dialect.name, table, key):
             # As the driver takes it: a colon begins no parameter.
             connection.exec_driver_sql(statement)
 
 
-def _unreleased(connection: Connection) -> StoreError:
-    return StoreError(
-        f"the database was made by an unreleased version of annot: {_first_difference(connection)}",
-        hint="continue with the version that made it, or make a new study in another folder with `annot init` and add "
-        "the files of this one to it",
-    )
-
-
-def _first_difference(connection: Connection) -> str:
-    """First difference between its tables and those declared: found and expected."""
-    inspector = inspect(connection)
-    for name, table in sorted(TABLES.tables.items()):
-        if not inspector.has_table(name):
-            return f"found no table {name}"
-        columns, expected = [column["name"] for column in inspector.get_columns(name)], list(table.columns.keys())
-        if set(columns) != set(expected):
-            return f"its table {name} has the columns {', '.join(columns)}, expected {', '.join(expected)}"
-    return "found tables with other rules, expected those of this version"
-
-
-def _make_writable(connection: Connection, table: str) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_append_only ON {table}")
-        return
-    for name in ("no_update", "no_delete", "no_replace"):
-        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_{name}")
-
-
-def _append_only(connection: Connection) -> tuple[str, ...]:
-    existing = inspect(connection).get_table_names()
-    return tuple(table for table in APPEND_ONLY if table in existing)
+def _drop_triggers(connection: Connection) -> None:
+    for table in APPEND_ONLY:
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_append_only ON {table}")
+        else:
+            for name in ("no_update", "no_delete", "no_replace"):
+                connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_{name}")
 
 
 def _triggers(dialect: str, table: str, key: Sequence[str]) -> Iterator[str]:
@@ -221,33 +217,19 @@ _FAULTS = (
         "wait until it has finished, then run the command again",
     ),
     (("not a database",), "not a SQLite database", "name another file in `store.database`, or restore a backup"),
+    (("disk i/o error",), "cannot be read or written", "the disk may be full or failing; `annot doctor` looks at it"),
+    (("malformed",), "damaged, or not a database", "restore a backup"),
+    (("unable to open", "readonly", "read-only"), "cannot be written", "check the permissions of the folder"),
     (
-        ("disk i/o error",),
-        "cannot be read or written: {detail}",
-        "the disk may be full or failing, or the network that it is on: `annot doctor` looks at both",
-    ),
-    (("no space left",), "its server has no disk space left: {first_line}", "free some space on the server"),
-    (("malformed",), "damaged, or not a database: {detail}", "restore a backup"),
-    (("unable to open", "readonly", "read-only"), "cannot be written: {detail}", "check the permissions of the folder"),
-    (
-        ("password",),
-        "cannot be reached: {detail}",
-        "give the right password in ANNOT_DATABASE (postgresql://USER:PASSWORD@HOST/NAME) or in ~/.pgpass",
-    ),
-    (
-        ("fatal:  database",),
-        "cannot be reached: {detail}",
-        "make the database with `createdb` on its server, or correct its name in ANNOT_DATABASE or annot.toml",
-    ),
-    (
-        ("no such table", "no such column", "does not exist"),
-        "incomplete: {first_line}",
+        ("no such table", "relation", "column"),
+        "incomplete",
         "restore a backup, or make an empty database with `annot init`",
     ),
     (
-        ("connection",),
-        "cannot be reached: {detail}",
-        "is the server running? check ANNOT_DATABASE, or `store.database` in annot.toml",
+        ("password", "fatal:  database", "connection"),
+        "cannot be reached",
+        "is the server running? check postgresql://USER:PASSWORD@HOST/NAME in ANNOT_DATABASE, or `store.database` in "
+        "annot.toml; `createdb NAME` makes the database",
     ),
 )
 """Parts of the database's error, our message, and the remedy; the first match counts."""
@@ -355,7 +337,7 @@ def parse_url(url: str) -> URL:
     except (ArgumentError, ValueError):
         # The text of the error may hold the URL, and the URL a password.
         raise StoreError(
-            "the database's URL cannot be read", hint="expected sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+            "the database's URL cannot be read", hint="expected sqlite:///FILE or postgresql://USER@HOST/NAME"
         ) from None
     backend = place.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
@@ -375,9 +357,7 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         raise StoreError(f"{path}: found a folder, expected a database file")
     for end in ("wal", "shm", "journal"):
         if (companion := path.with_name(f"{path.name}-{end}")).is_symlink():
-            raise StoreError(
-                f"{companion}: found a link, expected a file of the database's own", hint="remove the link"
-            )
+            raise StoreError(f"{companion}: found a link, expected a file", hint="remove the link")
     if not create and not path.exists():
         raise MissingInput(f"{path}: no such database", hint="make the study with `annot init`")
     readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
@@ -407,22 +387,14 @@ def _address_for_reading(path: Path) -> str:
     if log.exists() and log.stat().st_size > 0:
         if not index.exists():
             raise StoreError(
-                f"{path}: its last changes are in {log.name}, which cannot be read here",
-                hint="copy the study to another folder and work there",
+                f"{path}: its last changes in {log.name} cannot be read", hint="work in a copy of the study"
             )
         return f"{path.absolute().as_uri()}?mode=ro"
     return f"{path.absolute().as_uri()}?immutable=1"
 
 
 def _open_server(url: URL, *, wait_seconds: float) -> Store:
-    try:
-        engine = create_engine(
-            url, connect_args={"connect_timeout": WAIT_SECONDS}, pool_pre_ping=True, hide_parameters=True
-        )
-    except ModuleNotFoundError:
-        raise StoreError(
-            "the driver psycopg is not installed", hint="pip install 'annot-collections[postgres]'"
-        ) from None
+    engine = _server_engine(url, pool_pre_ping=True)
 
     def begin(connection: Connection) -> None:
         if connection.get_execution_options().get(_WRITES):
@@ -433,6 +405,15 @@ def _open_server(url: URL, *, wait_seconds: float) -> Store:
 
     event.listen(engine, "begin", begin)
     return Store(engine, place_of(url), password_of(url))
+
+
+def _server_engine(url: URL, **options: Any) -> Engine:
+    try:
+        return create_engine(url, connect_args={"connect_timeout": WAIT_SECONDS}, hide_parameters=True, **options)
+    except ModuleNotFoundError:
+        raise StoreError(
+            "the driver psycopg is not installed", hint="pip install 'annot-collections[postgres]'"
+        ) from None
 
 
 def place_of(url: URL) -> str:
@@ -477,9 +458,7 @@ def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
                 raise in_words(DBAPIError(None, None, error), str(path), None) from None
             time.sleep(0.02)
     if mode != "wal":
-        raise StoreError(
-            f"{path}: programs cannot share it on this file system ({mode})", hint="use a local disk, or PostgreSQL"
-        )
+        raise StoreError(f"{path}: cannot be shared on this file system", hint="use a local disk, or PostgreSQL")
 
 
 def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreError:
@@ -498,8 +477,8 @@ def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreErr
         return StoreError(full_disk(place), hint=FREE_SOME_SPACE)
     for words, message, hint in _FAULTS:
         if any(word in low for word in words):
-            return StoreError(f"{place}: {message.format(detail=detail, first_line=first_line)}", hint=hint)
-    return StoreError(f"{place}: {detail}")
+            return StoreError(f"{place}: {message}: {first_line}", hint=hint)
+    return StoreError(f"{place}: {first_line}")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -523,26 +502,6 @@ SILENT_SECONDS = 30
 """Seconds without an answer after which PostgreSQL begins to check that the holder's machine is alive."""
 
 
-class Holder(NamedTuple):
-    """Command that changes the study at the moment."""
-
-    command: str
-    process: str
-    since: str
-    """ISO 8601, UTC."""
-    host: str
-
-    def written(self) -> str:
-        """The holder as one line, which `read_holder` reads."""
-        return "|".join(self)
-
-
-def read_holder(text: str) -> Holder | None:
-    """Holder that a line describes; None if it describes none."""
-    parts = text.strip().split("|", 3)
-    return Holder(*parts) if len(parts) == len(Holder._fields) else None
-
-
 @contextmanager
 def hold_study(
     url: str, *, command: str, wait_seconds: float, tell: Callable[[str], None] = lambda _: None
@@ -557,14 +516,26 @@ def hold_study(
     """
     place = parse_url(url)
     started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    me = Holder(command.replace("|", " "), str(os.getpid()), started, platform.node())
-    queue = _Queue(time.monotonic() + wait_seconds, tell)
+    me = "|".join((command.replace("|", " "), str(os.getpid()), started, platform.node()))
+    deadline = time.monotonic() + wait_seconds
+    told = False
+
+    def wait(holder: str) -> None:
+        nonlocal told
+        busy = _busy(holder)
+        if time.monotonic() >= deadline:
+            raise busy
+        if not told:
+            tell(f"{busy.message}; waiting until it ends")
+            told = True
+        time.sleep(LOOK_EVERY)
+
     if place.get_backend_name() == "sqlite":
         # The file itself: a study may be reached by several names.
-        with _file_held(Path(place.database or "").resolve(), me, queue):
+        with _file_held(Path(place.database or "").resolve(), me, wait):
             yield
     else:
-        with _session_held(place, me, queue):
+        with _session_held(place, me, wait):
             yield
 
 
@@ -573,25 +544,8 @@ def lock_file(database: Path) -> Path:
     return database.with_name(f"{database.name}-lock")
 
 
-class _Queue:
-    """Wait for a lock that another command holds."""
-
-    def __init__(self, deadline: float, tell: Callable[[str], None]) -> None:
-        self._deadline, self._tell = deadline, tell
-        self._told = False
-
-    def wait(self, holder: Holder | None) -> None:
-        """Wait a moment. Raises BusyError, naming the holder, if there is no time left."""
-        if time.monotonic() >= self._deadline:
-            raise _busy(holder)
-        if not self._told:
-            self._tell(f"{_busy(holder).message}; waiting until it ends")
-            self._told = True
-        time.sleep(LOOK_EVERY)
-
-
 @contextmanager
-def _file_held(database: Path, me: Holder, queue: _Queue) -> Iterator[None]:
+def _file_held(database: Path, me: str, wait: Callable[[str], None]) -> Iterator[None]:
     if not database.is_file() or not os.access(database.parent, os.W_OK):
         # There is nothing to change, or no way to: the command says so itself.
         yield
@@ -602,9 +556,9 @@ def _file_held(database: Path, me: Holder, queue: _Queue) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "r+", encoding="utf-8") as file:
         while not _locked(file.fileno(), path):
-            queue.wait(read_holder(path.read_text(encoding="utf-8")))
+            wait(path.read_text(encoding="utf-8"))
         file.truncate(0)
-        file.write(me.written())
+        file.write(me)
         file.flush()
         try:
             yield
@@ -626,15 +580,9 @@ def _locked(handle: int, path: Path) -> bool:
 
 
 @contextmanager
-def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
-    connect_args = {"connect_timeout": WAIT_SECONDS}
-    try:
-        # A connection of its own, outside every transaction: one left open for minutes would hold up the database.
-        engine = create_engine(place, poolclass=NullPool, connect_args=connect_args, hide_parameters=True)
-    except ModuleNotFoundError:
-        # Opening the store tells how to get the driver.
-        yield
-        return
+def _session_held(place: URL, me: str, wait: Callable[[str], None]) -> Iterator[None]:
+    # A connection of its own, outside every transaction: one left open for minutes would hold up the database.
+    engine = _server_engine(place, poolclass=NullPool)
     with ExitStack() as end:
         try:
             pooled = end.enter_context(closing(engine.raw_connection()))
@@ -642,23 +590,22 @@ def _session_held(place: URL, me: Holder, queue: _Queue) -> Iterator[None]:
             connection.autocommit = True
             _present(connection, me)
             while not connection.execute("SELECT pg_try_advisory_lock(%s)", (STUDY_LOCK,)).fetchone()[0]:
-                queue.wait(_session_holder(connection))
+                wait(_session_holder(connection))
         except engine.dialect.loaded_dbapi.Error as error:
             raise in_words(DBAPIError(None, None, error), place_of(place), password_of(place)) from None
         yield
 
 
-def _present(connection: Any, me: Holder) -> None:
+def _present(connection: Any, me: str) -> None:
     """Describe the holder in the connection's name, for everyone to read, and let the server notice a machine that has
     died."""
-    room = LONGEST_NAME - len(me._replace(host="").written().encode())
-    name = me._replace(host=me.host.encode()[: max(room, 0)].decode(errors="ignore")).written()
+    name = me.encode()[:LONGEST_NAME].decode(errors="ignore")
     connection.execute("SELECT set_config('application_name', %s, false)", (name,))
     for setting, value in (("idle", SILENT_SECONDS), ("interval", 10), ("count", 3)):
         connection.execute(f"SELECT set_config('tcp_keepalives_{setting}', %s, false)", (str(value),))
 
 
-def _session_holder(connection: Any) -> Holder | None:
+def _session_holder(connection: Any) -> str:
     row = connection.execute(
         """
         SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -667,16 +614,169 @@ def _session_holder(connection: Any) -> Holder | None:
         """,
         (STUDY_LOCK >> 32, STUDY_LOCK & 0xFFFFFFFF),
     ).fetchone()
-    return None if row is None else read_holder(row[0])
+    return "" if row is None else str(row[0])
 
 
-def _busy(holder: Holder | None) -> BusyError:
-    """Error about the holder; None if it came or went at this very moment."""
+def _busy(holder: str) -> BusyError:
+    """Error about the holder, as its line has it; empty if it came or went at this very moment."""
     hint = "run the command again when that one has finished, or add `--wait SECONDS`"
-    if holder is None:
+    parts = holder.strip().split("|", 3)
+    if len(parts) < 4:
         return BusyError("another command is changing this study at the moment", hint=hint)
+    command, process, since, host = parts
     return BusyError(
-        f"`annot {holder.command}` is changing this study: process {holder.process} on {holder.host or 'its machine'}, "
-        f"since {holder.since}",
+        f"`annot {command}` is changing this study: process {process} on {host or 'its machine'}, since {since}",
         hint=hint,
     )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The whole database as lines of JSON, and back: the same on SQLite and PostgreSQL, row for row and text for text.
+#
+# A dump holds rows and nothing that makes or changes tables: those are made here, as this version declares them, and
+# only rows that fit them are taken. It holds identities, as the database does.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+ROWS_AT_ONCE = 1_000
+OTHER_VERSION = "restore it with the version of the program that made it"
+
+
+@dataclass(frozen=True, slots=True)
+class DumpFacts:
+    """Facts about a dump, besides the rows themselves."""
+
+    version: int
+    """Migrations that the database had been through."""
+    rows: Mapping[str, int]
+    """Rows of each table, in an order in which they can be put back."""
+
+
+def dump(connection: Connection, folder: Path) -> DumpFacts:
+    """Write a file `TABLE.jsonl` for each table of the database into `folder`, which must exist."""
+    counts = {}
+    for table in _own_tables(connection):
+        counts[table.name] = 0
+        with (folder / f"{table.name}.jsonl").open("w", encoding="utf-8") as file:
+            for row in _dumped_rows(connection, table):
+                file.write(json.dumps(row) + "\n")
+                counts[table.name] += 1
+    return DumpFacts(version_of(connection), counts)
+
+
+def check_version(dumped: DumpFacts) -> None:
+    """Raise StoreError unless the dump is of this program's version."""
+    if dumped.version != len(MIGRATIONS):
+        raise StoreError(f"the backup has version {dumped.version}, expected {len(MIGRATIONS)}", hint=OTHER_VERSION)
+
+
+def load(connection: Connection, dumped: DumpFacts, folder: Path) -> None:
+    """Put a dump back into an empty database, in the caller's transaction.
+
+    Raises StoreError unless the dump is of this program's version, InputError for tables, columns and values that this
+    version does not have, and for other rows than the dump counted.
+    """
+    check_version(dumped)
+    TABLES.create_all(connection)
+    for table in TABLES.sorted_tables:
+        expected, count = dumped.rows.get(table.name, 0), 0
+        for chunk in _chunks(folder / f"{table.name}.jsonl", table) if table.name in dumped.rows else ():
+            count += len(chunk)
+            _insert(connection, table, chunk)
+        if count != expected:
+            raise InputError(f"{table.name}: {count} rows in the backup, expected {expected}")
+    note_version(connection, dumped.version)
+    if connection.dialect.name == "postgresql":
+        _count_on(connection)
+    make_triggers(connection)
+
+
+def row_counts(connection: Connection) -> dict[str, int]:
+    """Rows of each table of the database."""
+    return {
+        table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+        for table in _own_tables(connection)
+    }
+
+
+def drop_tables(connection: Connection) -> None:
+    """Remove every table of this program, and no other, in the caller's transaction."""
+    _reflected(connection, {*TABLES.tables, VERSION_TABLE}).drop_all(connection)
+
+
+def _own_tables(connection: Connection) -> list[Table]:
+    """Tables with rows to keep; those of other programs in the same database are left out."""
+    return _reflected(connection, {*TABLES.tables}).sorted_tables
+
+
+def _reflected(connection: Connection, names: set[str]) -> MetaData:
+    metadata = MetaData()
+    metadata.reflect(connection, only=lambda name, _: name in names)
+    return metadata
+
+
+def _dumped_rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
+    """Each row by column; JSON as the text that the database holds."""
+    columns = [cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column for column in table.c]
+    statement = select(*columns).order_by(*table.primary_key.columns).execution_options(yield_per=ROWS_AT_ONCE)
+    return (dict(row._mapping) for row in connection.execute(statement))
+
+
+def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
+    """The rows in the file, held against the table. Raises InputError for the first that does not fit."""
+    tests = {column.name: _fits(column) for column in table.c}
+    with path.open("rb") as lines:
+        numbered = enumerate(lines, 1)
+        while chunk := [_row(line, f"{path.name}:{number}", tests) for number, line in islice(numbered, ROWS_AT_ONCE)]:
+            yield chunk
+
+
+def _fits(column: Column[Any]) -> Callable[[Any], bool]:
+    """Test of the values that a dump may have in this column."""
+    holds_json = isinstance(column.type, JSON | JsonList)
+    python = str if holds_json else column.type.python_type
+    types = {python, *((int,) if python is float else ()), *((type(None),) if column.nullable else ())}
+
+    def fits(value: Any) -> bool:
+        if isinstance(value, str):
+            value.encode()  # an error for half a letter, which no database takes
+            if holds_json:
+                json.loads(value)
+        return type(value) in types and not (isinstance(value, int) and value.bit_length() > 63)
+
+    return fits
+
+
+def _row(line: bytes, where: str, tests: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+        if not isinstance(row, dict) or row.keys() != tests.keys():
+            raise InputError(f"{where}: expected the columns {', '.join(tests)}", hint=OTHER_VERSION)
+        wrong = [name for name, value in row.items() if not tests[name](value)]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not a row of JSON: {error}") from None
+    if wrong:
+        raise InputError(f"{where}: no value for {', '.join(wrong)}, found {row[wrong[0]]!r:.40}")
+    return row
+
+
+def _insert(connection: Connection, table: Table, chunk: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows as they were read: JSON is text already, and must not be written as JSON once more."""
+    columns = list(chunk[0])
+    rows = [tuple(row[name] for name in columns) for row in chunk]
+    if connection.dialect.name == "postgresql":
+        copy_rows(connection, table.name, columns, rows)
+        return
+    quoted, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" for _ in columns)
+    connection.exec_driver_sql(f'INSERT INTO "{table.name}" ({quoted}) VALUES ({marks})', rows)
+
+
+def _count_on(connection: Connection) -> None:
+    """PostgreSQL numbers new rows from its own counters, which know nothing of rows that brought their number."""
+    for table in TABLES.sorted_tables:
+        for column in inspect(connection).get_columns(table.name):
+            if column.get("identity"):
+                name = column["name"]
+                counter = f"pg_get_serial_sequence('{table.name}', '{name}')"
+                highest = f'(SELECT COALESCE(MAX("{name}"), 0) + 1 FROM "{table.name}")'
+                connection.exec_driver_sql(f"SELECT setval({counter}, {highest}, false)")

@@ -163,10 +163,7 @@ QUERY_TABLE = define_table(
 )
 POOL_TABLE = define_table(
     "pool",
-    [
-        *columns_of(records.Pool, key=["topic_id"], without=("entries", "additions")),
-        column("rankings_sha256", str),
-    ],
+    [*columns_of(records.Pool, key=["topic_id"], without=("entries", "additions")), column("rankings_sha256", str)],
     check("per_method", "per_method IS NULL OR per_method >= 1"),
     check("ranking_depth", "ranking_depth IS NULL OR ranking_depth >= 1"),
     check("cited_outside", "cited_outside IS NULL OR cited_outside >= 0"),
@@ -204,9 +201,7 @@ POOL_ADDITION_TABLE = define_table(
     check("reason", "method <> 'manual' OR COALESCE(reason, '') <> ''"),
 )
 SPLIT_TABLE = define_table(
-    "split",
-    [column(name, str, key=True) for name in ("name", "query_id", "fold")],
-    to(query_id="query.query_id"),
+    "split", [column(name, str, key=True) for name in ("name", "query_id", "fold")], to(query_id="query.query_id")
 )
 """A query in a fold of a named split; folds may share queries, as development and test folds do."""
 RUN_TABLE = define_table("run", columns_of(StoredRun, key=["tag"]))
@@ -299,21 +294,15 @@ def check_known(session: Session, table: sa.Table, names: Iterable[str], *, what
         )
 
 
-def check_distinct(keys: Iterable[Any], *, what: str) -> None:
-    """Raise InputError that lists the keys given twice."""
-    twice = [key for key, times in Counter(keys).items() if times > 1]
+def check_distinct(names: Iterable[str], *, what: str) -> None:
+    """Raise InputError that lists the names given twice, of which one would replace the other without a word."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        shown = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in twice]
-        raise InputError(f"{what}: {len(twice)} given twice", faults=[f"{key}: given twice" for key in shown])
+        raise InputError(f"{what}: {len(twice)} given twice", faults=[f"{name}: given twice" for name in twice])
 
 
 def refuse_in_use(
-    session: Session,
-    tables: Mapping[sa.Table, str],
-    leaving: Collection[tuple[Any, ...]],
-    *,
-    what: str,
-    hint: str,
+    session: Session, tables: Mapping[sa.Table, str], leaving: Collection[tuple[Any, ...]], *, what: str, hint: str
 ) -> None:
     """Raise InputError when rows of these tables depend on queries, pairs or assignments that would leave.
 
@@ -580,8 +569,8 @@ class ModelCall(NamedTuple):
 def answers_table(name: str, record: type, person: str) -> sa.Table:
     """An append-only table of revisions: triggers refuse every UPDATE and DELETE.
 
-    Besides the record it has the origin of the answer (`annot.store.revisions.SourcedAnswer`), the hash of its content,
-    and `chain_sha256`, the row's link of `annot.store.revisions`.
+    Besides the record it has the origin of the answer (`annot.store.answers.SourcedAnswer`), the hash of its content,
+    and `chain_sha256`, the row's link of `annot.store.answers`.
     """
     counted = [column_name for column_name in ("occasion", "revision") if column_name in (*LINE[name], "revision")]
     columns: list[sa.Column[Any]] = [numbered(), *columns_of(record)]

@@ -16,9 +16,15 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.names import near
-from annot.store.models import OPINION_CALL_TABLE, OPINION_TABLE, PAIR, insert_records, read_in_order
-from annot.store.models import AskedModel as AskedModel
-from annot.store.models import ModelCall as ModelCall
+from annot.store.models import (
+    OPINION_CALL_TABLE,
+    OPINION_TABLE,
+    PAIR,
+    AskedModel,
+    ModelCall,
+    insert_records,
+    read_in_order,
+)
 from annot.store.shown import Texts, display_parts, texts_in
 
 READ = frozenset(("read", "cannot_judge"))

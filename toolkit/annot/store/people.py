@@ -11,32 +11,18 @@ from operator import attrgetter
 from sqlalchemy import true
 from sqlmodel import Session
 
-from annot.base.errors import InputError
-from annot.base.records import Assessor, Assignment, grouped
+from annot.base.records import Assessor, Assignment
 from annot.store import models
-from annot.store.models import How as How
-from annot.store.models import Kind as Kind
-from annot.store.models import Notice as Notice
-from annot.store.models import Plan as Plan
+from annot.store.models import Notice, Plan
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     """Add these people, or change the account and role of those of the same pseudonym; others stay.
 
-    A changed account forgets the servers' ids of it, which were the old account's. Raises InputError when two people
-    would share an account.
+    A changed account forgets the servers' ids of it, which were the old account's.
     """
     people = list(assessors)
-    models.check_distinct((person.assessor for person in people), what="assessors")
     current = {person.assessor: person for person in read_assessors(session)}
-    everyone = (current | {person.assessor: person for person in people}).values()
-    owners = grouped((person.account, person.assessor) for person in everyone if person.account is not None)
-    shared = [names for names in owners.values() if len(names) > 1]
-    if shared:
-        raise InputError(
-            "an account belongs to one assessor",
-            faults=[f"{', '.join(sorted(names))}: same account" for names in shared],
-        )
     rows, projects, connection = models.ASSESSOR_TABLE, models.PROJECT_TABLE, session.connection()
     changed = [
         person
@@ -91,10 +77,6 @@ def replace_plan(
     names an unknown query or assessor.
     """
     new = list(assignments)
-    models.check_distinct(map(_key, new), what="plan")
-    models.check_distinct(
-        ((assignment.assessor, assignment.position) for assignment in new), what="plan (assessor and position)"
-    )
     models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what="plan")
     models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what="plan")
     planned, old_plan = read_assignments(session), read_plan(session)

@@ -60,7 +60,6 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
     """Add these queries, or change those of the same id; others stay. Raises InputError as `replace_queries` does."""
     queries = list(queries)
     models.check_distinct((query.query_id for query in queries), what="queries")
-    models.check_distinct(((query.topic_id, query.facet) for query in queries), what="queries (paper and facet)")
     texts = read_topics(session)
     if of_papers := sorted({query.topic_id for query in queries if query.sentences and query.topic_id in texts}):
         raise InputError(
@@ -234,9 +233,6 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     under the sample, drawn or not.
     """
     pools = list(pools)
-    models.check_distinct((pool.topic_id for pool in pools), what="pools")
-    for pool in pools:
-        models.check_distinct((entry.doc_id for entry in pool.entries), what=f"pool of {pool.topic_id}")
     staying = {(pool.topic_id, entry.doc_id) for pool in pools for entry in pool.entries}
     leaving = {
         (query_id, doc_id)
@@ -302,17 +298,17 @@ def remove_pool(session: Session, topic_id: str) -> None:
 
 def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]:
     """The pools by `topic_id`, of one topic or of all, in the order of the ids."""
-    rows = _rows(session, models.DRAW_TABLE, ("doc_id", *models.field_names(Draw)), topic_id)
+    rows = _rows(session, models.DRAW_TABLE, ("doc_id", *models.field_names(Draw)), "place", topic_id)
     draws = grouped(((topic, doc_id), Draw(*draw)) for topic, doc_id, *draw in rows)
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
-    for topic, doc_id in _rows(session, models.POOL_ENTRY_TABLE, ["doc_id"], topic_id):
+    for topic, doc_id in _rows(session, models.POOL_ENTRY_TABLE, ["doc_id"], "position", topic_id):
         drawing, *also = draws[topic, doc_id]
         entries[topic].append(PoolEntry(doc_id, drawing, tuple(also)))
-    rows = _rows(session, models.POOL_ADDITION_TABLE, models.field_names(Addition), topic_id)
+    rows = _rows(session, models.POOL_ADDITION_TABLE, models.field_names(Addition), "version", topic_id)
     additions = grouped((topic, Addition(*added)) for topic, *added in rows)
     facts = [name for name in models.field_names(Pool) if name not in ("topic_id", "entries", "additions")]
     pools: dict[str, Pool] = {}
-    for topic, *row in sorted(_rows(session, models.POOL_TABLE, facts, topic_id), key=itemgetter(0)):
+    for topic, *row in sorted(_rows(session, models.POOL_TABLE, facts, "topic_id", topic_id), key=itemgetter(0)):
         facts_of_pool = dict(zip(facts, row, strict=True))
         pools[topic] = Pool(
             topic_id=topic, entries=(*entries[topic],), additions=(*additions.get(topic, ()),), **facts_of_pool
@@ -330,7 +326,7 @@ def read_pool(session: Session, topic_id: str) -> Pool:
 
 def read_rankings_sha256(session: Session) -> dict[str, str]:
     """Hash of the rankings behind each pool, by `topic_id`."""
-    return dict(sorted(map(tuple, _rows(session, models.POOL_TABLE, ["rankings_sha256"]))))
+    return dict(sorted(map(tuple, _rows(session, models.POOL_TABLE, ["rankings_sha256"], "topic_id"))))
 
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
@@ -404,13 +400,10 @@ def _pooled_pairs() -> Select[Any]:
     return select(*columns).join(entry, entry.c.topic_id == query.c.topic_id).order_by(entry.c.position)
 
 
-def _rows(session: Session, table: Table, columns: Sequence[str], topic_id: str | None = None) -> Sequence[Any]:
-    """`topic_id` and these columns, of one topic or of all, in the order drawn; pools by `topic_id`."""
+def _rows(
+    session: Session, table: Table, columns: Sequence[str], order: str, topic_id: str | None = None
+) -> Sequence[Any]:
+    """`topic_id` and these columns, of one topic or of all, in the order of another one."""
     condition = true() if topic_id is None else table.c.topic_id == topic_id
-    order = {
-        models.POOL_ENTRY_TABLE: "position",
-        models.DRAW_TABLE: "place",
-        models.POOL_ADDITION_TABLE: "version",
-    }.get(table, "topic_id")
     statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(condition)
     return session.connection().execute(statement.order_by(table.c[order])).all()

@@ -8,12 +8,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, select, true
 from sqlmodel import Session
 
-from annot.base.errors import InputError
-from annot.base.names import counted
 from annot.base.records import PairKey, grouped
 from annot.store import models
-from annot.store.models import Project as Project
-from annot.store.models import StoredRound as StoredRound
+from annot.store.models import Project, StoredRound
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -99,21 +96,8 @@ def read_projects(session: Session, *, round: StoredRound | None = None) -> tupl
 
 
 def record_tasks(session: Session, project: int, tasks: Mapping[PairKey, int]) -> None:
-    """Record the server's task of each pair; other pairs keep theirs.
-
-    Raises InputError when two would have one task.
-    """
+    """Record the server's task of each pair; other pairs keep theirs. The database refuses two pairs with one task."""
     recorded = read_tasks(session, project)
-    sharing = grouped((remote_id, key) for key, remote_id in (recorded | dict(tasks)).items())
-    shared = {remote_id: several for remote_id, several in sorted(sharing.items()) if len(several) > 1}
-    if shared:
-        raise InputError(
-            f"project {project}: {counted(len(shared), 'task')} would belong to several pairs",
-            faults=[
-                f"task {remote_id}: {', '.join(' '.join(key.pair) for key in sorted(several))}"
-                for remote_id, several in shared.items()
-            ],
-        )
     models.check_known(session, models.QUERY_TABLE, {key.query_id for key in tasks}, what="tasks")
     new = {key: remote_id for key, remote_id in tasks.items() if recorded.get(key) != remote_id}
     forget_tasks(session, project, new)

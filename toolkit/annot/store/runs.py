@@ -10,16 +10,13 @@ from sqlmodel import Session
 
 from annot.base.records import Source
 from annot.store import models
-from annot.store.models import ImportedSource as ImportedSource
-from annot.store.models import StoredRun as StoredRun
+from annot.store.models import ImportedSource, StoredRun
 
 
 def put_runs(session: Session, runs: Iterable[StoredRun]) -> None:
     """Add these runs, or write over those of the same tag; others stay."""
     runs = list(runs)
-    tags = [run.tag for run in runs]
-    models.check_distinct(tags, what="runs")
-    models.delete_where(session, models.RUN_TABLE, "tag", tags)
+    models.delete_where(session, models.RUN_TABLE, "tag", (run.tag for run in runs))
     models.insert_records(session, models.RUN_TABLE, runs)
 
 
@@ -49,11 +46,9 @@ def judgements_imported(session: Session) -> bool:
 def put_split(session: Session, name: str, folds: Mapping[str, Iterable[str]]) -> None:
     """Make these the folds of the split `name`, each with its query ids; other splits stay.
 
-    Folds may share queries: a development fold is often another's test fold. Raises InputError for a query twice in
-    one fold, and for one that is unknown.
+    Folds may share queries: a development fold is often another's test fold. Raises InputError for an unknown query.
     """
     members = [(fold, query_id) for fold, query_ids in folds.items() for query_id in query_ids]
-    models.check_distinct(members, what=f"split {name}")
     models.check_known(session, models.QUERY_TABLE, {query_id for _fold, query_id in members}, what=f"split {name}")
     models.delete_where(session, models.SPLIT_TABLE, "name", [name])
     models.insert_rows(

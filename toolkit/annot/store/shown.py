@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
@@ -172,6 +172,31 @@ def content(session: Session, sha256s: Iterable[str]) -> dict[str, str]:
     return bodies
 
 
+def changed_contents(session: Session) -> Iterator[str]:
+    """Faults of the contents on record, in words: those without their hash, and those that are missing."""
+    connection, rows = session.connection(), SHOWN_VERSION_TABLE.c
+    versions = {row.sha256: row for row in connection.execute(select(rows.sha256, rows.part, rows.subject, rows.since))}
+    bodies = select(SHOWN_CONTENT_TABLE.c.sha256, SHOWN_CONTENT_TABLE.c.body).execution_options(yield_per=1_000)
+    hashes_found = set()
+    for sha256, body in connection.execute(bodies):
+        hashes_found.add(sha256)
+        if hash_of_text(body) != sha256:
+            yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
+    displays = [table.c.shown_sha256 for table in models.TABLES.sorted_tables if "shown_sha256" in table.c]
+    shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
+    for sha256 in sorted((versions.keys() | shown) - hashes_found - {None}):
+        yield f"{_named(versions.get(sha256), sha256)}: the stored content is missing"
+
+
+def _named(version_row: Any, sha256: str) -> str:
+    """Description of a content by its version."""
+    if version_row is None:
+        return f"what a task or a prompt showed ({sha256[:12]})"
+    part, subject = version_row.part, version_row.subject
+    named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {subject}"}
+    return f"{named.get(part, f'{part} {subject}')} sent on {version_row.since[:10]}"
+
+
 def display_parts(session: Session, sha256s: Iterable[str | None]) -> dict[str, Display]:
     """The displays with these hashes; those that are not on record are left out."""
     bodies = content(session, (sha256 for sha256 in sha256s if sha256 is not None))
@@ -196,7 +221,7 @@ def in_force(history: History, moment: str | None) -> str | None:
 class ShownTasks:
     """Displays of the tasks of one project over time."""
 
-    def __init__(self, by_task: Mapping[PairKey, History], sources: _Sources, screen: str) -> None:
+    def __init__(self, by_task: Mapping[PairKey, History], sources: Sources, screen: str) -> None:
         self.by_task = by_task
         """Recorded displays by task; empty for a task that a killed push did not record."""
         self._sources, self._screen = sources, screen
@@ -211,7 +236,7 @@ class ShownTasks:
 
     def composed(self, pair_key: PairKey) -> History:
         """The displays of a task by all versions on record, without its marks."""
-        parts = self._sources.of(pair_key, self._screen)
+        parts = self._sources(pair_key, self._screen)
         moments = sorted({since for history in parts.values() for since, _ in history}, key=datetime.fromisoformat)
         history: list[tuple[str, str]] = []
         for moment in moments:
@@ -236,44 +261,34 @@ class ShownTasks:
         return display_parts(session, sha256s) | {hash_of_text(body): json.loads(body) for body in self.bodies(sha256s)}
 
 
-class _Sources(NamedTuple):
-    """Sources from which displays are composed."""
+Sources = Callable[[PairKey, str], dict[str, History]]
+"""Returns, of a task on a screen, the history of each part of its display, of those that have one."""
+NOTHING_SHOWN = ShownTasks({}, lambda _key, _screen: {}, "judge")
 
-    histories: Mapping[tuple[str, str], History]
-    queries: Mapping[str, tuple[str, str]]
-    """The topic and the facet of each query."""
-    topics: frozenset[str]
-    """Topics that are texts."""
 
-    def of(self, pair_key: PairKey, screen: str) -> dict[str, History]:
-        """The history of each part of a display, of those that have one."""
-        topic_id, facet = self.queries.get(pair_key.query_id, ("", ""))
+def read_sources(session: Session) -> Sources:
+    """Sources of the displays of any project; read once for several projects."""
+    rows, connection, histories = models.QUERY_TABLE.c, session.connection(), read_histories(session)
+    queries = {row.query_id: row for row in connection.execute(select(rows.query_id, rows.topic_id, rows.facet))}
+    texts = {*connection.execute(select(models.TOPIC_TABLE.c.topic_id)).scalars()}
+
+    def of_task(pair_key: PairKey, screen: str) -> dict[str, History]:
+        query = queries.get(pair_key.query_id)
+        topic_id, facet = ("", "") if query is None else (query.topic_id, query.facet)
         keys = {
             "scale": ("scale", ""),
             "facet": ("facet", facet),
             "guidelines": ("guidelines", facet),
             "screen": ("screen", screen),
-            "topic": ("topic" if topic_id in self.topics else "text", topic_id),
+            "topic": ("topic" if topic_id in texts else "text", topic_id),
             "document": ("text", pair_key.doc_id),
         }
-        return {name: self.histories[key] for name, key in keys.items() if key in self.histories}
+        return {name: histories[key] for name, key in keys.items() if key in histories}
+
+    return of_task
 
 
-NOTHING_SHOWN = ShownTasks({}, _Sources({}, {}, frozenset()), "judge")
-
-
-def read_sources(session: Session) -> _Sources:
-    """Sources of the displays of any project; read once for several projects."""
-    queries = session.connection().execute(
-        select(models.QUERY_TABLE.c.query_id, models.QUERY_TABLE.c.topic_id, models.QUERY_TABLE.c.facet)
-    )
-    topics = session.connection().execute(select(models.TOPIC_TABLE.c.topic_id)).scalars()
-    return _Sources(
-        read_histories(session), {query_id: (topic, facet) for query_id, topic, facet in queries}, frozenset(topics)
-    )
-
-
-def read_shown(session: Session, project: int, sources: _Sources | None = None) -> ShownTasks:
+def read_shown(session: Session, project: int, sources: Sources | None = None) -> ShownTasks:
     """Displays of each task of a project. sources: as read before, for another project."""
     tasks, connection = models.TASK_TABLE, session.connection()
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.shown

@@ -16,18 +16,12 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Assignment, Judgement
 from annot.store import models
-from annot.store.models import Gold as Gold
-from annot.store.projects import StoredRound, read_asked
-from annot.store.revisions import AnnotationHistory, Revisions, SourcedAnswer
+from annot.store.answers import TRIALS, AnnotationHistory, SourcedAnswer
+from annot.store.models import Gold, StoredRound
+from annot.store.projects import read_asked
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 """Rounds that show the pairs of another round again."""
-
-
-TRIALS = Revisions(models.TRIAL_JUDGEMENT_TABLE, Judgement)
-"""Revisions of the answers."""
-record_answers = TRIALS.record
-"""Each answer's `source` is its round."""
 
 
 def read_lines(session: Session, source: str, assessor: str) -> tuple[AnnotationHistory[Judgement], ...]:
@@ -73,12 +67,9 @@ def replace_assignments(session: Session, round: StoredRound, assignments: Itera
 
 
 def add_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
-    """Add pairs to the round. Raises InputError for an unknown query or assessor, and for a pair given twice."""
+    """Add pairs to the round. Raises InputError for an unknown query or assessor."""
     new = list(assignments)
     what = f"{round} round"
-    models.check_distinct(
-        ((assignment.query_id, assignment.doc_id, assignment.assessor) for assignment in new), what=what
-    )
     models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what=what)
     models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=what)
     models.insert_records(session, models.TRIAL_ASSIGNMENT_TABLE, new, round=round)
@@ -100,7 +91,6 @@ def replace_gold(session: Session, gold: Iterable[Gold]) -> None:
     A pair that was sent keeps its grade: an assessor may have answered it, and have been shown that grade.
     """
     new = list(gold)
-    models.check_distinct((pair.pair for pair in new), what="gold")
     models.check_known(session, models.QUERY_TABLE, {pair.query_id for pair in new}, what="gold")
     grades = {pair.pair: pair.grade for pair in new}
     sent = {key.pair for _, key in read_asked(session, round="train")}

@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain, count
@@ -26,10 +26,9 @@ from annot import __version__
 from annot.base.errors import FULL, AnnotError, InputError, MissingInput, StoreError
 from annot.base.names import counted, moment_now, sha256_of, verb
 from annot.store import database
-from annot.store.database import Store, lock_file, open_store
-from annot.store.dump import DumpFacts, check_version, dump
+from annot.store.database import DumpFacts, Store, check_version, dump, lock_file, open_store
 from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE, TABLES
-from annot.store.revisions import read_states
+from annot.study.provenance import read_states
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, stage
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -60,8 +59,6 @@ SMALL = 3
 """Level of compression: higher ones take several times as long for a tenth less."""
 AROUND_ENTRY = 8 << 10
 """Bytes of tar around one file, at most."""
-_BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
-"""Errors of reading a damaged archive."""
 
 
 class Entry(NamedTuple):
@@ -127,12 +124,10 @@ def write_archive(path: Path, contents: BackupManifest, sources: Mapping[str, Pa
     """Write a new archive at `path`, private to its owner: complete or absent.
 
     sources: the file of each entry. Raises InputError when `path` exists already, when a file has changed since the
-    manifest was made, and for what `unpack` would refuse.
+    manifest was made, and for files that `unpack` would refuse.
     """
     if path.exists():
-        raise InputError(
-            f"{path}: found a file, expected a new name", hint="name another file; backups are never overwritten"
-        )
+        raise InputError(f"{path}: already exists", hint="backups are never overwritten")
     path.parent.mkdir(parents=True, exist_ok=True)
     beginning = f".{path.name}."
     remove_dead(path.parent.glob(f"{glob.escape(beginning)}*"))
@@ -143,17 +138,34 @@ def write_archive(path: Path, contents: BackupManifest, sources: Mapping[str, Pa
             end.callback(temporary.unlink, missing_ok=True)
             end.enter_context(held(temporary))
         with os.fdopen(handle, "wb") as file:
-            with tarfile.open(fileobj=file, mode="w:gz", compresslevel=SMALL) as tar:
+            # Links are followed, and hard links are files like any other.
+            with tarfile.open(fileobj=file, mode="w:gz", compresslevel=SMALL, dereference=True) as tar:
                 manifest = _FORM.dump_json(contents, indent=1)
                 entry = tarfile.TarInfo(MANIFEST)
                 entry.size = len(manifest)
                 tar.addfile(entry, io.BytesIO(manifest))
                 for name, source in sources.items():
-                    _add(tar, name, source, contents.entries[name])
+                    tar.add(source, name, filter=_without_owner)
+                    if entry_of(source) != contents.entries[name]:
+                        raise InputError(f"{source}: changed while it was copied", hint="run the command again")
             file.flush()
             os.fsync(file.fileno())
-        _check_sizes(path, contents, packed=temporary.stat().st_size)
+        _check_ratio(path, contents, temporary.stat().st_size)
         temporary.rename(path)
+
+
+def _check_ratio(path: Path, contents: BackupManifest, packed: int) -> None:
+    if contents.size > MOST_PACKED * packed:
+        raise InputError(
+            f"{path}: {packed} bytes for {contents.size} bytes of files, expected at most {MOST_PACKED} times as many",
+            hint="a real backup is never so small; move very repetitive files out of the study",
+        )
+
+
+def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
 
 
 def unpack(path: Path, folder: Path) -> BackupManifest:
@@ -164,18 +176,16 @@ def unpack(path: Path, folder: Path) -> BackupManifest:
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a backup made by `annot backup`")
     try:
-        with gzip.open(path) as unpacked:
-            source = _Measured(unpacked)
-            with tarfile.open(fileobj=source, mode="r|", bufsize=tarfile.RECORDSIZE) as tar:
-                contents = _manifest(path, tar)
-                _check_sizes(path, contents, packed=path.stat().st_size, free=shutil.disk_usage(folder).free)
-                source.left = contents.size + AROUND_ENTRY * (len(contents.entries) + 2)
-                hashes = dict(_unpacked(path, tar, contents, folder))
-    except _BROKEN as error:
-        if isinstance(error, OSError) and (error.filename is not None or error.errno in FULL):
-            error.filename = error.filename or str(folder)
-            raise
-        raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
+        with _opened(path) as archive:
+            contents = _manifest(path, archive.tar)
+            _check_ratio(path, contents, path.stat().st_size)
+            if contents.size > (free := shutil.disk_usage(folder).free):
+                raise InputError(f"{path}: needs {contents.size} bytes, found {free} free on the disk")
+            archive.left = contents.size + AROUND_ENTRY * (len(contents.entries) + 2)
+            hashes = dict(_unpacked(path, archive.tar, contents, folder))
+    except OSError as error:
+        error.filename = error.filename or str(folder)
+        raise
     faults = [f"{name}: missing" for name in contents.entries.keys() - hashes.keys()]
     faults += [
         f"{name}: found SHA-256 {digest[:12]}, expected {contents.entries[name].sha256[:12]}"
@@ -193,11 +203,8 @@ def unpack(path: Path, folder: Path) -> BackupManifest:
 
 def manifest_of(path: Path) -> BackupManifest:
     """Manifest of the backup; nothing else of it is read. Raises InputError or StoreError."""
-    try:
-        with gzip.open(path) as unpacked, tarfile.open(fileobj=_Measured(unpacked), mode="r|") as tar:
-            return _manifest(path, tar)
-    except _BROKEN as error:
-        raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
+    with _opened(path) as archive:
+        return _manifest(path, archive.tar)
 
 
 def is_archive(path: Path) -> bool:
@@ -205,11 +212,42 @@ def is_archive(path: Path) -> bool:
     if path.suffix not in (".gz", ".tgz") or path.is_symlink():
         return False
     try:
-        with gzip.open(path) as unpacked, tarfile.open(fileobj=_Measured(unpacked), mode="r|") as tar:
-            first_entry = tar.next()
-    except _BROKEN:
+        with _opened(path) as archive:
+            first_entry = archive.tar.next()
+    except (InputError, OSError):
         return False
     return first_entry is not None and first_entry.name == MANIFEST
+
+
+class _Archive(io.RawIOBase):
+    """An archive that is read as a stream, which ends in an error after more bytes than expected."""
+
+    tar: tarfile.TarFile
+
+    def __init__(self, source: io.BufferedIOBase) -> None:
+        self._source = source
+        self.left = LONGEST_MANIFEST + AROUND_ENTRY
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._source.read(size)
+        self.left -= len(piece)
+        if self.left < 0:
+            raise ValueError("it holds more than its manifest says")
+        return piece
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Archive]:
+    """The archive. Raises InputError if it is damaged, and OSError if a file cannot be written."""
+    try:
+        with gzip.open(path) as unpacked:
+            archive = _Archive(unpacked)
+            with tarfile.open(fileobj=archive, mode="r|", bufsize=tarfile.RECORDSIZE) as archive.tar:
+                yield archive
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        if isinstance(error, OSError) and (error.filename is not None or error.errno in FULL):
+            raise
+        raise InputError(f"{path}: not a complete backup: {error}", hint=HINT) from None
 
 
 def _manifest(path: Path, tar: tarfile.TarFile) -> BackupManifest:
@@ -235,34 +273,16 @@ def _manifest(path: Path, tar: tarfile.TarFile) -> BackupManifest:
     return contents
 
 
-def _check_sizes(path: Path, contents: BackupManifest, *, packed: int, free: int | None = None) -> None:
-    """Raise InputError for more than fits: on the disk, or into a file of this size."""
-    if contents.size > MOST_PACKED * packed:
-        raise InputError(
-            f"{path}: {packed} bytes for {contents.size} bytes of files, expected at most {MOST_PACKED} times as many",
-            hint="a real backup is never so small; move very repetitive files out of the study",
-        )
-    if free is not None and contents.size > free:
-        raise InputError(f"{path}: needs {contents.size} bytes, found {free} free on the disk")
-
-
 def _misplaced(contents: BackupManifest) -> Iterator[str]:
-    """The names in a manifest that no backup has."""
+    """The names in a manifest that no backup has, and those that it lacks."""
+    for name in sorted(contents.database.rows.keys() ^ TABLES.tables.keys()):
+        yield f"{name}: {'a table missing' if name in TABLES.tables else 'no table of this version'}"
     tables = {f"{DATABASE}/{name}.jsonl" for name in contents.database.rows}
-    if contents.database.rows.keys() != TABLES.tables.keys():
-        for name in sorted(contents.database.rows.keys() ^ TABLES.tables.keys()):
-            yield f"{name}: {'a table missing' if name in TABLES.tables else 'no table of this version'}"
     yield from (
         f"{name!r}: does not belong in a backup"
         for name in contents.entries
         if not (_is_plain(name, contents) and (name in tables or _is_other_entry(PurePosixPath(name))))
     )
-    if not contents.whole:
-        yield from (
-            f"{path}: found in a backup of the database, expected only the settings and the plan"
-            for path in contents.files
-            if path.as_posix() not in PART
-        )
     if contents.whole and PurePosixPath(SETTINGS_FILE) not in contents.files:
         yield f"{SETTINGS_FILE}: missing"
     if {("HEAD",), ("objects",), ("refs",)} <= {path.parts[:1] for path in contents.files}:
@@ -283,31 +303,6 @@ def _is_other_entry(path: PurePosixPath) -> bool:
     if top == (FILES,):
         return bool(below) and is_kept(PurePosixPath(*below))
     return top == (SERVER,) and len(below) == 1
-
-
-class _Measured(io.RawIOBase):
-    """A stream that ends in an error after more bytes than expected."""
-
-    def __init__(self, source: io.BufferedIOBase) -> None:
-        self._source = source
-        self.left = LONGEST_MANIFEST + AROUND_ENTRY
-
-    def read(self, size: int = -1) -> bytes:
-        piece = self._source.read(size)
-        self.left -= len(piece)
-        if self.left < 0:
-            raise ValueError("it holds more than its manifest says")
-        return piece
-
-
-def _add(tar: tarfile.TarFile, name: str, source: Path, expected: Entry) -> None:
-    with source.open("rb") as file:
-        entry = tar.gettarinfo(arcname=name, fileobj=file)
-        entry.uid = entry.gid = 0
-        entry.uname = entry.gname = ""
-        tar.addfile(entry, file)
-    if entry_of(source) != expected or entry.size != expected.size:
-        raise InputError(f"{source}: changed while the backup was written", hint="run the command again")
 
 
 def _unpacked(path: Path, tar: tarfile.TarFile, contents: BackupManifest, folder: Path) -> Iterator[tuple[str, str]]:
@@ -488,22 +483,14 @@ def top_level(ws: Workspace) -> tuple[Path, ...]:
 def files_of(ws: Workspace, notes: list[str]) -> Iterator[Path]:
     """Files of the study except its database; `notes` gets the omissions with their reasons."""
     for entry in top_level(ws):
-        if entry.is_symlink() or not entry.is_dir():
-            yield from _file(entry, ws.root, notes)
-            continue
-        for folder, below, names in os.walk(entry):
-            below[:] = sorted(name for name in below if is_kept(PurePosixPath(entry.name, name)))
-            links = [name for name in below if (Path(folder) / name).is_symlink()]
-            for name in (*links, *sorted(names)):
-                yield from _file(Path(folder) / name, ws.root, notes)
-
-
-def _file(path: Path, root: Path, notes: list[str]) -> Iterator[Path]:
-    name = path.relative_to(root)
-    if path.is_symlink() and not (path.is_file() and name.parts[0] in LINKED):
-        notes.append(f"{name}: left out, a link to {path.readlink()}")
-    elif path.is_file() and not is_archive(path) and is_kept(PurePosixPath(name)):
-        yield path
+        for path in (entry, *(() if entry.is_symlink() else sorted(entry.rglob("*")))):
+            name = path.relative_to(ws.root)
+            if not is_kept(PurePosixPath(name)):
+                continue
+            if path.is_symlink() and not (path.is_file() and name.parts[0] in LINKED):
+                notes.append(f"{name}: left out, a link to {path.readlink()}")
+            elif path.is_file() and not is_archive(path):
+                yield path
 
 
 def _automatic(ws: Workspace) -> list[Path]:
@@ -538,58 +525,44 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
     if path is None or path.exists():
         return None
     backups_found = backups(ws)
-    folders = {"pools/": ws.pools, "exports/": ws.exports}
-    parts = ["corpus/"] if _has_corpus(ws) else []
-    parts += [name for name, folder in folders.items() if any(folder.rglob("*.*"))]
-    if not (parts or backups_found):
-        return None
+    folders = {"corpus/": ws.corpus, "pools/": ws.pools, "exports/": ws.exports}
+    parts = [name for name, folder in folders.items() if any(folder.rglob("*.*"))]
     parts += [counted(len(backups_found), "backup")] if backups_found else []
+    if not parts:
+        return None
     hint = "`annot restore FILE --replace` restores the study from a backup"
     if backups_found:
         newest = backups_found[-1]
         name = newest.relative_to(ws.root)
-        day = datetime.fromtimestamp(newest.stat().st_mtime, UTC)
-        origin = f"from the newest backup, made on {day:%Y-%m-%d %H:%M} UTC"
         manifest = _readable_manifest(newest)
         if manifest is None or manifest.whole:
-            hint = f"`annot restore {name} --replace` restores the study {origin}"
+            hint = f"`annot restore {name} --replace` restores the study from the newest backup"
         else:
-            hint = f"`annot restore {name}` restores the database {origin}; then run `annot push` and `annot pull`"
+            hint = f"`annot restore {name}` restores the newest backup of it; then run `annot push` and `annot pull`"
     return MissingInput(f"{path}: found {' and '.join(parts)} of a study, but no database", hint=hint)
 
 
 def _folders_elsewhere(ws: Workspace) -> MissingInput | None:
     """The database on a server knows of folders that are not here."""
-    has_pools = (ws.pools / "manifest.json").is_file()
-    if _has_corpus(ws) and has_pools:
+    labels, pools = FACET_LABELS_TABLE, POOL_TABLE
+    content_of = {
+        "corpus": select(labels.c.paper_id),
+        "pools": select(pools.c.topic_id).where(pools.c.per_method.is_not(None)),
+    }
+    unseen = {name: rows for name, rows in content_of.items() if not (ws.root / name / "manifest.json").is_file()}
+    if not unseen:
         return None
     try:
-        with open_store(ws.database_url, create=False) as store:
-            place, recorded = store.place, dict(_known(store))
+        with open_store(ws.database_url, create=False) as store, store.read() as session:
+            absent = [
+                f"{name}/" for name, rows in unseen.items() if session.connection().execute(rows.limit(1)).first()
+            ]
     except AnnotError:
         return None
-    absent = [
-        f"{name}/" for name, is_here in (("corpus", _has_corpus(ws)), ("pools", has_pools)) if recorded[name] > is_here
-    ]
     if not absent:
         return None
     return MissingInput(
-        f"{place}: its study has {' and '.join(absent)}, but this folder does not ({ws.root.resolve()})",
+        f"{store.place}: its study has {' and '.join(absent)}, but this folder does not ({ws.root.resolve()})",
         hint="work in the study's own folder, or share that folder among the leads, for example on a network drive: "
         f"the database does not hold {SHARED}",
     )
-
-
-def _known(store: Store) -> Iterator[tuple[str, bool]]:
-    """Presence of a corpus, and of pools drawn from it, in the database."""
-    labels, pools = FACET_LABELS_TABLE, POOL_TABLE
-    with store.read() as session:
-        for name, statement in (
-            ("corpus", select(labels.c.paper_id)),
-            ("pools", select(pools.c.topic_id).where(pools.c.per_method.is_not(None))),
-        ):
-            yield name, session.connection().execute(statement.limit(1)).first() is not None
-
-
-def _has_corpus(ws: Workspace) -> bool:
-    return (ws.corpus / "manifest.json").is_file()

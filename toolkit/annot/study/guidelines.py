@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -41,46 +40,27 @@ PAGES_OF: Mapping[Kind, tuple[str, ...]] = {
 """The folders of the package in which a page is looked for, by the kind of the study."""
 
 
-@dataclass(frozen=True, slots=True)
-class Guidelines:
-    """Guidelines of one facet. `text` is Markdown."""
-
-    facet: str
-    definition: str
-    text: str
-
-
-def read(ws: Workspace, facet: str, *, examples: bool | None = None) -> Guidelines:
-    """The guidelines of `facet`; examples: as in `page`."""
+def read(ws: Workspace, facet: str, *, examples: bool | None = None) -> str:
+    """The page of `facet`, as Markdown, with a definition that fits the screen. examples: as in `page`."""
     check_name(facet, tuple({**ws.settings.facets, WHOLE: ()}), what="facet")
     text = page(ws, facet, examples=examples)
-    definition = definition_of(text)
-    if not 0 < len(definition) <= LONGEST_DEFINITION:
+    if not 0 < (length := len(definition_of(text))) <= LONGEST_DEFINITION:
         raise InputError(
-            f"guidelines/{facet}.md: the definition (first paragraph after the heading) has {len(definition)} "
-            f"characters, expected 1 to {LONGEST_DEFINITION}",
+            f"guidelines/{facet}.md: the definition (first paragraph after the heading) has {length} characters, "
+            f"expected 1 to {LONGEST_DEFINITION}",
             hint="shorten it: the screen shows it above every pair",
         )
-    return Guidelines(facet, definition, text)
+    return text
 
 
-def shown(ws: Workspace, name: str, *, examples: bool | None = None) -> Guidelines:
+def shown(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
     """Pages that `annot guidelines` prints: the page of a facet and the general one, or one of the others.
 
     examples: as in `page`.
     """
     if name in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and name not in ws.settings.facets:
-        return Guidelines(name, "", page(ws, name))
-    guidelines = read(ws, name, examples=examples)
-    general = page(ws, "general", examples=examples)
-    return Guidelines(name, guidelines.definition, f"{guidelines.text.rstrip()}\n\n{general}")
-
-
-def packaged_facets() -> set[str]:
-    """The facets for which a page comes with annot."""
-    names = [page.name for page in files("annot.study.guideline_pages").iterdir()]
-    pages = {name.removesuffix(".md") for name in names if name.endswith(".md")}
-    return pages - {"general", WHOLE, *NOT_FOR_ASSESSORS, *OF_ROUNDS}
+        return page(ws, name)
+    return f"{read(ws, name, examples=examples).rstrip()}\n\n{page(ws, 'general', examples=examples)}"
 
 
 def screen(ws: Workspace, kind: Screen = "judge") -> str:
@@ -150,9 +130,7 @@ def page(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
     text = _packaged(ws, name)
     if text is None:
-        raise InputError(
-            f"guidelines/{name}.md: no such page", hint=f"write {path}: a heading, the definition, the grades"
-        )
+        raise InputError(f"guidelines/{name}.md: no such page", hint=f"write {path}: heading, definition, grades")
     return text if examples or (examples is None and _quotes_corpus(ws, text)) else without_examples(text)
 
 

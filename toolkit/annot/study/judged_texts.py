@@ -16,12 +16,10 @@ from sqlmodel import Session
 
 from annot.base.records import PairKey, PairReturn, grouped
 from annot.store import people
-from annot.store.adjudications import ADJUDICATIONS
-from annot.store.judgements import JUDGEMENTS, TextRuling, read_returned, read_rulings
-from annot.store.models import ModelCall
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAnswer, TextRuling, read_returned, read_rulings
+from annot.store.models import ModelCall, StoredRound
 from annot.store.pools import read_queries, read_topics
-from annot.store.projects import StoredRound, read_projects
-from annot.store.revisions import SourcedAnswer
+from annot.store.projects import read_projects
 from annot.store.shown import (
     Display,
     History,

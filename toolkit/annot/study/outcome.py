@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from operator import attrgetter
+from itertools import pairwise
+from operator import attrgetter, itemgetter
+from statistics import median_high
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import InputError
-from annot.base.names import counted
+from annot.base.names import counted, moment_of
 from annot.base.records import (
     Adjudication,
     Assignment,
@@ -28,10 +30,19 @@ from annot.base.records import (
     nested,
 )
 from annot.base.settings import Settings
-from annot.store.adjudications import ADJUDICATIONS, SourcedAdjudication, read_accepted, read_current
-from annot.store.judgements import JUDGEMENTS, count_corrected_texts, read_judgements, read_returned
-from annot.store.people import Plan, read_assignments, read_plan
-from annot.store.revisions import RESTORED, SourcedAnswer
+from annot.store import trials
+from annot.store.answers import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    RESTORED,
+    SourcedAdjudication,
+    SourcedAnswer,
+    count_corrected_texts,
+    read_accepted,
+    read_returned,
+)
+from annot.store.models import Plan, StoredRound
+from annot.store.people import read_assignments, read_plan
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
@@ -324,7 +335,7 @@ def assign_adjudicators(
                 free = free or order
             if not free:
                 stuck.append(
-                    f"{dispute.query_id} {dispute.doc_id}: judged by every adjudicator ({', '.join(sorted(judged))})"
+                    f"{dispute.query_id} {dispute.doc_id}: every adjudicator judged it ({', '.join(sorted(judged))})"
                 )
                 continue
             name = str(min(free, key=lambda person: (load[person] // len(group), order.index(person))))
@@ -435,17 +446,23 @@ class Outcome:
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
 
-def outcome_of(session: Session, settings: Settings) -> Outcome:
-    """The state of every planned pair in the store."""
+def outcome_of(
+    session: Session,
+    settings: Settings,
+    *,
+    judgements: Iterable[Judgement] | None = None,
+    texts: Mapping[Pair, JudgedTexts] | None = None,
+) -> Outcome:
+    """The state of every planned pair in the store. judgements, texts: of `texts_of`, if they were read before."""
     return outcome_from(
         read_assignments(session),
-        read_judgements(session),
-        read_current(session),
+        JUDGEMENTS.records(session) if judgements is None else judgements,
+        ADJUDICATIONS.current(session),
         read_returned(session),
         asked=settings.adjudication.asked,
         drawn=read_plan(session),
         accepted=read_accepted(session),
-        texts=texts_of(session).values(),
+        texts=(texts_of(session) if texts is None else texts).values(),
     )
 
 
@@ -461,7 +478,7 @@ def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
 
 def answered_of(session: Session) -> set[tuple[str, PairKey]]:
     """Assessor and question of every answer that counts, planned or not."""
-    return _answered(read_judgements(session))
+    return _answered(JUDGEMENTS.records(session))
 
 
 def _answered(judgements: Iterable[Judgement]) -> set[tuple[str, PairKey]]:
@@ -628,18 +645,11 @@ def _key(judgement: Judgement) -> tuple[str, str, str, int]:
 SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedAnswer:
-    """An assessor's answer as it was when the pair was adjudicated, and as it is now; None is `cannot judge`."""
-
-    query_id: str
-    doc_id: str
-    assessor: str
-    before: int | None
-    after: int | None
+Change = tuple[Judgement, Judgement]
+"""An assessor's answer as it was when the pair was adjudicated, and as it is now."""
 
 
-def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
+def changed_after_adjudication(session: Session) -> list[Change]:
     """Every answer of the first occasion that changed after the decision that counts, by pair and assessor."""
     decided: dict[Pair, str] = {
         line.record.pair: _moment(line.current)
@@ -652,20 +662,20 @@ def changed_after_adjudication(session: Session) -> tuple[ChangedAnswer, ...]:
         if answer.ruling != RESTORED and answer.record.occasion == 1 and answer.record.pair in decided
     )
     changes = []
-    for (query_id, doc_id, assessor), answers in sorted(answers_by_pair.items()):
+    for (query_id, doc_id, _), answers in sorted(answers_by_pair.items()):
         decided_at = decided[query_id, doc_id]
         earlier = [answer.record for answer in answers if _moment(answer) <= decided_at]
         later = [answer.record for answer in answers if _moment(answer) > decided_at]
         if earlier and later and _said(earlier[-1]) != _said(later[-1]):
-            changes.append(ChangedAnswer(query_id, doc_id, assessor, earlier[-1].grade, later[-1].grade))
-    return tuple(changes)
+            changes.append((earlier[-1], later[-1]))
+    return changes
 
 
-def changes_in_words(changes: tuple[ChangedAnswer, ...]) -> str:
+def changes_in_words(changes: Sequence[Change]) -> str:
     """The answers in one sentence, with the first pairs; empty if there are none."""
     if not changes:
         return ""
-    pairs = list(dict.fromkeys((change.query_id, change.doc_id) for change in changes))
+    pairs = list(dict.fromkeys(judgement.pair for judgement, _ in changes))
     shown = ", ".join(" ".join(pair) for pair in pairs[:SHOWN]) + (", ..." if len(pairs) > SHOWN else "")
     several = counted(len(changes), "answer")
     return f"{several} changed after their pair was adjudicated; the adjudicated grade is kept: {shown}"
@@ -679,3 +689,78 @@ def _moment(answer: SourcedAnswer[Any]) -> str:
     """Time of the answer; older records have the time of a change only as it was recorded."""
     recorded = answer.record.judged_at if answer.record.revision == 1 else answer.recorded_at
     return answer.changed_at or recorded or ""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers that came faster than anyone can read: whose they are, and to which pairs. They count all the same.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+FLOOR_SECONDS = 1.0
+"""Nobody reads two texts and presses two keys in less."""
+SHARE, ENOUGH_TIMES = 0.05, 20
+"""Share of the study's median time, once people have that many times each: long texts need more than a second."""
+LOADING_SECONDS = 3.0
+"""Seconds that a slow server needs from one pair to the next."""
+BESIDE: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+"""The rounds whose grades do not count, by their names in the store."""
+
+
+def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Judgement]]:
+    """Every answer of assessors that counts, each with the round of the project that it is in: hidden gold is judged
+    among the others."""
+    answers: list[tuple[StoredRound, Judgement]] = [("judge", answer) for answer in outcome.everything]
+    answers += [("judge", gold.record) for gold in trials.read_answers(session, "hidden-gold")]
+    answers += [(round, answer.record) for round in BESIDE for answer in trials.read_answers(session, round)]
+    return [(round, answer) for round, answer in answers if answer.counts]
+
+
+class Rushed(NamedTuple):
+    """The pairs that were answered too fast."""
+
+    limit: float
+    """Seconds in which a pair cannot be read."""
+    pairs: Mapping[tuple[str, str], tuple[Pair, ...]]
+    """Pairs of each person and round."""
+
+
+NONE_RUSHED = Rushed(FLOOR_SECONDS, {})
+
+
+def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
+    """Everyone's answers and decisions that came too fast."""
+    projects: dict[tuple[str, str], Sequence[Judgement | Adjudication]] = {
+        **grouped(((answer.assessor, round), answer) for round, answer in answers_of(session, outcome)),
+        **grouped(((ruling.adjudicator, "adjudicate"), ruling) for ruling in outcome.rulings),
+    }
+    limit = reading_limit(answers for (_, round), answers in projects.items() if round == "judge")
+    return Rushed(limit, {project: too_fast(answers, limit) for project, answers in sorted(projects.items())})
+
+
+def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:
+    """Seconds in which a pair cannot be read: one, or a twentieth of what a pair usually takes in this study.
+
+    The usual time is a median over people of their medians. One hasty person cannot lower it.
+    """
+    times = (
+        [answer.lead_time for answer in answers if answer.counts and answer.lead_time is not None]
+        for answers in by_person
+    )
+    medians = [median_high(seconds) for seconds in times if len(seconds) >= ENOUGH_TIMES]
+    return max(FLOOR_SECONDS, SHARE * median_high(medians)) if medians else FLOOR_SECONDS
+
+
+def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple[Pair, ...]:
+    """The pairs of one project that were answered within `limit` seconds of being shown, in their order.
+
+    Whoever reloads the page, or comes back to an open pair, may have read it before: Label Studio counts the seconds
+    from the last time it was shown. So there must also have been no time to read since the answer before.
+    """
+    dated = [(moment, answer) for answer in answers if answer.counts and (moment := moment_of(answer.judged_at))]
+    fast = (
+        answer.pair
+        for (earlier, _), (moment, answer) in pairwise(sorted(dated, key=itemgetter(0)))
+        if (answer.lead_time if answer.lead_time is not None else limit) < limit
+        and (moment - earlier).total_seconds() < limit + LOADING_SECONDS
+    )
+    return tuple(dict.fromkeys(fast))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import func, select
 from sqlmodel import Session
 
 from annot.base.errors import AnnotError
 from annot.base.names import sha256_of
-from annot.store.projects import Project
-from annot.store.revisions import read_states, state
+from annot.base.records import Source
+from annot.store import models
+from annot.store.facet_labels import count_by_origin
+from annot.store.models import Project
 from annot.study.workspace import Workspace, read_kinds, write_file
 
 MADE_FILE = "made.json"
@@ -51,6 +55,22 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "backup": (*REPORTED, "opinions", "answers", "audit", "drawing", "pages"),
 }
 """Parts of the study that each product follows from."""
+PARTS = {
+    "queries": ("query", "topic"),
+    "pools": ("pool", "pool_addition"),
+    "people": ("assessor",),
+    "planned": ("plan", "returned", "sample"),
+    "judged": ("accepted",),
+    "hidden": ("trial_assignment",),
+    "trials": ("trial", "gold"),
+    "shown": ("shown_version",),
+    "runs": ("run",),
+    "splits": ("split",),
+    "imports": ("imported",),
+}
+"""The tables of each part of a study."""
+CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",)}
+"""Append-only tables; the last link of each represents all rows."""
 SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")
 """The sections of annot.toml that screens and tasks are made from."""
 States = dict[str, str]
@@ -85,6 +105,54 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
         "audit": _file(ws, "exports/audit.json"),
         "errors": _errors(ws),
     }
+
+
+def read_states(session: Session) -> dict[str, str]:
+    """A hash of each part; accounts are in none."""
+    ends = {
+        row.name: [row.length, row.last_sha256] for row in session.connection().execute(models.CHAIN_TABLE.select())
+    }
+    hashes = {
+        part: state([*(_rows(session, name) for name in names), [ends.get(name) for name in CHAINS.get(part, ())]])
+        for part, names in PARTS.items()
+    }
+    corrected = models.FACET_LABELS_TABLE.c
+    statement = select(corrected.paper_id, corrected.labels).where(corrected.origin == Source.CORRECTED)
+    rows = sorted(map(tuple, session.connection().execute(statement)))
+    answers = models.OPINION_CALL_TABLE.c
+    keys = answers.name, answers.state
+    counts = select(*keys, func.count(), func.max(answers.sent_at)).group_by(*keys).order_by(*keys)
+    opinions = [*_rows(session, "opinion"), *map(list, session.connection().execute(counts))]
+    # Only corrections: first versions follow from what is sent.
+    versions = [row for row in _rows(session, "shown_version") if row[0] == "text" and row[4] is not None]
+    texts = [*versions, *_rows(session, "text_ruling")]
+    labels = [sorted(count_by_origin(session).items()), rows]
+    return hashes | {"texts": state(texts), "labels": state(labels), "opinions": state(opinions)}
+
+
+def written_mark(session: Session) -> str:
+    """A mark that changes with every row that is written or deleted in a PostgreSQL database; empty on SQLite."""
+    connection = session.connection()
+    if connection.dialect.name != "postgresql":
+        return ""
+    # xmin is the transaction that wrote the row: no content is read, so this costs a few milliseconds.
+    rows = (
+        f"SELECT '{table.name}', count(*), coalesce(sum(xmin::text::bigint), 0) FROM \"{table.name}\""
+        for table in models.TABLES.sorted_tables
+    )
+    return state([[str(value) for value in row] for row in connection.exec_driver_sql(" UNION ALL ".join(rows))])
+
+
+def state(value: Any) -> str:
+    """The hash of plain values."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _rows(session: Session, name: str) -> list[list[Any]]:
+    rows = models.TABLES.tables[name]
+    columns = [column for column in rows.c if column.name != "account"]
+    rows_found = session.connection().execute(select(*columns).order_by(*rows.primary_key.columns))
+    return [list(row) for row in rows_found]
 
 
 def read_made(ws: Workspace) -> Made:

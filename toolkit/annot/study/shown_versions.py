@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlmodel import Session
 
 from annot.base.errors import FindingError
 from annot.base.records import WHOLE, Paper, Query, Topic
-from annot.store.judgements import is_judged
+from annot.store.answers import is_judged
 from annot.store.shown import IMPORTED, OF_SETTINGS, Display, Part, ShownVersion, as_json, moved_names, read_versions
 from annot.study import guidelines
 from annot.study.workspace import Workspace
@@ -75,15 +75,6 @@ Versions = Mapping[tuple[Part, str], Sequence[ShownVersion]]
 """Versions by part and subject, the oldest first."""
 
 
-class AnswerOfPair(Protocol):
-    """An answer to a pair, of a person or a model."""
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
-
-
-Answer = TypeVar("Answer", bound=AnswerOfPair)
 NAMES = {
     "scale": "the names of the grades",
     "facet": "the labels of {subject}",
@@ -134,20 +125,9 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
             continue
         contents = guidelines.distinct(rows)
         for number, row in enumerate(contents, start=1):
-            version = NumberedVersion(
-                part=part,
-                subject=subject,
-                name=_name(part, subject),
-                number=number,
-                count=len(contents),
-                since=row.since[:10],
-                why=row.why,
-                program=row.program,
-                sha256=row.sha256,
-                body=row.body,
-                in_force=row.sha256 == rows[-1].sha256,
-            )
-            versions_found.append(version)
+            facts: dict[str, Any] = row._replace(since=row.since[:10])._asdict()
+            facts |= {"name": _name(part, subject), "number": number, "count": len(contents)}
+            versions_found.append(NumberedVersion(**facts, in_force=row.sha256 == rows[-1].sha256))
     return tuple(versions_found)
 
 
@@ -205,8 +185,8 @@ class VersionNumbers:
 
 
 def numbers_of_answers(
-    displays: Mapping[Answer, Display], numbers: VersionNumbers, queries: Iterable[Query]
-) -> dict[Answer, dict[str, int]]:
+    displays: Mapping[Any, Display], numbers: VersionNumbers, queries: Iterable[Query]
+) -> dict[Any, dict[str, int]]:
     """Number of each version by which an answer was given, for content that was shown in several. displays: by
     answer."""
     by_id = {query.query_id: query for query in queries} if numbers else {}
@@ -286,7 +266,7 @@ def guideline_changes(ws: Workspace, facets: Iterable[str], versions: ShownChang
         if not (sent and facet in {**ws.settings.facets, WHOLE: ()}):
             continue
         # Both ways, as no corpus is read here.
-        if sent[-1].body not in (guidelines.shown(ws, facet, examples=with_them).text for with_them in (True, False)):
+        if sent[-1].body not in (guidelines.shown(ws, facet, examples=with_them) for with_them in (True, False)):
             yield ShownChange("guidelines", facet, f"the guidelines{'' if facet == WHOLE else f' of {facet}'}", "")
 
 

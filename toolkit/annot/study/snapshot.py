@@ -23,19 +23,19 @@ from annot.formats.trec import (
     write_query_topics,
 )
 from annot.labelstudio.studio_records import Payload
-from annot.store import adjudications, facet_labels, judgements, people, pools, projects, runs, trials
-from annot.store.adjudications import read_accepted
-from annot.store.judgements import read_current, read_returned
-from annot.store.models import PoolSample
-from annot.store.people import Notice, Plan, read_notices
+from annot.store import facet_labels, people, pools, projects, runs, trials
+from annot.store.answers import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    SourcedAnswer,
+    count_corrected_texts,
+)
+from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project, StoredRun
+from annot.store.people import read_notices
 from annot.store.pools import read_queries, read_sample, read_topics
-from annot.store.projects import Project
-from annot.store.revisions import SourcedAnswer
-from annot.store.runs import ImportedSource, StoredRun
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
-from annot.study.outcome import Outcome, Pair, outcome_from, texts_of
+from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
 from annot.study.provenance import States, states_of
-from annot.study.rushed import NONE_RUSHED, Rushed, rushed_pairs
 from annot.study.shown_versions import VersionNumbers, Versions, by_part, numbers_of_answers
 from annot.study.workspace import Workspace, write_file, write_manifest
 
@@ -177,10 +177,7 @@ def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
     with ws.reading() as session:
         snapshot = snapshot_of(session, ws)
         refuse_unjudged(snapshot)
-        recorded: tuple[SourcedAnswer[Any], ...] = (
-            *judgements.read_sourced(session),
-            *adjudications.read_sourced(session),
-        )
+        recorded: tuple[SourcedAnswer[Any], ...] = (*JUDGEMENTS.read(session), *ADJUDICATIONS.read(session))
         return snapshot, ReleaseRecords(
             labels={paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, snapshot.pooled)},
             task_ids=frozenset(
@@ -205,7 +202,7 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
 
 def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
     """The versions of the papers that were corrected, by id, the oldest first."""
-    if not judgements.count_corrected_texts(session):
+    if not count_corrected_texts(session):
         return {}
     from annot.study.judged_texts import corrected_versions
 
@@ -214,20 +211,10 @@ def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
 
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
-    judged = judgements.read_current(session)
-    assignments, plan = people.read_assignments(session), people.read_plan(session)
+    judged = JUDGEMENTS.current(session)
     answers = [sourced.record for sourced in judged]
     texts = texts_of(session)
-    outcome = outcome_from(
-        assignments,
-        answers,
-        adjudications.read_current(session),
-        read_returned(session),
-        asked=ws.settings.adjudication.asked,
-        drawn=plan,
-        accepted=read_accepted(session),
-        texts=texts.values(),
-    )
+    outcome = outcome_of(session, ws.settings, judgements=answers, texts=texts)
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -235,8 +222,8 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         pools=pools.read_pools(session),
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
-        plan=plan,
-        assignments=assignments,
+        plan=people.read_plan(session),
+        assignments=people.read_assignments(session),
         outcome=outcome,
         rushed=rushed_pairs(session, outcome),
         judged_texts=texts,
@@ -300,7 +287,7 @@ def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
-    return numbers_of_answers(_displays(session, read_current(session)), numbers, read_queries(session))
+    return numbers_of_answers(_displays(session, JUDGEMENTS.current(session)), numbers, read_queries(session))
 
 
 def _displays(session: Session, judged: Iterable[SourcedAnswer[Judgement]]) -> dict[Judgement, Display]:

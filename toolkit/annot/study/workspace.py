@@ -41,10 +41,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "ANNOT_ALLOW"
 """Environment variable with the addresses that the owner allows, separated by blanks."""
-NO_LINKS = (
-    *("annot.toml", "datasheet.toml"),
-    *("templates", "guidelines", "training", "pools", "exports", "substudy"),
-)
+NO_LINKS = (*("annot.toml", "datasheet.toml"), *("templates", "guidelines", "training", "pools", "exports", "substudy"))
 """Files and folders of a study in which no link is followed: their content reaches pages, releases and servers."""
 KEPT_BESIDE = ".annot"
 """The folder of replaceable files and of local servers. It and its content may be elsewhere; that is a door."""
@@ -143,9 +140,7 @@ def _allowed() -> dict[str, list[str]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: cannot be read: {error}", hint="correct it, or remove it to be asked again"
-        ) from None
+        raise InputError(f"{path}: cannot be read: {error}", hint="correct it or remove it") from None
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -457,18 +452,13 @@ def check_files(paths: Iterable[Path]) -> None:
         raise InputError(f"{counted(len(absent), 'file')} not found", faults=absent)
 
 
-def given_bytes(path: Path, *, expected: str) -> bytes:
-    """The content of the file, decompressed. expected: in words. Raises InputError if there is no such file."""
-    return content_of(path, expected=expected)
-
-
 def read_entered(ws: Workspace) -> Mapping[tuple[str, str], tuple[str, str]]:
     """Kind and note of each pair for which the sheet of errors has either; none if there is no sheet."""
     path = ws.root / SHEET
     if not path.is_file():
         return {}
     return read_error_sheet(
-        given_bytes(path, expected="a sheet of errors"), name=str(path), kinds=ws.settings.evaluation.error_kinds
+        content_of(path, expected="a sheet of errors"), name=str(path), kinds=ws.settings.evaluation.error_kinds
     )
 
 
@@ -482,7 +472,7 @@ def given_text(path: Path, *, expected: str) -> str:
 
     Raises InputError if there is no such file, or it is not in that encoding.
     """
-    data = given_bytes(path, expected=expected)
+    data = content_of(path, expected=expected)
     encoding = unicode_of_start(data)
     try:
         return data.decode(encoding).removeprefix("\ufeff")

@@ -5,15 +5,23 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.formats.corpora.bibtex import unicode_of
-from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, cut_lines, in_one_piece, json_records
+from annot.formats.corpora.pieces import (
+    BrokenRecord,
+    Format,
+    Piece,
+    PieceRead,
+    Records,
+    cut_lines,
+    in_one_piece,
+    json_records,
+)
 from annot.formats.corpora.tables import csv_rows
 from annot.formats.corpora.tables import table_paper as paper_of_row
 from annot.formats.input_files import is_gzip, opened
@@ -23,16 +31,13 @@ from annot.formats.paper_records import year_in
 # OpenAlex's works: its snapshot as JSON Lines, pages of its API, lists of works, and single ones.
 #
 # https://docs.openalex.org/api-entities/works/work-object. An abstract comes as an inverted index, each word with its
-# positions. Releases differ in where: `abstract_inverted_index`, `abstract_inverted_index_v3`, and at first Microsoft
-# Academic Graph's form with `InvertedIndex` below, or as a JSON text.
+# positions.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 DELETED = "W4285719527"
 """Deleted works became this one, with the title `Deleted Work`; other works still cite it."""
 _ENTITY = re.compile(r"(?:https?://(?:api\.)?openalex\.org/)?(?:works/)?([A-Z])(\d+)", re.IGNORECASE)
-_ADDRESS = "https://openalex.org/"
-_ADDRESSES = re.compile(rf"{re.escape(_ADDRESS)}W[0-9]+(?:\n{re.escape(_ADDRESS)}W[0-9]+)*")
 _ABSTRACTS = ("abstract_inverted_index", "abstract_inverted_index_v3")
 _MISSING = 100
 """So many positions may have no word, and besides as many as there are words."""
@@ -51,7 +56,7 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     if work == DELETED:
         raise InputError("a deleted work", faults=(f"id: found {DELETED}, which OpenAlex gave to all deleted works",))
     cited = record.get("referenced_works")
-    works = _works(cited) if isinstance(cited, list) else []
+    works = map(_work, cited) if isinstance(cited, list) else ()
     return {
         "openalex": work,
         "doi": record.get("doi") or ids.get("doi"),
@@ -62,17 +67,6 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         **({"retracted": True} if record.get("is_retracted") is True else {}),
         "cited": [("openalex", work) for work in works if work is not None and work != DELETED],
     }
-
-
-def _works(cited: list[Any]) -> Sequence[str | None]:
-    """The id of each work. Nearly all lists have nothing but addresses of works, which one search finds."""
-    try:
-        text = "\n".join(cited)
-    except TypeError:
-        text = ""
-    if _ADDRESSES.fullmatch(text) and text.count("\n") == len(cited) - 1:
-        return text.replace(_ADDRESS, "").split("\n")
-    return [_work(reference) for reference in cited]
 
 
 def _work(work: object) -> str | None:
@@ -97,18 +91,10 @@ def turned_back(index: object, *, name: str) -> str | None:
     >>> turned_back({"to": [0, 4], "be": [1, 5], "or": [2], "not": [3]}, name="abstract")
     'to be or not to be'
     """
-    try:
-        inverted = json.loads(index) if isinstance(index, str) else index
-    except (ValueError, RecursionError):
-        raise _unusable(name, "text that is not JSON") from None
-    if isinstance(inverted, dict) and isinstance(inverted.get("InvertedIndex"), dict):
-        inverted = inverted["InvertedIndex"]
-    if not isinstance(inverted, dict):
-        raise _unusable(name, f"{inverted!r:.40}")
-    if (text := _plain_text(inverted)) is not None:
-        return text
+    if not isinstance(index, dict):
+        raise _unusable(name, f"{index!r:.40}")
     words: dict[int, str] = {}
-    for word, places in inverted.items():
+    for word, places in index.items():
         for place in places if isinstance(places, list) else [places]:
             if type(place) is not int or place < 0:
                 raise _unusable(name, f"{word!r:.40} at position {place!r:.40}")
@@ -116,23 +102,6 @@ def turned_back(index: object, *, name: str) -> str | None:
     if words and (last := max(words)) >= 2 * len(words) + _MISSING:
         raise _unusable(name, f"position {last!r:.40} for {len(words)} words")
     return " ".join(words[place] for place in sorted(words)) or None
-
-
-def _plain_text(index: Mapping[str, Any]) -> str | None:
-    """The text of an index that has every position from 0 to the last once; None for any other."""
-    if {*map(type, index.values())} != {list}:
-        return None
-    try:
-        words = {place: word for word, places in index.items() for place in places}
-    except TypeError:
-        return None
-    count = len(words)
-    if {*map(type, words)} != {int} or count != sum(map(len, index.values())):
-        return None
-    try:
-        return " ".join(map(words.__getitem__, range(count)))
-    except KeyError:
-        return None
 
 
 def _unusable(name: str, problem: str) -> InputError:
@@ -153,10 +122,9 @@ OPENALEX = Format("openalex", paper=openalex_paper, fits=_openalex_fits, bibliog
 # https://api.semanticscholar.org/api-docs/datasets. `papers` has title and year, `abstracts` the text; each is many
 # times larger than memory. So the rows of both are spread over shares by their id, and one share is joined at a time.
 #
-# S2ORC and the Open Research Corpus before it are read in each of the forms in which they were released (Lo et al.:
-# S2ORC, ACL 2020, https://github.com/allenai/s2orc). Open Research Corpus: `paperAbstract`, `outCitations`. S2ORC of
-# 2019: the paper's fields below `metadata`. S2ORC of 2020: `outbound_citations`. Semantic Scholar's datasets: the
-# text of the whole paper, and places in it.
+# S2ORC is read in each of the forms in which it was released (Lo et al.: S2ORC, ACL 2020,
+# https://github.com/allenai/s2orc). S2ORC of 2019: the paper's fields below `metadata`. S2ORC of 2020:
+# `outbound_citations`. Semantic Scholar's datasets: the text of the whole paper, and places in it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -170,60 +138,46 @@ _KINDS = {"corpusid": int, "title": str, "year": int, "abstract": str}
 _EXPECTED = {int: "a whole number of at most 63 bits", str: "text"}
 
 
-class Spread(NamedTuple):
-    """The result of reading one file."""
+def spread_rows(numbered: tuple[int, str], *, folder: Path, shares: int) -> tuple[PieceRead, Path]:
+    """Spread the rows of a file over so many folders below `folder`, by their ids. numbered: the file and its number,
+    which the order of the papers follows. Returns the counts, and the path of the rows that cannot be read."""
+    import pyarrow
+    import pyarrow.parquet
 
-    name: str
-    lines: int
-    rows: int
-    broken: tuple[tuple[int, BrokenRecord], ...]
-    """Broken records with their lines."""
+    number, name = numbered
+    number_type, text = pyarrow.int64(), pyarrow.string()
+    kinds = {"corpusid": number_type, "place": number_type, "title": text, "year": number_type, "abstract": text}
+    schema = pyarrow.schema(kinds)
+    waiting: dict[int, list[dict[str, Any]]] = {}
+    writers: dict[int, Any] = {}
+    read, rejected = PieceRead(Piece(name, SEMANTIC_SCHOLAR.name, 0, None)), folder / f"{number:05d}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
 
+    def write(share: int) -> None:
+        if share not in writers:
+            place = folder / f"{share:03d}"
+            place.mkdir(exist_ok=True)
+            writers[share] = pyarrow.parquet.ParquetWriter(place / f"{number:05d}.parquet", schema)
+        writers[share].write_table(pyarrow.Table.from_pylist(waiting.pop(share), schema))
 
-@dataclass(frozen=True, slots=True)
-class RowSpreader:
-    """Spreads the rows of a file over `shares` folders below `folder`, by their ids."""
-
-    folder: Path
-    shares: int
-
-    def __call__(self, numbered: tuple[int, str]) -> Spread:
-        """Spread the file with this number, which the order of the papers follows."""
-        import pyarrow
-        import pyarrow.parquet
-
-        number, name = numbered
-        number_type, text = pyarrow.int64(), pyarrow.string()
-        kinds = {"corpusid": number_type, "place": number_type, "title": text, "year": number_type, "abstract": text}
-        schema = pyarrow.schema(kinds)
-        waiting: dict[int, list[dict[str, Any]]] = {}
-        writers: dict[int, Any] = {}
-
-        def write(share: int) -> None:
-            if share not in writers:
-                place = self.folder / f"{share:03d}"
-                place.mkdir(parents=True, exist_ok=True)
-                writers[share] = pyarrow.parquet.ParquetWriter(place / f"{number:05d}.parquet", schema)
-            writers[share].write_table(pyarrow.Table.from_pylist(waiting.pop(share), schema))
-
-        broken, lines, rows = [], 0, 0
-        for lines, record in json_records(Piece(name, SEMANTIC_SCHOLAR.name, 0, None)):
-            row = _row(record) if isinstance(record, dict) else record
-            if isinstance(row, BrokenRecord):
-                broken.append((lines, row))
-                if not rows and len(broken) == MOST_FAULTS:
-                    break
-            elif row is not None:
-                rows += 1
-                share = row["corpusid"] % self.shares
-                waiting.setdefault(share, []).append(row | {"place": number << 40 | lines})
-                if len(waiting[share]) == _ROWS:
-                    write(share)
-        for share in list(waiting):
-            write(share)
-        for writer in writers.values():
-            writer.close()
-        return Spread(name, lines, rows, tuple(broken))
+    for place, record in json_records(read.piece):
+        read.places = place
+        row = _row(record) if isinstance(record, dict) else record
+        if isinstance(row, BrokenRecord):
+            read.reject(place, row, rejected)
+            if not read.read and read.broken.total() == MOST_FAULTS:
+                break
+        elif row is not None:
+            read.read += 1
+            share = row["corpusid"] % shares
+            waiting.setdefault(share, []).append(row | {"place": number << 40 | place})
+            if len(waiting[share]) == _ROWS:
+                write(share)
+    for share in list(waiting):
+        write(share)
+    for writer in writers.values():
+        writer.close()
+    return read, rejected
 
 
 def shares_of(names: Iterable[str]) -> int:
@@ -291,9 +245,6 @@ _BY_PLACES = ("content", "body")
 
 def s2orc_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The record in annot's fields, whichever release it is of."""
-    if "paperAbstract" in record:
-        renamed = {"id": "paper_id", "paperAbstract": "abstract", "outCitations": "citations"}
-        return {renamed.get(name, name): value for name, value in record.items()}
     metadata = record.get("metadata")
     if isinstance(metadata, dict) and "title" in metadata:
         return metadata | {"paper_id": record.get("paper_id")}
@@ -326,8 +277,7 @@ def _places(annotations: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
 def _fits_s2orc(record: Mapping[str, Any]) -> bool:
     metadata = record.get("metadata")
     return (
-        "paperAbstract" in record
-        or {"outbound_citations", "mag_id"} <= record.keys()
+        {"outbound_citations", "mag_id"} <= record.keys()
         or (isinstance(metadata, dict) and "title" in metadata)
         or ("corpusid" in record and any(isinstance(record.get(name), dict) for name in _BY_PLACES))
     )

@@ -8,22 +8,18 @@ import re
 import warnings
 import zipfile
 import zlib
-from array import array
 from collections import deque
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from string import digits
-from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple, TextIO
-from xml.etree import ElementTree
+from typing import Any, TextIO
 
 from annot.base.errors import InputError
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
-from annot.formats.corpora.xml_papers import XmlRecord, records_in, refuse_entities
-from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip, parquet_file, text_of
+from annot.formats.corpora.xml_papers import refuse_entities
+from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip, most_of, parquet_file, text_of
 from annot.formats.paper_records import MISSING, year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -236,21 +232,9 @@ def unusable(header: Sequence[str]) -> str:
     return ""
 
 
-class _Columns(NamedTuple):
-    """Columns under a header, as rows are read by them."""
-
-    fields: tuple[tuple[str, str], ...]
-    """Names of the columns that are used, with their fields."""
-    own_ids: bool
-    retraction: tuple[str, ...]
-    """Names of the columns that say whether a paper was retracted."""
-
-
 @lru_cache(maxsize=64)
-def _columns(header: tuple[str, ...]) -> _Columns:
-    fields = fields_of_columns(header)
-    retraction = tuple(name for name in header if _plain_name(name) in _RETRACTED)
-    return _Columns(tuple(fields.items()), has_own_ids(fields), retraction)
+def _columns_of_retraction(header: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in header if _plain_name(name) in _RETRACTED)
 
 
 def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,19 +242,19 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     a list, or one text, with spaces, semicolons, commas or bars between them; a year may be a number with a point, as
     pandas writes them, or in a date.
     """
-    columns = _columns(tuple(record))
-    fields = {field: _without_missing(record[name]) for name, field in columns.fields}
+    header = tuple(record)
+    fields = {field: _without_missing(record[name]) for name, field in fields_of_columns(header).items()}
     if "year" in fields:
         # What is no year is counted as one that was left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):
             fields[name] = [cited for cited in _BETWEEN.split(cell) if cited]
-    if not columns.own_ids:
+    if fields.keys().isdisjoint(IDS):
         fields |= {kind: _text(fields[kind]) for kind in _ID_NAMES if kind in fields}
         if fields.get("abstract") == _NO_ABSTRACT:
             fields["abstract"] = None
-    retraction = [str(record[name]).lower() for name in columns.retraction]
+    retraction = [str(record[name]).lower() for name in _columns_of_retraction(header)]
     retracted = any("retract" in text or text == "true" for text in retraction)
     return document(fields) | ({"retracted": True} if retracted else {})
 
@@ -467,70 +451,57 @@ PARQUET = table("parquet", records=parquet_rows, cut=row_groups, matches=lambda 
 # Tables of papers in a workbook of Excel, .xlsx or .xlsm (ECMA-376,
 # https://ecma-international.org/publications-and-standards/standards/ecma-376/).
 #
-# The first visible sheet with columns of papers (`columns`) is read; there may be other rows before its header. A
-# formula is text, and nothing is computed; macros and links to other files are not looked at. openpyxl reads what the
-# workbook says of its sheets and each row; the rows, and the texts that cells share, pass one after another.
+# The first visible sheet with columns of papers (`fields_of_columns`) is read; there may be other rows before its
+# header. A formula is text, and nothing is computed; macros and links to other files are not looked at. openpyxl reads
+# one row after another; the texts that cells share are in memory.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 _WHOLE = 1 << 23
-"""Parts that are read whole, such as styles, have at most so many bytes."""
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_ROW, _VALUE, _INLINE, _TEXT = (f"{_MAIN}{name}" for name in ("row", "v", "is", "t"))
-_RUN = f"{_MAIN}r/{_TEXT}"
+"""Parts other than sheets and shared texts, such as styles, have at most so many bytes."""
+_LONG_PARTS = ("xl/worksheets/", "xl/sharedStrings")
+_MOST_ROWS = 1 << 20
+"""A sheet of Excel has no more."""
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 """A character that XML cannot hold (ECMA-376, part 1, 22.9.2.19)."""
 _SAVE_AGAIN = "open it in Excel or LibreOffice, and save it as Excel Workbook (.xlsx)"
 _DATE = re.compile(r"(\d{4})-\d\d-\d\d.*", re.DOTALL)
-_FAULTS = (ValueError, TypeError, AttributeError, LookupError)
+_ERRORS = frozenset(("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"))
+"""The texts of cells whose formula failed."""
+_FAULTS = (ValueError, TypeError, AttributeError, LookupError, SyntaxError, OSError)
 """The errors of openpyxl for XML that is not as it should be."""
-
-
-class _Row(NamedTuple):
-    """A row that is not empty."""
-
-    number: int
-    cells: Mapping[int, str]
-    """The cells by the number of the column, without empty ones."""
 
 
 def records(piece: Piece) -> Records:
     """The rows below the header, by those of its names that mean something; places are the numbers of rows in the
     sheet."""
-    with _opened(piece.path) as workbook:
-        papers_sheet = workbook.papers()
-        if isinstance(papers_sheet, BrokenRecord):
-            yield 1, papers_sheet
+    with _sheets(piece.path) as sheets:
+        sheet, faults = _sheet_of_papers(sheets, piece.path)
+        if sheet is None:
+            yield 1, BrokenRecord("the columns cannot be used", faults or ("found no row in any sheet",), "")
             return
-        sheet, header = papers_sheet
-        names = fields_of_columns(tuple(header.cells.values()))
-        columns = {column: name for column, name in header.cells.items() if name in names}
-        years = [name for name, field in names.items() if field == "year"]
-        last = header.number
-        for row in workbook.rows(sheet, columns):
-            if isinstance(row, BrokenRecord):
-                last += 1
-                yield last, row
-            elif row.number > header.number:
-                last = row.number
-                record = {name: row.cells.get(column, "") for column, name in columns.items()}
-                record |= {name: _DATE.sub(r"\1", record[name]) for name in years}
-                yield last, record if any(record.values()) else None
+        rows = _rows(sheet, piece.path)
+        header = next(cells for _, cells in rows if _is_header(cells))
+        fields = fields_of_columns(tuple(header.values()))
+        for number, cells in rows:
+            record = {name: cells.get(column, "") for column, name in header.items() if name in fields}
+            record |= {name: _DATE.sub(r"\1", cell) for name, cell in record.items() if fields[name] == "year"}
+            if any(record.values()):
+                yield number, record
 
 
 def sheet_read(path: str) -> str:
     """The name of the sheet that is read, if the workbook has several; "" if it has one, or none is read."""
-    with _opened(path) as workbook:
-        if len(workbook.sheets) == 1:
-            return ""
-        sheet = workbook.papers()
-        return "" if isinstance(sheet, BrokenRecord) else sheet[0]
+    with _sheets(path) as sheets:
+        sheet = _sheet_of_papers(sheets, path)[0] if len(sheets) > 1 else None
+        return "" if sheet is None else str(sheet.title)
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[_Workbook]:
+def _sheets(path: str) -> Iterator[list[Any]]:
+    """The sheets of a workbook that are visible, in order."""
     try:
-        from openpyxl.reader.excel import ExcelReader  # noqa: F401
+        import openpyxl
     except ModuleNotFoundError:
         raise InputError(
             f"{path}: needs openpyxl, which is not installed",
@@ -538,178 +509,82 @@ def _opened(path: str) -> Iterator[_Workbook]:
         ) from None
     if is_gzip(Path(path)):
         raise InputError(f"{path}: a compressed workbook, expected .xlsx", hint="unpack it first")
+    # It warns of dates outside of its limits, and of what else a workbook has.
+    warnings.filterwarnings("ignore", module="openpyxl")
     try:
-        with _Archive(Path(path)) as archive, TemporaryFile() as scratch:
-            archive.check(Path(path))
-            yield _Workbook(path, archive, scratch)
+        with Path(path).open("rb") as file:
+            _check_parts(path)
+            try:
+                workbook = openpyxl.load_workbook(file, read_only=True, keep_links=False)
+            except _FAULTS as error:
+                raise InputError(f"{path}: not a workbook that can be read: {error}", hint=_SAVE_AGAIN) from None
+            with closing(workbook):
+                sheets = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
+                if not sheets:
+                    raise InputError(f"{path}: found no sheet that can be read", hint=_SAVE_AGAIN)
+                yield sheets
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{path}: cannot be unpacked: {error}", hint=NOT_WHOLE) from None
 
 
-class _Workbook:
-    """The sheets of a workbook, and their rows."""
-
-    def __init__(self, path: str, archive: _Archive, scratch: IO[bytes]) -> None:
-        from openpyxl.reader.excel import ExcelReader
-        from openpyxl.styles.stylesheet import apply_stylesheet
-        from openpyxl.xml.constants import SHARED_STRINGS
-
-        self._path, self._archive = path, archive
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                with Path(path).open("rb") as file:
-                    reader = ExcelReader(file, read_only=True, keep_links=False)
-                reader.archive = archive
-                reader.read_manifest()
-                reader.read_workbook()
-                apply_stylesheet(archive, reader.wb)
-                sheets = [*reader.parser.find_sheets()]
-            self._shared = reader.package.find(SHARED_STRINGS)
-            self._strings = _Strings(scratch)
-        except (*_FAULTS, OSError, SyntaxError) as error:
-            raise InputError(f"{path}: not a workbook that can be read: {error}", hint=_SAVE_AGAIN) from None
-        self._dates, self._epoch = reader.wb._date_formats, reader.wb.epoch
-        self.sheets: dict[str, str] = {
-            sheet.name: part.target
-            for sheet, part in sheets
-            if sheet.state == "visible" and part.target in reader.valid_files and "chartsheet" not in part.Type
-        }
-        """Their parts by the names of those that are visible, in order."""
-        if not self.sheets:
-            raise InputError(f"{path}: found no sheet that can be read", hint=_SAVE_AGAIN)
-
-    def papers(self) -> tuple[str, _Row] | BrokenRecord:
-        """The first sheet with columns of papers, and its header. It comes before the rows of any sheet."""
-        self._read_strings()
-        faults = []
-        for sheet in self.sheets:
-            with closing(self.rows(sheet)) as source:
-                rows = [row for row in islice(source, HEADER_WITHIN) if isinstance(row, _Row)]
-            headers = [row for row in rows if len(fields_of_columns(tuple(row.cells.values()))) > 1]
-            fault = unusable([*headers[0].cells.values()]) if headers else ""
-            if headers and not fault:
-                return sheet, headers[0]
-            if rows:
-                faults.append(f"sheet {sheet!r}: {fault or unusable([*rows[0].cells.values()])}")
-        return BrokenRecord("the columns cannot be used", tuple(faults) or ("found no row in any sheet",), "")
-
-    def _read_strings(self) -> None:
-        try:
-            if self._shared:
-                with closing(self._part(self._shared.PartName[1:], depth=1)) as parts:
-                    self._strings.keep(parts)
-        except (*_FAULTS, OSError, SyntaxError) as error:
-            raise InputError(f"{self._path}: not a workbook that can be read: {error}", hint=_SAVE_AGAIN) from None
-
-    def rows(self, sheet: str, columns: Collection[int] = ()) -> Generator[_Row | BrokenRecord]:
-        """The rows of a sheet that are not empty, of these columns; of all where none is given."""
-        from openpyxl.utils import get_column_letter
-        from openpyxl.worksheet._reader import WorkSheetParser
-
-        letters = {get_column_letter(column): column for column in columns}
-        # Without formats of dates: openpyxl warns of numbers that are none.
-        parser = WorkSheetParser(None, self._strings, epoch=self._epoch)
-        for part in self._part(self.sheets[sheet], depth=2):
-            if isinstance(part, BrokenRecord):
-                yield part
-                continue
-            element, _ = part
-            if element.tag == _ROW:
-                if letters and all(cell.get("r") for cell in element):
-                    element[:] = [cell for cell in element if cell.get("r", "").rstrip(digits) in letters]
-                for cell in element:
-                    # openpyxl takes many times as long for a text that is in its cell as for one that is shared.
-                    if cell.get("t") == "inlineStr" and (inline := cell.find(_INLINE)) is not None:
-                        cell.set("t", "str")
-                        ElementTree.SubElement(cell, _VALUE).text = _plain_cell(inline)
-                try:
-                    number, cells = parser.parse_row(element)
-                except _FAULTS as error:
-                    raw = ElementTree.tostring(element, "unicode")
-                    yield BrokenRecord("a row cannot be read", (f"a cell of the row cannot be read: {error}",), raw)
-                    continue
-                parser.row_dimensions.clear()
-                if texts := {cell["column"]: text for cell in cells if (text := self._text(cell))}:
-                    yield _Row(number, texts)
-
-    def _part(self, name: str, *, depth: int) -> Generator[XmlRecord | BrokenRecord]:
-        with self._archive.open(name) as source:
-            yield from records_in(source, f"{self._path}: {name}", depth=depth)
-
-    def _text(self, cell: Mapping[str, Any]) -> str:
-        from openpyxl.utils.datetime import from_excel
-
-        value = cell["value"]
-        if isinstance(value, str):
-            if cell["data_type"] == "e":
-                return ""
-            return _unescaped(value)
-        if isinstance(value, int | float) and cell["style_id"] in self._dates:
-            with suppress(ValueError, OverflowError):
-                return str(from_excel(value, self._epoch))
-        if isinstance(value, float) and value.is_integer():
-            return str(int(value))
-        # The formula of several cells is an object of openpyxl's.
-        return "" if value is None else str(getattr(value, "text", value) or "")
-
-
-class _Archive(zipfile.ZipFile):
-    """A workbook's parts, of sizes that memory can hold, without entities of their own."""
-
-    def check(self, path: Path) -> None:
-        """Raise InputError for a workbook that is not to be read."""
+def _check_parts(path: str) -> None:
+    """Raise InputError for a workbook with parts that memory cannot hold, or with entities of its own."""
+    hint = "if the file is genuine, save its sheet as CSV"
+    with zipfile.ZipFile(path) as archive:
+        parts = archive.infolist()
         # A part is read up to the size that is stated for it, and no further.
-        if sum(part.file_size for part in self.infolist()) > UNPACKED * path.stat().st_size + LONGEST_LINE:
-            raise InputError(
-                f"{path}: unpacks to more than {UNPACKED} times its size, expected a workbook",
-                hint="if the file is genuine, save its sheet as CSV",
-            )
-        for part in self.namelist():
-            if part.endswith((".xml", ".rels")):
-                with self.open(part) as file:
-                    refuse_entities(file, f"{path}: {part}")
-
-    def read(self, name: str | zipfile.ZipInfo, pwd: bytes | None = None) -> bytes:
-        part = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
-        if part.file_size > _WHOLE:
-            raise InputError(
-                f"{self.filename}: {part.filename} has more than {_WHOLE} bytes, expected a workbook of papers",
-                hint="save its sheet as CSV",
-            )
-        return super().read(name, pwd)
-
-
-class _Strings:
-    """The texts that cells share, by their numbers. They are in a file: they may be as large as the workbook."""
-
-    def __init__(self, scratch: IO[bytes]) -> None:
-        self._file = scratch
-        self._ends = array("Q", [0])
-
-    def keep(self, parts: Iterator[XmlRecord | BrokenRecord]) -> None:
-        """Write them down, in order. Raises ValueError if their XML is not well-formed."""
+        if sum(part.file_size for part in parts) > most_of(Path(path).stat().st_size):
+            fault = f"{path}: unpacks to more than {UNPACKED} times its size, expected a workbook"
+            raise InputError(fault, hint=hint)
         for part in parts:
-            if isinstance(part, BrokenRecord):
-                raise ValueError(part.faults[0])
-            self._ends.append(self._ends[-1] + self._file.write(_plain_cell(part[0]).encode("utf-8")))
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def __getitem__(self, number: int) -> str:
-        start, end = self._ends[number], self._ends[number + 1]
-        self._file.seek(start)
-        return self._file.read(end - start).decode("utf-8")
+            if not part.filename.endswith((".xml", ".rels")):
+                continue
+            if part.file_size > _WHOLE and not part.filename.startswith(_LONG_PARTS):
+                fault = f"{path}: {part.filename} has more than {_WHOLE} bytes, expected a workbook of papers"
+                raise InputError(fault, hint=hint)
+            with archive.open(part) as file:
+                refuse_entities(file, f"{path}: {part.filename}")
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+def _sheet_of_papers(sheets: Sequence[Any], path: str) -> tuple[Any, tuple[str, ...]]:
+    """The first sheet with columns of papers; None with the faults of all sheets if there is none."""
+    faults = []
+    for sheet in sheets:
+        first_rows = [cells for _, cells in islice(_rows(sheet, path), HEADER_WITHIN)]
+        header = next(filter(_is_header, first_rows), None)
+        if header and not unusable([*header.values()]):
+            return sheet, ()
+        if first_rows:
+            faults.append(f"sheet {sheet.title!r}: {unusable([*(header or first_rows[0]).values()])}")
+    return None, tuple(faults)
 
 
-def _plain_cell(text: ElementTree.Element) -> str:
-    """Text of a string, in one part or in runs of one style each; other parts give its pronunciation."""
-    return "".join(run.text or "" for path in (_TEXT, _RUN) for run in text.iterfind(path))
+def _is_header(cells: Mapping[int, str]) -> bool:
+    return len(fields_of_columns(tuple(cells.values()))) > 1
+
+
+def _rows(sheet: Any, path: str) -> Iterator[tuple[int, dict[int, str]]]:
+    """The rows of a sheet that are not empty, with their numbers: the texts by column. Raises InputError at a row that
+    cannot be read."""
+    number = 0
+    sheet.reset_dimensions()
+    try:
+        for number, row in enumerate(islice(sheet.iter_rows(values_only=True), _MOST_ROWS), start=1):
+            if texts := {column: text for column, value in enumerate(row) if (text := _cell_text(value))}:
+                yield number, texts
+    except _FAULTS as error:
+        fault = f"row {number + 1} of sheet {sheet.title!r} cannot be read: {error}"
+        raise InputError(f"{path}: {fault}", hint=f"correct or delete the row; or {_SAVE_AGAIN}") from None
+
+
+def _cell_text(value: Any) -> str:
+    if isinstance(value, str):
+        text = "" if value in _ERRORS else value
+        return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    # The formula of several cells is an object of openpyxl's.
+    return "" if value is None else str(getattr(value, "text", value) or "")
 
 
 def _is_workbook(head: Head) -> bool:

@@ -38,7 +38,7 @@ from typing import Any
 
 from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, in_one_piece, not_utf8
 from annot.formats.corpora.tables import TAGS
-from annot.formats.input_files import lines_in, text_of
+from annot.formats.input_files import text_of
 from annot.formats.paper_records import year_in
 
 LONGEST_RECORD = 1 << 22
@@ -68,7 +68,7 @@ def tagged_records(
     first = length = read = 0
     passed = ""
     with text_of(Path(piece.path)) as lines:
-        for number, line in enumerate(lines_in(lines), start=1):
+        for number, line in enumerate(lines, start=1):
             complete = begins(line, block)
             if (complete and block) or (line[:1] in _E and block and ends(line)):
                 if record := _record(block, length, values):

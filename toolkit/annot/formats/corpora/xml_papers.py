@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -22,8 +22,7 @@ from annot.formats.paper_records import year_in
 # ----------------------------------------------------------------------------------------------------------------------
 # The one reader of XML: its text in the encoding that it declares, and the records of a large file one after another.
 #
-# The parser meets UTF-8 alone: any other encoding is decoded before. No entity is expanded, and nothing outside the
-# file is read.
+# The parser meets text that is decoded. No entity is expanded, and nothing outside the file is read.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -33,7 +32,7 @@ _START = 1 << 10
 
 
 class NotXml(ValueError):
-    """Raised for a file that is not well-formed, or not in its own encoding; the message says where."""
+    """Raised for a file that is not in its own encoding."""
 
 
 XmlRecord = tuple[Element, tuple[Element, ...]]
@@ -49,57 +48,42 @@ def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]
     name = str(path)
     with opened(path) as source:
         refuse_entities(source, name)
-    with opened(path) as source:
-        yield from records_in(source, name, depth=depth)
-
-
-def records_in(source: IO[bytes], name: str, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]:
-    """The same for XML that is not a file of its own and declares no entities."""
-    builder = ElementTree.TreeBuilder()
-    parser = ElementTree.XMLParser(target=builder, encoding="utf-8")
-    # The tree is looked at after each chunk: to be given each element, as `iterparse` does, takes twice as long.
-    file = builder.start("file", {})
+    parser: Any = ElementTree.XMLPullParser(("start", "end"))
+    around: list[Element] = []
     since_last = 0
-    broken = None
     try:
-        for size in fed(parser.feed, source, name):
-            since_last += size
-            for record in _whole((file,), depth, None):
-                since_last = 0
-                yield record
-            if since_last > LONGEST_LINE:
-                raise InputError(f"{name}: a record of more than {LONGEST_LINE} bytes", hint="is it the right file?")
+        with opened(path) as source:
+            for text in _texts(source, name):
+                parser.feed(text)
+                since_last += len(text)
+                for event, element in parser.read_events():
+                    if event == "start":
+                        around.append(element)
+                        continue
+                    around.pop()
+                    if len(around) == depth:
+                        since_last = 0
+                        yield element, tuple(around)
+                    if around and len(around) <= depth:
+                        around[-1].remove(element)
+                if since_last > LONGEST_LINE:
+                    fault = f"{name}: a record of more than {LONGEST_LINE} bytes"
+                    raise InputError(fault, hint="is it the right file?")
         parser.close()
     except (ElementTree.ParseError, NotXml) as error:
-        broken = BrokenRecord("not valid XML", (f"not valid XML: {error}; reading ended there",), "")
-    yield from _whole((file,), depth, _closed(builder, file))
-    if broken:
-        yield broken
+        yield BrokenRecord("not valid XML", (f"not valid XML: {error}; reading ended there",), "")
 
 
-def fed(feed: Callable[[bytes | str], object], source: IO[bytes], name: str) -> Iterator[int]:
-    """Give XML to a parser of UTF-8, piece by piece; the size of each, once it was read.
-
-    Raises InputError if it declares an encoding that is not read, and NotXml where the parser stops.
-    """
+def _texts(source: IO[bytes], name: str) -> Iterator[str]:
+    """The text of XML, part by part. Raises InputError if it declares an encoding that is not read, and NotXml at a
+    byte that is not in the encoding, after the text before it."""
     start = source.read(_START)
     try:
         encoding = encoding_of_start(start)
     except UnreadEncoding as error:
         raise InputError(f"{name}: {error}", hint=SAVE_AS_UTF_8) from None
-    rest = iter(lambda: source.read(_AT_ONCE), b"")
-    for text in _decoded(chain([start], rest), encoding):
-        try:
-            feed(text)
-        except (ElementTree.ParseError, expat.ExpatError) as error:
-            raise NotXml(str(error)) from None
-        yield len(text)
-
-
-def _decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
-    """Text of the pieces. Raises NotXml at a byte that is not in the encoding, after the text before it."""
     decoder, place = codecs.getincrementaldecoder(encoding)(), 0
-    for piece in chain(pieces, [b""]):
+    for piece in chain([start], iter(lambda: source.read(_AT_ONCE), b""), [b""]):
         try:
             yield decoder.decode(piece, not piece)
         except UnicodeDecodeError as error:
@@ -108,8 +92,7 @@ def _decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[str]:
             with suppress(UnicodeError):
                 yield decoder.decode(piece[: max(offset, 0)])
             byte = error.object[error.start]
-            fault = f"not {error.encoding.upper()}: byte 0x{byte:02X} at position {place + offset}"
-            raise NotXml(fault) from None
+            raise NotXml(f"not {error.encoding.upper()}: byte 0x{byte:02X} at position {place + offset}") from None
         place += len(piece)
 
 
@@ -134,67 +117,43 @@ def _marked(element: Element) -> str:
     return "".join(parts)
 
 
-def _closed(builder: ElementTree.TreeBuilder, file: Element) -> set[int]:
-    """Close the open elements, up to the whole file, and return them."""
-    still_open = set[int]()
-    while id(file) not in still_open:
-        still_open.add(id(builder.end("")))
-    return still_open
-
-
-def _whole(around: tuple[Element, ...], depth: int, still_open: set[int] | None) -> Iterator[XmlRecord]:
-    """The records below the last element whose end was read; they leave it. still_open: None if the last of several
-    elements may be open."""
-    parent = around[-1]
-    for child in list(parent):
-        ended = child is not parent[-1] if still_open is None else id(child) not in still_open
-        if depth:
-            yield from _whole((*around, child), depth - 1, set() if ended else still_open)
-        elif ended:
-            yield child, around[1:]
-        if ended:
-            del parent[0]
-
-
 def refuse_entities(file: IO[bytes], name: str) -> None:
     """Raise InputError if the XML declares entities of its own: a short text can say a long one with them.
 
     Only what comes before the first element can declare any.
     """
+    elements: list[str] = []
 
-    class Begun(Exception):
-        """The first element."""
-
-    def begun(*_: object) -> None:
-        raise Begun
-
-    def declared(entity: str, *_: object) -> None:
+    def refuse(entity: str, *_: object) -> None:
         raise InputError(
             f"{name}: declares the entity {entity!r}, expected XML without entities",
             hint="remove the entity declarations",
         )
 
-    parser = expat.ParserCreate("utf-8")
-    parser.EntityDeclHandler, parser.StartElementHandler = declared, begun
-    with suppress(Begun, NotXml):
-        for _ in fed(parser.Parse, file, name):
-            pass
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = lambda element, _: elements.append(element)
+    with suppress(NotXml, expat.ExpatError):
+        for text in _texts(file, name):
+            parser.Parse(text)
+            if elements:
+                return
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Papers in XML: PubMed's and the ACL Anthology's.
 #
-# PubMed's is read as its search, E-utilities' `efetch` and the yearly baseline give it: articles, books, and the
-# `MedlineCitationSet` of before 2017 (https://dtd.nlm.nih.gov/ncbi/pubmed/doc/out/190101/).
+# PubMed's is read as its search, E-utilities' `efetch` and the yearly baseline give it: articles and books
+# (https://dtd.nlm.nih.gov/ncbi/pubmed/doc/out/190101/).
 #
 # Its abstracts keep their sections, with the heading and NLM's category of each. The Anthology has one file a
 # collection (https://github.com/acl-org/acl-anthology, `data/xml`).
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-_SETS = ("PubmedArticleSet", "PubmedBookArticleSet", "MedlineCitationSet")
+_SETS = ("PubmedArticleSet", "PubmedBookArticleSet")
 _ROOT = re.compile(rf"<(?:{'|'.join(_SETS)})[\s>]".encode())
-_RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
+_RECORDS = ("PubmedArticle", "PubmedBookArticle")
 _NO_TITLE = ("", "[Not Available].", "[In Process Citation]")
 """Marks of a title that has not been translated, or not entered yet."""
 _NO_HEADING = ("UNLABELLED", "UNASSIGNED")
@@ -217,14 +176,17 @@ def records(piece: Piece) -> Records:
 
 
 def _paper(record: Element) -> dict[str, Any]:
-    """The fields of a record, whichever of the three it is."""
-    book = record.find("BookDocument")
-    citation = record if record.tag == "MedlineCitation" else record.find("MedlineCitation")
-    numbered = citation if book is None else book
-    article = citation.find("Article") if citation is not None else book
-    data = record.find("PubmedData" if book is None else "PubmedBookData")
-    none = Element("none")
-    numbered, article, data = (none if part is None else part for part in (numbered, article, data))
+    """The fields of an article or a book."""
+
+    def part(path: str) -> Element:
+        found = record.find(path)
+        return Element("none") if found is None else found
+
+    if record.find("BookDocument") is not None:
+        numbered = article = part("BookDocument")
+        data = part("PubmedBookData")
+    else:
+        numbered, article, data = part("MedlineCitation"), part("MedlineCitation/Article"), part("PubmedData")
     parts = article.findall("Abstract/AbstractText")
     has_text = any(text.strip() for part in parts for text in part.itertext())
     abstracts = [] if has_text else numbered.findall("OtherAbstract")
@@ -282,17 +244,13 @@ def _doi(record: Element, article: Element, data: Element) -> str | None:
 
 
 def _cited(record: Element, data: Element) -> Iterator[tuple[tuple[str, str], ...]]:
-    """The ids of each work that the lists of references name, which may be in one another; before 2019, citations were
-    corrections."""
+    """The ids of each work that the lists of references name, which may be in one another."""
     for part in (data, record):
         for references in part.findall("ReferenceList"):
             for reference in references.iter("Reference"):
                 ids = [(_KINDS.get(element.get("IdType", "")), element.text) for element in reference.iter("ArticleId")]
                 if typed_ids := tuple((kind, text.strip()) for kind, text in ids if kind and text):
                     yield typed_ids
-    for comment in record.findall("CommentsCorrectionsList/CommentsCorrections"):
-        if comment.get("RefType") == "Cites":
-            yield (("pmid", comment.findtext("PMID", "").strip()),)
 
 
 PUBMED = Format(

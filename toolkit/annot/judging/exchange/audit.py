@@ -22,11 +22,11 @@ from annot.labelstudio.studio_records import IN_WORDS, Payload, PulledTask, id_o
 from annot.labelstudio.tasks import pair_key
 from annot.measuring.measured import AUDIT_FILE, as_text, judgements_sha256
 from annot.store import people, projects, trials
-from annot.store.projects import Project, read_hidden
-from annot.store.revisions import AnnotationHistory
+from annot.store.answers import AnnotationHistory
+from annot.store.models import Project
+from annot.store.projects import read_hidden
 from annot.store.shown import display_parts, read_shown, read_sources
-from annot.study.outcome import outcome_of
-from annot.study.rushed import Rushed, rushed_pairs
+from annot.study.outcome import Rushed, outcome_of, rushed_pairs
 from annot.study.workspace import Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -412,23 +412,20 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
         shown = read_shown(session, project.project, sources)
         now_shown = {question: history[-1][1] for question, history in shown.by_task.items() if history}
         displays = display_parts(session, {*now_shown.values(), *(line.current.shown_sha256 for line in lines)})
-    sent_versions = {key: {sha256 for _, sha256 in history} for key, history in sources.histories.items()}
-    last = {key: history[-1][1] for key, history in sources.histories.items()}
 
-    def guidelines_key(question: PairKey) -> tuple[str, str]:
-        return "guidelines", sources.queries[question.query_id][1]
+    def sent(question: PairKey) -> list[str]:
+        return [sha256 for _, sha256 in sources(question, "judge").get("guidelines", ())]
 
     unknown = [
         line.record.asked
         for line in lines
-        if (key := guidelines_key(line.record.asked)) in sent_versions
-        and displays.get(line.current.shown_sha256 or "", {}).get("guidelines") not in sent_versions[key]
+        if (versions := sent(line.record.asked))
+        and displays.get(line.current.shown_sha256 or "", {}).get("guidelines") not in versions
     ]
     earlier = [
         question
         for question, sha256 in now_shown.items()
-        if pair_key(*question) in waiting
-        and displays.get(sha256, {}).get("guidelines") != last.get(guidelines_key(question))
+        if pair_key(*question) in waiting and displays.get(sha256, {}).get("guidelines") != [None, *sent(question)][-1]
     ]
     yield from _about("unknown guidelines", audited, unknown)
     yield from _about("earlier guidelines", audited, earlier)

@@ -34,10 +34,19 @@ from annot.labelstudio.tasks import (
     returned_task,
     same_texts,
 )
-from annot.store import judgements, people, projects, trials
+from annot.store import people, projects, trials
+from annot.store.answers import (
+    JUDGEMENTS,
+    Ruling,
+    SourcedAnswer,
+    TextRuling,
+    add_returned,
+    add_rulings,
+    count_corrected_texts,
+    read_returned,
+)
+from annot.store.models import Project
 from annot.store.pools import read_queries
-from annot.store.projects import Project
-from annot.store.revisions import SourcedAnswer
 from annot.store.shown import Display, ShownTasks, content, display_parts, read_shown, read_versions, texts_in
 from annot.study import judged_texts
 from annot.study.guidelines import definition_of
@@ -55,7 +64,7 @@ WHY_AGAIN = "The text of this pair was corrected after you judged it."
 
 
 def decide(
-    session: Session, pairs: Collection[judged_texts.Pair], ruling: judgements.Ruling, *, why: str, now: str
+    session: Session, pairs: Collection[judged_texts.Pair], ruling: Ruling, *, why: str, now: str
 ) -> tuple[tuple[judged_texts.JudgedTexts, ...], tuple[PairReturn, ...]]:
     """Put the decision on these pairs on record; pairs with the same decision already stay as they are.
 
@@ -81,11 +90,11 @@ def decide(
             hint="nothing was changed; `annot corpus corrected` lists the pairs",
         )
     newest = {text_id: versions[-1] for text_id, versions in judged_texts.corrected_versions(session).items()}
-    judgements.add_rulings(
+    add_rulings(
         session,
         (
             # Whatever the machine's clock says, the decision comes after the correction.
-            judgements.TextRuling(
+            TextRuling(
                 *judged_pair.pair, text_id, text.sha256, ruling, why, max(now, text.since, key=datetime.fromisoformat)
             )
             for judged_pair in new
@@ -113,8 +122,8 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
     Answers may come in after the decision, to tasks that were open when it was made.
     """
     left = people.who_left(session)
-    returned = list(judgements.read_returned(session))
-    known: list[PairReturn | Judgement | Assignment] = [*returned, *judgements.read_judgements(session)]
+    returned = list(read_returned(session))
+    known: list[PairReturn | Judgement | Assignment] = [*returned, *JUDGEMENTS.records(session)]
     known += people.read_assignments(session)
     taken = {(*answer.pair, answer.assessor, answer.occasion) for answer in known}
     new = []
@@ -129,7 +138,7 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
             occasion = 1 + max(key[-1] for key in taken if key[:-1] == (*pair.pair, answer.person))
             new.append(PairReturn(*pair.pair, answer.person, occasion, WHY_AGAIN, now))
     for back in new:
-        judgements.add_returned(session, back)
+        add_returned(session, back)
     return tuple(new)
 
 
@@ -168,7 +177,7 @@ def withdraw_earlier_texts(
         return set()
     server = gateway.identity()
     with ws.reading() as session:
-        if not judgements.count_corrected_texts(session):
+        if not count_corrected_texts(session):
             return set()
         rows = projects.read_projects(session, round=outgoing[0].part.stored)
         recorded = answered_of(session)
@@ -266,7 +275,7 @@ def with_texts_on_server(
     noted anything, a backup may be older than the push, and the clocks of two machines differ. An answer on a text that
     is not on record does not count. counting: question and annotation of the answers on record that count.
     """
-    corrected = judged_texts.corrected_versions(session) if judgements.count_corrected_texts(session) else {}
+    corrected = judged_texts.corrected_versions(session) if count_corrected_texts(session) else {}
     looked_at = [reading for reading in readings if corrected or (reading.asked, reading.annotation) not in counting]
     if not looked_at:
         return list(readings)
@@ -361,7 +370,7 @@ class RecordedDisplays:
         self.gold: dict[judged_texts.Pair, set[str]] = {}
         """Gold grades in words, by pair."""
         if project.round == "adjudicate":
-            answers = judgements.JUDGEMENTS.answers(session)
+            answers = JUDGEMENTS.answers(session)
         elif project.round == "train-feedback":
             answers = trials.read_every_answer(session, project.assessor)
             for row in trials.read_gold(session):
@@ -453,7 +462,7 @@ def changed_tasks(
     with ws.reading() as session:
         why = {
             back.asked: back.why
-            for back in judgements.read_returned(session)
+            for back in read_returned(session)
             if project.round == "judge" and back.assessor == project.assessor
         }
         record = RecordedDisplays(ws, session, project, {*questions.values()})

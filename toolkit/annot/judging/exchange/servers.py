@@ -25,10 +25,10 @@ from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, Screen, StudioProject
 from annot.labelstudio.tasks import LABELS_SHOWN, TaskKeys, pair_key
 from annot.store import people, projects, trials
-from annot.store.adjudications import ADJUDICATIONS
-from annot.store.judgements import JUDGEMENTS, read_returned
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, read_returned
+from annot.store.models import Project, StoredRound
 from annot.store.pools import read_queries
-from annot.store.projects import Project, StoredRound, keep_secret, read_hidden, read_secret
+from annot.store.projects import keep_secret, read_hidden, read_secret
 from annot.study.workspace import Workspace, allow
 
 # ----------------------------------------------------------------------------------------------------------------------

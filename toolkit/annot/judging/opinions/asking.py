@@ -17,16 +17,11 @@ from annot.base.errors import InputError, ModelError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
-from annot.judging.opinions.prompts import (
-    UnreadableAnswer,
-    completion_of,
-    read_answer,
-    unreadable_answer,
-    why_no_completion,
-)
+from annot.judging.opinions.prompts import completion_of, read_answer, unreadable_answer
 from annot.labelstudio.http_client import TOO_MANY, asked_to_wait, is_loopback
 from annot.store import opinions
-from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER, ModelCall
+from annot.store.models import ModelCall
+from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER
 from annot.store.shown import hash_of_text
 from annot.study.outcome import Pair
 from annot.study.workspace import Workspace
@@ -375,8 +370,8 @@ class OpinionRequester:
     """Pairs on which no opinion came, with the server's words."""
     readable: int = 0
     """Answers that could be read."""
-    unreadable: UnreadableAnswer | None = None
-    """The last answer that could not be read."""
+    unreadable: str = ""
+    """The last answer that could not be read, with the reason and the remedy."""
 
     def __post_init__(self) -> None:
         self._left: deque[ToAsk] = deque()
@@ -514,14 +509,14 @@ class OpinionRequester:
     def _count_unreadable(self, reply: ServerReply) -> None:
         """Keep an answer that cannot be read as an example; stop if there were too many in a row."""
         answer = unreadable_answer(completion_of(reply.body), self.ws.settings.scale.grades)
-        self.unreadable = UnreadableAnswer(*(self.server.without_key(text) for text in answer))
+        self.unreadable = self.server.without_key(answer)
         self._unreadable_in_a_row += 1
         if self._unreadable_in_a_row >= UNREADABLE_IN_A_ROW and self._error is None:
             self._error = ModelError(
                 f"opinion {self.name}: {self._unreadable_in_a_row} answers in a row cannot be read",
-                faults=[f"the last one: {self.unreadable.text or 'no text'}", f"why: {self.unreadable.why}"],
-                hint=f"{self.unreadable.remedy}. The settings of this opinion are fixed: ask under another name, in a "
-                "section of its own in annot.toml",
+                faults=[f"the last one: {self.unreadable}"],
+                hint="the settings of this opinion are fixed: ask under another name, in a section of its own in "
+                "annot.toml",
             )
 
     def _put_off(self, reply: ServerReply, number: int) -> None:
@@ -555,16 +550,12 @@ class OpinionRequester:
             self._error = self._unusable(reply, reason)
 
     def _unusable(self, reply: ServerReply, what: str) -> ModelError:
-        hint = "run the same command again when the server answers; what was answered is on record"
+        hint = (
+            f"check that the server runs, and check url and model in [opinions.{self.name}] of annot.toml; most "
+            "addresses end in /v1. Then run the same command again; what was answered is on record"
+        )
         if reply.status in (401, 403):
             hint = f"set the environment variable {KEY_VARIABLE} to a key that this server accepts"
-        elif reply.status is None:
-            hint = (
-                f"check that the server runs and that url in [opinions.{self.name}] of annot.toml is right. Then run "
-                "the same command again; what was answered is on record"
-            )
-        elif 200 <= reply.status < 500 and not reply.too_many:
-            hint = f"check url and model in [opinions.{self.name}] of annot.toml; most addresses end in /v1"
         return ModelError(f"{address_of(self.settings)}: {what}: {_words(reply)}", hint=hint)
 
 
@@ -574,7 +565,7 @@ def _words(reply: ServerReply) -> str:
     if reply.status is None or reply.unread:
         return body
     if reply.came:
-        return why_no_completion(reply.body)
+        return f"no answer of a model: {body or 'an empty body'}"
     return f"HTTP {reply.status}: {body or 'without a word'}"
 
 

@@ -14,8 +14,10 @@ from annot.base.errors import Faults, InputError, MissingInput, numbered
 from annot.base.names import counted, known_query, moment_now
 from annot.judging.opinions.asking import served_models
 from annot.labelstudio.http_client import is_loopback
-from annot.store import judgements, opinions, people, pools, projects
-from annot.store.opinions import ANSWERED, READ, REFUSED, AskedModel, ModelCall, Opinion
+from annot.store import opinions, people, pools, projects
+from annot.store.answers import JUDGEMENTS
+from annot.store.models import AskedModel, ModelCall
+from annot.store.opinions import ANSWERED, READ, REFUSED, Opinion
 from annot.store.pools import read_queries
 from annot.store.shown import Display, display_parts, hash_of_text
 from annot.study import workspace
@@ -42,7 +44,7 @@ def is_early(ws: Workspace, session: Session, what: What) -> bool:
     A model may be asked once pairs were sent, or judged elsewhere; its opinion may be shown once every planned pair is
     settled.
     """
-    judged = bool(judgements.read_current(session))
+    judged = bool(JUDGEMENTS.current(session))
     if what == "asked":
         return not judged and not projects.read_asked(session, round="judge")
     outcome = outcome_of(session, ws.settings)
@@ -236,8 +238,8 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         cannot_judge=sum(opinion.cannot_judge for opinion in current),
         requests=len(calls),
         failed=len(calls) - len(answered),
-        tokens_in=_total(call.tokens_in for call in answered),
-        tokens_out=_total(call.tokens_out for call in answered),
+        tokens_in=sum(filter(None, (call.tokens_in for call in answered))),
+        tokens_out=sum(filter(None, (call.tokens_out for call in answered))),
         estimated=sum(call.estimated for call in answered),
         cost=sum(call.cost for call in calls),
         served=tuple(" ".join(filter(None, key)) for key in served_models(calls)),
@@ -256,15 +258,10 @@ def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
     return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
 
 
-def _total(counts: Iterable[int | None]) -> int:
-    """Sum of the counts that are known."""
-    return sum(filter(None, counts))
-
-
 def _planned_pairs(session: Session) -> set[Pair]:
     """Pairs of the plan, those that lack an assessor included."""
     plan = people.read_plan(session)
-    return {assignment.pair for assignment in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
+    return {assignment.pair for assignment in people.read_assignments(session)}.union(plan.vacant if plan else ())
 
 
 class OpinionOnRecord:

@@ -14,8 +14,8 @@ from annot.base.templating import render
 from annot.judging.exchange import outgoing
 from annot.labelstudio.studio_records import CANNOT_JUDGE, CANNOT_JUDGE_LABEL
 from annot.labelstudio.tasks import cleaned
+from annot.store.models import Gold
 from annot.store.shown import Display, as_json
-from annot.store.trials import Gold
 from annot.study import guidelines
 from annot.study.outcome import Pair
 from annot.study.workspace import Workspace
@@ -95,7 +95,7 @@ def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: outgoing.Hashes) -
     around = {**outgoing.shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
     if not all(name in frame for name in ws.settings.scale.names):
         del around["scale"]
-    if guidelines.shown(ws, facet).text.strip() not in frame:
+    if guidelines.shown(ws, facet).strip() not in frame:
         del around["guidelines"]
     return around
 
@@ -106,11 +106,11 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
     numbered = list(enumerate(examples, start=1))
     values: dict[str, Any] = {
         "facet": facet,
-        "definition": shown.definition,
-        "guidelines": shown.text.strip(),
+        "definition": guidelines.definition_of(shown),
+        "guidelines": shown.strip(),
         "grades": [{"grade": grade, "name": name} for grade, name in enumerate(names)],
         "highest": len(names) - 1,
-        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE_LABEL.lower() in shown.text.lower() else "",
+        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE_LABEL.lower() in shown.lower() else "",
         "marks": bool(ws.settings.facets.get(facet)),
         "quote": QUOTE.strip(),
         "marked": MARKED.strip(),
@@ -213,14 +213,6 @@ ReadAnswer = tuple[int | None, str]
 """Grade and reason in an answer; no grade if the model answers that it cannot judge the pair."""
 
 
-class UnreadableAnswer(NamedTuple):
-    """An answer that could not be read."""
-
-    text: str
-    why: str
-    remedy: str
-
-
 class Completion(NamedTuple):
     """A server's answer: the model's text and facts about it; None for facts that the server does not give."""
 
@@ -262,26 +254,6 @@ def completion_of(body: str) -> Completion:
     )
 
 
-def why_no_completion(body: str) -> str:
-    """Description of a body that is no answer of OpenAI's chat completions.
-
-    >>> why_no_completion(""), why_no_completion('{"choices": ')
-    ('an empty body', 'broken JSON: {"choices":')
-    """
-    shown = " ".join(body.split())[:200]
-    if not shown:
-        return "an empty body"
-    if shown.startswith("<"):
-        return f"a web page instead of JSON: {shown}"
-    try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
-        return f"broken JSON: {shown}"
-    if isinstance(answer, dict) and answer.get("error"):
-        return f"an error instead of an answer: {shown}"
-    return f"JSON without an answer of a model: {shown}"
-
-
 def read_answer(text: str | None, grades: Collection[int]) -> ReadAnswer | None:
     """The grade and the reason in a model's text; None if it is not one object with a grade or "cannot judge".
 
@@ -296,7 +268,7 @@ def read_answer(text: str | None, grades: Collection[int]) -> ReadAnswer | None:
     return None if isinstance(answer, str) else answer
 
 
-def unreadable_answer(reply: Completion, grades: Collection[int]) -> UnreadableAnswer:
+def unreadable_answer(reply: Completion, grades: Collection[int]) -> str:
     """An answer that `read_answer` cannot read, with the reason and what the lead can change."""
     answer = _parsed(reply.text or "", grades)
     why = answer if isinstance(answer, str) else ""
@@ -310,7 +282,7 @@ def unreadable_answer(reply: Completion, grades: Collection[int]) -> UnreadableA
         remedy = "ask a model that answers such questions, or change the prompt"
     elif reply.finish_reason not in (None, "stop"):
         why += f" (finish_reason {reply.finish_reason})"
-    return UnreadableAnswer(" ".join((reply.text or "").split())[:200], why, remedy)
+    return f"{' '.join((reply.text or '').split())[:200] or 'no text'}; {why}; {remedy}"
 
 
 def _parsed(text: str, grades: Collection[int]) -> ReadAnswer | str:

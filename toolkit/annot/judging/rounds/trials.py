@@ -10,7 +10,7 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import WHOLE, Assessor, Judgement, PairKey
-from annot.formats.input_files import read_full_texts
+from annot.formats.input_files import content_of, read_full_texts
 from annot.judging import trial_answers
 from annot.judging.exchange import collecting
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, scale_version, tasks_of
@@ -19,9 +19,9 @@ from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import feedback_task, full_text_task
 from annot.store import people, trials
+from annot.store.models import Gold
 from annot.store.pools import read_queries
-from annot.store.trials import Gold
-from annot.study.workspace import Workspace, given_bytes
+from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The sub-study: its pairs in one view to one assessor, and the answers back; they are no part of the collection.
@@ -62,7 +62,7 @@ class SubstudyRound(collecting.Round):
                 raise MissingInput(
                     f"{path}: no such file", hint="this table lists the full text of each paper; " + trial_answers.HINT
                 )
-            data = given_bytes(path, expected="a table of full texts")
+            data = content_of(path, expected="a table of full texts")
             where = read_full_texts(data, name=str(path), ids=sorted(material.papers))
             for question, task in tasks.items():
                 topic, document = material.topic_of(question.query_id), material.papers[question.doc_id]
@@ -75,7 +75,7 @@ class SubstudyRound(collecting.Round):
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
-    ) -> collecting.RecordedProject:
+    ) -> collecting.PullResult:
         """Record every annotation as an answer that is no part of the collection."""
         return collecting.record_uncounted(ws, collected)
 
@@ -174,7 +174,7 @@ class TrainingRound(collecting.Round):
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
-    ) -> collecting.RecordedProject:
+    ) -> collecting.PullResult:
         """Record every annotation as an answer, apart from the others if it came too late."""
         if collected.project.round == trial_answers.FEEDBACK:
             return collecting.record_uncounted(ws, collected)

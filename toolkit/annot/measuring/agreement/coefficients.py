@@ -1,4 +1,4 @@
-"""Agreement coefficients by name, and their formulas on tables of counts."""
+"""Agreement coefficients by name, their formulas on tables of counts, and pairs of many queries pooled."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.names import counted, verb
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.inference import Clusters
-from annot.base.stats.values import Undefined, Value
+from annot.base.stats.inference import Clusters, clusters_of, jackknife_interval
+from annot.base.stats.values import Estimate, Interval, Undefined, Value
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Coefficients from tables of counts, which add up: the counts of two sets of pairs are those of both together.
@@ -436,3 +436,110 @@ def _check(ratings: Ratings, grades: Sequence[int]) -> None:
 
 def _in_words(times_by_grade: dict[int, int]) -> str:
     return ", ".join(f"grade {grade} x {times}" for grade, times in times_by_grade.items() if times)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Coefficients of all pairs of many queries together, with an interval: the jackknife over whole topics.
+#
+# The jackknife leaves out one unit of chance after another: a query, or a paper of which several facets are queries.
+# Counts add up, so what is left is the whole without that unit's.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PooledPairs:
+    """Pairs of many queries put together: tables of every two, who have one of each query in which they met.
+
+    clusters: the units of chance of the queries. query: shape (T,), the position of the query of each table. two: shape
+    (T,), which two; every number from 0 occurs. tables: shape (T, K, K).
+    """
+
+    clusters: Clusters
+    query: Integers
+    two: Integers
+    tables: Array
+    counts: Counts | None = None
+    """Counts between all assessors, first axis Q; None if figures are means over every two."""
+
+    def value(self, name: str, grades: Sequence[int]) -> Value:
+        """Coefficient of all pairs together, or why there is none."""
+        if self.counts is None:
+            return mean_of_tables(name, self.summed(), grades)
+        return value_between(name, self.counts.whole(), self.summed(), grades)
+
+    def estimate(self, name: str, grades: Sequence[int], *, level: float) -> Estimate:
+        """Coefficient of all pairs together, with its interval."""
+        value = self.value(name, grades)
+        return Estimate(value, interval_of(self, value, name, grades, level=level))
+
+    def left_out(self, name: str, grades: Sequence[int]) -> Array:
+        """Coefficient without each unit of chance, shape (C,), nan if there is none.
+
+        Only two who met in a unit have another table without it.
+        """
+        if self.counts is not None and name not in OF_TABLES:
+            return OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
+        tables = self.summed()
+        many = len(tables) > 2
+        met, position = np.unique(self.clusters.of[self.query] * len(tables) + self.two, return_inverse=True)
+        unit, two = np.divmod(met, max(1, len(tables)))
+        table_in_unit = np.zeros((len(met), *self.tables.shape[1:]))
+        np.add.at(table_in_unit, position, self.tables)
+        values, sizes = of_tables(name, tables, grades, many=many)
+        values_left, sizes_left = of_tables(name, np.round(tables[two] - table_in_unit, NO_DUST), grades, many=many)
+
+        def without(values_of_two: Array, left: Array) -> Array:
+            """Sum over every two without each unit. left: of two who met in it."""
+            return np.asarray(values_of_two.sum() + np.bincount(unit, left - values_of_two[two], self.clusters.n))
+
+        sums, used = (
+            without(values * sizes, values_left * sizes_left),
+            np.round(without(sizes, sizes_left), NO_DUST),
+        )
+        shared = np.round(tables.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
+        result = np.full(self.clusters.n, np.nan)
+        np.divide(sums, used, out=result, where=2 * used > shared)
+        return result
+
+    def summed(self) -> Array:
+        """Table of each two over all queries, shape (P, K, K)."""
+        tables = np.zeros((int(self.two.max(initial=-1)) + 1, *self.tables.shape[1:]))
+        np.add.at(tables, self.two, self.tables)
+        return tables
+
+
+def pooled_between(
+    counts: Sequence[Counts],
+    met: Sequence[Integers],
+    tables: Sequence[Array],
+    *,
+    topics: Sequence[str] | None,
+) -> PooledPairs:
+    """Join queries, all with the same M assessors.
+
+    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). topics: the topic
+    of each query; None takes the queries as independent.
+    """
+    together = Counts.stack(counts)
+    n_assessors = together.margins.shape[1]
+    rows = np.concatenate(met)
+    _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
+    query = np.repeat(np.arange(len(met)), [len(rows_of_query) for rows_of_query in met])
+    clusters = clusters_of(range(len(met)), topics)
+    return PooledPairs(clusters, query, two, np.concatenate(tables), together)
+
+
+def interval_of(
+    pooled: PooledPairs, value: Value, name: str, grades: Sequence[int], *, level: float
+) -> Interval | Undefined:
+    """Interval of `value`, the coefficient `name` of all pairs together."""
+    if isinstance(value, Undefined):
+        return value
+    least, most = ends_of(name)
+    without, unit = pooled.left_out(name, grades), pooled.clusters.unit
+    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
+
+
+def ends_of(name: str) -> tuple[float, float]:
+    """Smallest and largest possible value of a coefficient."""
+    return (0.0, 100.0) if name in PERCENTAGES else (-1.0, 1.0)

@@ -1,19 +1,22 @@
-"""Agreement on one query and on many together, with intervals."""
+"""Agreement on one query, on two gradings, and in the tables of a study, with intervals."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from annot.base.errors import InputError
+from annot.base.names import check_name, counted, verb
 from annot.base.records import Decision, Judgement, first_judgements, grouped, nested
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.inference import Clusters, clusters_of, generator, jackknife_interval
-from annot.base.stats.values import Estimate, Interval, Undefined, Value
+from annot.base.stats.inference import mean_interval, median_interval, share_of_counts
+from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.agreement import coefficients
+from annot.measuring.agreement.coefficients import titles_of
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Records of the agreement tables. A figure is a value, or the reason why there is none.
@@ -183,26 +186,12 @@ class AgreementTable:
 
     @property
     def best(self) -> str:
-        """Statistic of a group that is shown first."""
-        return "median"
+        """Statistic of a group that is shown first: medians are too low if few pairs of each query were drawn."""
+        return "pooled" if any(isinstance(query.disputed, SampledShare) for query in self.queries) else "median"
 
     @property
     def too_thin(self) -> int:
         """Sampled queries without figures of their own, because too few pairs were drawn; they count when pooled."""
-        return 0
-
-
-@dataclass(frozen=True, slots=True)
-class SampledAgreement(AgreementTable):
-    """Agreement on whole pools of which a sample was judged, by the weights of the drawn pairs."""
-
-    @property
-    def best(self) -> str:
-        """Statistic shown first: medians over queries are too low if few pairs of each were drawn."""
-        return "pooled"
-
-    @property
-    def too_thin(self) -> int:
         return sum(
             any(isinstance(value, Undefined) and value.in_general == TOO_THIN for value in query.before.values())
             for query in self.queries
@@ -210,131 +199,8 @@ class SampledAgreement(AgreementTable):
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Coefficients of all pairs of many queries together, with an interval: the jackknife over whole topics.
-#
-# The jackknife leaves out one unit of chance after another: a query, or a paper of which several facets are queries.
-# Counts add up, so what is left is the whole without that unit's.
+# Agreement of two gradings, and of the repeats of one.
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PooledTables:
-    """Tables of two from many queries; only two who met in a query have one there.
-
-    clusters: the units of chance of the queries. query: shape (T,), the position of the query of each. two: shape (T,),
-    which two; every number from 0 occurs. tables: shape (T, K, K).
-    """
-
-    clusters: Clusters
-    query: Integers
-    two: Integers
-    tables: Array
-
-    def value(self, name: str, grades: Sequence[int]) -> Value:
-        """Mean over every two, of all queries together."""
-        return coefficients.mean_of_tables(name, self.summed(), grades)
-
-    def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """Coefficient without each unit of chance, shape (C,), nan if there is none.
-
-        Only two who met in a unit have another table without it.
-        """
-        tables = self.summed()
-        many = len(tables) > 2
-        met, position = np.unique(self.clusters.of[self.query] * len(tables) + self.two, return_inverse=True)
-        unit, two = np.divmod(met, max(1, len(tables)))
-        table_in_unit = np.zeros((len(met), *self.tables.shape[1:]))
-        np.add.at(table_in_unit, position, self.tables)
-        values, sizes = coefficients.of_tables(name, tables, grades, many=many)
-        values_left, sizes_left = coefficients.of_tables(
-            name, np.round(tables[two] - table_in_unit, coefficients.NO_DUST), grades, many=many
-        )
-
-        def without(values_of_two: Array, left: Array) -> Array:
-            """Sum over every two without each unit. left: of two who met in it."""
-            return np.asarray(values_of_two.sum() + np.bincount(unit, left - values_of_two[two], self.clusters.n))
-
-        sums, used = (
-            without(values * sizes, values_left * sizes_left),
-            np.round(without(sizes, sizes_left), coefficients.NO_DUST),
-        )
-        shared = np.round(
-            tables.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), coefficients.NO_DUST
-        )
-        result = np.full(self.clusters.n, np.nan)
-        np.divide(sums, used, out=result, where=2 * used > shared)
-        return result
-
-    def summed(self) -> Array:
-        """Table of each two over all queries, shape (P, K, K)."""
-        tables = np.zeros((int(self.two.max(initial=-1)) + 1, *self.tables.shape[1:]))
-        np.add.at(tables, self.two, self.tables)
-        return tables
-
-
-@dataclass(frozen=True, slots=True)
-class PooledCounts:
-    """Counts of many queries between all assessors, first axis Q, and the tables of every two."""
-
-    counts: coefficients.Counts
-    tables: PooledTables
-
-    @property
-    def clusters(self) -> Clusters:
-        """Units of chance of the queries."""
-        return self.tables.clusters
-
-    def value(self, name: str, grades: Sequence[int]) -> Value:
-        """Coefficient of all pairs together, or why there is none."""
-        return coefficients.value_between(name, self.counts.whole(), self.tables.summed(), grades)
-
-    def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """Coefficient without each unit of chance, shape (C,), nan if there is none."""
-        if name in coefficients.OF_TABLES:
-            return self.tables.left_out(name, grades)
-        return coefficients.OF_COUNTS[name](self.counts.left_out(self.clusters), grades)
-
-    def estimate(self, name: str, grades: Sequence[int], *, level: float) -> Estimate:
-        """Coefficient of all pairs together, with its interval."""
-        value = self.value(name, grades)
-        return Estimate(value, interval_of(self, value, name, grades, level=level))
-
-
-def pooled_between(
-    counts: Sequence[coefficients.Counts],
-    met: Sequence[Integers],
-    tables: Sequence[Array],
-    *,
-    topics: Sequence[str] | None,
-) -> PooledCounts:
-    """Join queries, all with the same M assessors.
-
-    met: of each query the rows of every two who met, shape (P, 2). tables: theirs, shape (P, K, K). topics: the topic
-    of each query; None takes the queries as independent.
-    """
-    together = coefficients.Counts.stack(counts)
-    n_assessors = together.margins.shape[1]
-    rows = np.concatenate(met)
-    _, two = np.unique(rows[:, 0] * n_assessors + rows[:, 1], return_inverse=True)
-    query = np.repeat(np.arange(len(met)), [len(rows_of_query) for rows_of_query in met])
-    clusters = clusters_of(range(len(met)), topics)
-    return PooledCounts(together, PooledTables(clusters, query, two, np.concatenate(tables)))
-
-
-def interval_of(
-    pooled: PooledCounts | PooledTables, value: Value, name: str, grades: Sequence[int], *, level: float
-) -> Interval | Undefined:
-    """Interval of `value`, the coefficient `name` of all pairs together."""
-    if isinstance(value, Undefined):
-        return value
-    least, most = ends_of(name)
-    without, unit = pooled.left_out(name, grades), pooled.clusters.unit
-    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
-
-
-def ends_of(name: str) -> tuple[float, float]:
-    """Smallest and largest possible value of a coefficient."""
-    return (0.0, 100.0) if name in coefficients.PERCENTAGES else (-1.0, 1.0)
 
 
 NOTHING = Undefined("no pair has both grades")
@@ -407,12 +273,12 @@ def agreement_of_pairs(
 
 def pooled_pairs(
     rows: Sequence[RatedPairs], grades: Sequence[int], topics: Mapping[str, str] | None
-) -> PooledCounts | None:
+) -> coefficients.PooledPairs | None:
     """Joint counts of these queries, all with the same M assessors; None if there are no queries."""
     if not rows:
         return None
     met, tables = zip(*(coefficients.tables_between(row.ratings, grades, row.weights) for row in rows), strict=True)
-    return pooled_between(
+    return coefficients.pooled_between(
         [coefficients.count(row.ratings, grades, row.weights) for row in rows],
         met,
         tables,
@@ -697,107 +563,255 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Joint grades of the assessors of a pair, counted by query: for studies that are simulated.
+# Agreement per query, then per facet and together: before adjudication, after it, and the work of adjudication.
+#
+# Each coefficient is summarised over the queries of a group, with intervals over whole topics.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class JointGrades:
-    """Patterns of grades that the `k` assessors of a pair gave together, and their counts."""
-
-    query_ids: tuple[str, ...]
-    patterns: Array
-    """Shape (C, k): in each row the grades that one pair got, by the order of pseudonyms; nan is no grade."""
-    tables: Integers
-    """Shape (Q, C): number of each query's pairs with each pattern; each query has at least one pair."""
-    chosen: int
-    """Pairs with more than k answers, of which k were drawn."""
-    most: int
-    """Answers of the pair that has most, in the whole study."""
-
-    @property
-    def disputed(self) -> Mask:
-        """Shape (C,): patterns that an adjudicator must settle: grades differ, or one is missing."""
-        return np.asarray(~(self.patterns == self.patterns[:, :1]).all(axis=1))
+TOGETHER = "together"
 
 
-def joint_grades(queries: Iterable[QueryRatings], *, per_pair: int, seed: int) -> JointGrades:
-    """Count the pairs that `per_pair` assessors or more have answered; of more answers, as many are drawn for each
-    pair.
-    """
-    patterns_by_query: list[tuple[str, list[tuple[float, ...]]]] = []
-    chosen = most = 0
-    for query in queries:
-        rng = generator(seed, "joint", query.query_id)
-        patterns = []
-        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
-            rows = np.flatnonzero(asked)
-            most = max(most, len(rows))
-            if len(rows) < per_pair:
-                continue
-            if len(rows) > per_pair:
-                chosen += 1
-                rows = np.sort(rng.choice(rows, size=per_pair, replace=False))
-            # -1, as nan is not equal to itself and would be a pattern of its own each time.
-            patterns.append(tuple(-1.0 if np.isnan(grade) else float(grade) for grade in grades_of_pair[rows]))
-        if patterns:
-            patterns_by_query.append((query.query_id, patterns))
-    all_patterns = sorted({pattern for _, patterns in patterns_by_query for pattern in patterns})
-    column_of = {pattern: column for column, pattern in enumerate(all_patterns)}
-    tables = np.zeros((len(patterns_by_query), len(all_patterns)), dtype=np.int64)
-    for row, (_, patterns) in enumerate(patterns_by_query):
-        np.add.at(tables[row], [column_of[pattern] for pattern in patterns], 1)
-    grades = np.array(all_patterns, dtype=np.float64).reshape(len(all_patterns), per_pair)
-    grades[grades < 0] = np.nan
-    return JointGrades(tuple(query_id for query_id, _ in patterns_by_query), grades, tables, chosen, most)
-
-
-class Units(NamedTuple):
-    """Counts of one pair of each pattern, first axis C, and the tables of every two, shape (C, P, K, K)."""
-
-    counts: coefficients.Counts
-    tables: Array
-
-
-def units_of(patterns: Array, grades: Sequence[int], *, missing: str) -> Units:
-    """Count one pair of each pattern. missing: the policy for missing grades."""
-    asked = np.ones((patterns.shape[1], 1), dtype=np.bool_)
-    ratings = [POLICIES[missing](pattern[:, None], asked) for pattern in patterns]
-    at_grade = np.stack([coefficients.one_hot(rating[:, 0], grades) for rating in ratings])
-    first, second = np.triu_indices(patterns.shape[1], k=1)
-    tables = at_grade[:, first, :, None] * at_grade[:, second, None, :]
-    return Units(coefficients.Counts.stack([coefficients.count(rating, grades) for rating in ratings]), tables)
-
-
-def coefficient(tables: Array | Integers, units: Units, grades: Sequence[int], *, name: str) -> Value:
-    """Coefficient of all pairs together, from tables of shape (Q, C)."""
-    times = tables.sum(axis=0, dtype=np.float64)
-    tables_of_two = np.tensordot(times, units.tables, axes=1)
-    return coefficients.value_between(name, units.counts.weighted(times), tables_of_two, grades)
-
-
-def interval(
-    tables: Integers,
-    units: Units,
-    grades: Sequence[int],
+@rounding
+def agreement_table(
+    judgements: Iterable[Judgement],
+    decisions: Iterable[Decision],
+    facets: Mapping[str, str],
     *,
-    name: str,
-    level: float,
-    topics: npt.ArrayLike | None = None,
-) -> Interval | Undefined:
-    """Interval of that coefficient over whole queries.
+    grades: Sequence[int],
+    missing: str,
+    binarised_at: int | None,
+    level: float | None,
+    topics: Mapping[str, str] | None,
+    coefficients: Sequence[str] = tuple(coefficients.COEFFICIENTS),
+    unjudgeable: Collection[tuple[str, str]] = (),
+    weights: Mapping[tuple[str, str], float] | None = None,
+) -> AgreementTable:
+    """Compute all agreement figures.
 
-    topics: shape (Q,), the topic of each, the unit if several queries are of one; None takes them as independent.
+    facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in `POLICIES`.
+    binarised_at: compute the coefficients on "this grade or higher" instead; None uses the scale as it is. level: of
+    the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take topics for the
+    units of chance, and queries if this is None. coefficients: names in `COEFFICIENTS`. unjudgeable: the pairs (query,
+    document) that were closed because no one could judge them. weights: of each pair (query, document), 1 / pi if a
+    sample was drawn: coefficients then describe the whole pool, and a query whose pairs are worth too few
+    (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means and medians over queries are
+    off by .01 at a third (`benchmarks/sampled_judging.py`). Shares of disputed and overruled pairs describe the pool,
+    too; counts are of judged pairs.
+
+    Per query: before adjudication the coefficient between the assessors, after it the mean of (each assessor, final
+    grade), both on the pairs with two or more grades. After adjudication a query, and a group of queries, has values
+    only when none of its disputes is open: pairs settled early are easier, so partial figures would be too high.
+    Raises InputError for an unknown policy, a grade outside the scale, a query without facet, or a double judgement.
     """
-    n_queries, n_twos = len(tables), units.tables.shape[1]
-    times = tables.astype(np.float64)
-    pooled = PooledCounts(
-        units.counts.weighted(times),
-        PooledTables(
-            clusters_of(np.arange(n_queries), topics),
-            np.repeat(np.arange(n_queries), n_twos),
-            np.tile(np.arange(n_twos), n_queries),
-            np.asarray(np.tensordot(times, units.tables, axes=1)).reshape(-1, len(grades), len(grades)),
-        ),
+    check_name(missing, tuple(POLICIES), what="missing")
+    if binarised_at is not None and binarised_at not in grades[1:]:
+        raise InputError(f"binarised at {binarised_at}: expected one of {', '.join(map(str, grades[1:]))}")
+    scale = tuple(grades) if binarised_at is None else (0, 1)
+    query_ratings = ratings_of(judgements, decisions, facets, grades=grades, unjudgeable=unjudgeable, weights=weights)
+    figures = [
+        query_agreement(query, scale, missing=missing, binarised_at=binarised_at, names=coefficients)
+        for query in query_ratings
+    ]
+    names = dict.fromkeys([*sorted({query.facet for query, _ in figures}), TOGETHER]) if figures else ()
+    groups = [
+        group_agreement(
+            *(name, [member for member in figures if name in (member[0].facet, TOGETHER)], scale),
+            coefficients=coefficients,
+            level=level,
+            topics=topics,
+        )
+        for name in names
+    ]
+    return AgreementTable(
+        missing=missing,
+        grades=scale,
+        binarised_at=binarised_at,
+        titles={name: titles_of(grades)[name] for name in coefficients},
+        level=level,
+        queries=tuple(query for query, _ in figures),
+        groups=tuple(groups),
     )
-    return interval_of(pooled, pooled.value(name, grades), name, grades, level=level)
+
+
+IN_NONE = Undefined("none of the queries has a value")
+SHOWN_NAMES = 3
+"""Number of queries named in a reason; the records name all."""
+
+
+def group_agreement(
+    name: str,
+    members: Sequence[tuple[QueryAgreement, CountedQuery]],
+    scale: Sequence[int],
+    *,
+    coefficients: Sequence[str],
+    level: float | None,
+    topics: Mapping[str, str] | None,
+) -> GroupAgreement:
+    """Summarise the queries of one facet, or all, each with its counts. level: of the intervals; None makes none.
+
+    topics: the topic of each query, by its id; None takes the queries as independent.
+    """
+    queries, counted_queries = zip(*members, strict=True)
+    group = _Group(queries, None if topics is None else [topics[query.query_id] for query in queries], scale, level)
+    between, with_final = _pooled(queries, counted_queries, group.topics)
+    unsettled = not_settled(members)
+    if unsettled is not None:
+        names = [query.query_id for query, counts in members if not_settled([(query, counts)])]
+        unsettled = Undefined(f"{unsettled.reason}, on {_first_names(names)}", unsettled.in_general)
+    return GroupAgreement(
+        name=name,
+        n_queries=len(queries),
+        n_pairs=sum(query.n_pairs for query in queries),
+        n_missing=sum(query.n_missing for query in queries),
+        prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
+        before={name: group.summary(name, [query.before[name] for query in queries], between) for name in coefficients},
+        after={
+            name: group.summary(name, [query.after[name] for query in queries], with_final, blocked=unsettled)
+            for name in coefficients
+        },
+        disputed=group.shares([query.disputed for query in queries]),
+        overruled=group.shares([query.overruled for query in queries], blocked=unsettled),
+        not_settled=unsettled,
+        agreed_by_policy=sum(query.agreed_by_policy for query in queries),
+        n_unjudgeable=sum(query.n_unjudgeable for query in queries),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Queries that are summarised together. `blocked` is the reason why they have no figure, whatever each one has."""
+
+    queries: Sequence[QueryAgreement]
+    topics: Sequence[str] | None
+    scale: Sequence[int]
+    level: float | None
+
+    def summary(
+        self,
+        coefficient: str,
+        values: Sequence[Value],
+        pooled: coefficients.PooledPairs,
+        blocked: Undefined | None = None,
+    ) -> Summary:
+        """Summary of one coefficient."""
+        numbers = np.full(len(values), np.nan) if blocked else _numbers(values)
+        has_value = ~np.isnan(numbers)
+        defined, topics = numbers[has_value], self._topics_of(has_value)
+        why = blocked or _why_no_summary(len(defined), len(values))
+        q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
+        pooled_value = blocked or pooled.value(coefficient, self.scale)
+        least, most = coefficients.ends_of(coefficient)
+        intervals: dict[str, Interval | Undefined] | None = None
+        if self.level is not None:
+            intervals = {
+                "median": why or median_interval(defined, level=self.level, topics=topics),
+                "mean": why or mean_interval(defined, level=self.level, least=least, most=most, topics=topics),
+                "pooled": coefficients.interval_of(pooled, pooled_value, coefficient, self.scale, level=self.level),
+            }
+        return Summary(
+            median=median,
+            mean=why or float(defined.mean()),
+            q1=q1,
+            q3=q3,
+            pooled=pooled_value,
+            n_queries=len(defined),
+            n_undefined=len(values) - len(defined),
+            n_pairs=sum(query.n_pairs for query in itertools.compress(self.queries, has_value)),
+            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in self.queries),
+            undefined=self._reasons(values),
+            intervals=intervals,
+        )
+
+    def shares(self, shares: Sequence[PairShare], blocked: Undefined | None = None) -> ShareSummary:
+        """Summary of a share of each query."""
+        values = [share.value for share in shares]
+        numbers = _numbers(values)
+        has_value = ~np.isnan(numbers)
+        defined, topics = numbers[has_value], self._topics_of(has_value)
+        count, of = sum(share.count for share in shares), sum(share.of for share in shares)
+        hits, sizes = _effective_counts(shares)
+        why = blocked or (None if len(defined) else IN_NONE)
+        intervals: dict[str, Interval | Undefined] | None = None
+        if self.level is not None:
+            intervals = {
+                "pooled": blocked or share_of_counts(hits, sizes, level=self.level, topics=self.topics).interval,
+                "mean": why or mean_interval(defined, level=self.level, least=0, most=1, topics=topics),
+            }
+        return ShareSummary(
+            pooled=PairShare(count, of, why or sum(hits) / sum(sizes)),
+            mean=why or float(defined.mean()),
+            n_queries=0 if blocked else len(defined),
+            undefined=self._reasons(values),
+            intervals=intervals,
+        )
+
+    def _topics_of(self, chosen: Mask) -> list[str] | None:
+        return None if self.topics is None else list(itertools.compress(self.topics, chosen))
+
+    def _reasons(self, values: Sequence[Value]) -> dict[str, str]:
+        pairs = zip(self.queries, values, strict=True)
+        return {query.query_id: value.reason for query, value in pairs if isinstance(value, Undefined)}
+
+
+def _pooled(
+    queries: Sequence[QueryAgreement],
+    counted_queries: Sequence[CountedQuery],
+    topics: Sequence[str] | None,
+) -> tuple[coefficients.PooledPairs, coefficients.PooledPairs]:
+    """Counts of all queries, with a row for each of the group's assessors: between them, and with the final grades."""
+    assessors = sorted({assessor for query in queries for assessor in query.assessors})
+    places = {assessor: place for place, assessor in enumerate(assessors)}
+    rows = [np.array([places[assessor] for assessor in query.assessors]) for query in queries]
+    counts = []
+    for place, counted_query in zip(rows, counted_queries, strict=True):
+        margins = np.zeros((len(assessors), counted_query.counts.margins.shape[1]))
+        margins[place] = counted_query.counts.margins
+        counts.append(replace(counted_query.counts, margins=margins))
+    met = [place[counted_query.met] for place, counted_query in zip(rows, counted_queries, strict=True)]
+    between = coefficients.pooled_between(
+        counts, met, [counted_query.between for counted_query in counted_queries], topics=topics
+    )
+    with_final = coefficients.PooledPairs(
+        clusters=between.clusters,
+        query=np.repeat(np.arange(len(counted_queries)), [len(place) for place in rows]),
+        two=np.concatenate(rows),
+        tables=np.concatenate([counted_query.with_final for counted_query in counted_queries]),
+    )
+    return between, with_final
+
+
+def _why_no_summary(defined: int, queries: int) -> Undefined | None:
+    """Reason why queries have no summary: those with a value are not like those without."""
+    if defined == 0:
+        return IN_NONE
+    if not coefficients.rests_on_most(defined, queries):
+        return Undefined(
+            f"only {defined} of {counted(queries, 'query')} {verb(defined, 'has', 'have')} a value; "
+            "a summary needs more than half",
+            "half of the queries or fewer have a value; a summary needs more",
+        )
+    return None
+
+
+def _effective_counts(shares: Sequence[PairShare]) -> tuple[list[float], list[float]]:
+    """Hits and pairs of each query; sampled ones are scaled to their effective number (Kish 1965)."""
+    sums = [
+        (share.hits, share.worth, share.squares)
+        if isinstance(share, SampledShare)
+        else (share.count, share.of, share.of)
+        for share in shares
+    ]
+    _, worth, squares = np.sum(sums, axis=0).tolist()
+    scale = worth / squares if squares else 1.0
+    return [hits * scale for hits, *_ in sums], [size * scale for _, size, _ in sums]
+
+
+def _numbers(values: Sequence[Value]) -> Array:
+    return np.array([np.nan if isinstance(value, Undefined) else value for value in values])
+
+
+def _first_names(names: Sequence[str]) -> str:
+    """First few names, and the number of others."""
+    shown, others = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
+    return ", ".join(shown) + (f" and {others} more" if others > 0 else "")

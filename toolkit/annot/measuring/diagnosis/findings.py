@@ -19,7 +19,11 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
 from annot.measuring.diagnosis.panel import (
     ALPHA,
+    AgainstFinal,
+    AssessorPair,
     Panel,
+    SelfConsistency,
+    Severity,
     SharedPairs,
     Test,
     detectable,
@@ -253,7 +257,7 @@ def paces(
 ) -> tuple[Pace, ...]:
     """Time of each assessor per pair.
 
-    rushed: by assessor, the pairs that were answered faster than anyone can read (`annot.study.rushed`). fence: robust
+    rushed: by assessor, the pairs that were answered faster than anyone can read (`annot.study.outcome`). fence: robust
     widths of the log times from their median beyond which a time is idling (`annot.base.stats.inference.fences`). The
     interval of the median is that of order statistics, by the binomial distribution (Conover 1999, Practical
     Nonparametric Statistics, 3.2).
@@ -701,3 +705,55 @@ def _without_information(compared: SharedPairs, level: float) -> list[AssessorFi
             )
         )
     return findings
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Overview of the assessors for the report and `annot agreement --by assessor`.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementCount:
+    """Number of judgements that one assessor was asked for, and number of those that have a grade that counts."""
+
+    assessor: str
+    asked: int
+    graded: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorComparison:
+    """Assessors compared with each other and the final grades, and reasons why they disagree."""
+
+    scale: tuple[int, ...]
+    level: float
+    """Level of all intervals."""
+    policy: str
+    """Policy for missing judgements of annot.toml. It is for coefficients: a grade that was not given shows nothing
+    about an assessor, and is left out here.
+    """
+    missing: tuple[JudgementCount, ...]
+    matrix: tuple[AssessorPair, ...]
+    against_final: tuple[AgainstFinal, ...]
+    severities: tuple[Severity, ...]
+    diagnosis: Diagnosis | Undefined
+    self_consistency: tuple[SelfConsistency, ...]
+    """Consistency of assessors with themselves; empty if nothing was asked twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorAnalysis:
+    """Analysis of the assessors: how they judge, and how they work."""
+
+    diagnosed: AssessorComparison
+    order: str
+    """Order of judging that streaks and drifts follow, in words."""
+    reading_limit: float
+    """Seconds in which nobody can read a pair."""
+    fence: float
+    """Robust widths of the log times from their median beyond which a time is idling."""
+    power: float
+    """Probability with which a drift of the detectable size would have been found."""
+    paces: tuple[Pace, ...]
+    streaks: tuple[Streak, ...]
+    drifts: tuple[Drift, ...]

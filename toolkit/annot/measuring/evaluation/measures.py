@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ Discount = Callable[[int], Array]
 
 @dataclass(frozen=True, slots=True)
 class GradedList:
-    """One ranked list under B gradings.
+    """One ranked list under B gradings; documents that tie take the means over all of their orders.
 
     submitted: shape (B, n), the grades of the submitted documents, best rank first; 0 where there is none.
     judged: shape (B, N), the grades of all judged documents, in any order.
@@ -50,20 +50,41 @@ class GradedList:
     submitted: Grades
     judged: Grades
     relevant_from: int
+    ties: tuple[int, ...] | None = None
+    """Size of each tie, best first, if B is 1; None if each document has a rank of its own."""
+    length: int | None = None
+    """Number of ranks that count if documents tie; None counts all. What an order puts below is not submitted in it."""
 
     @property
     def gains(self) -> Array:
         """The gain at each rank, shape (B, n)."""
-        return self.submitted.astype(np.float64)
+        return self._by_rank(self.submitted)
 
     @property
     def hits(self) -> Array:
         """1 at the rank of a relevant document, shape (B, n)."""
-        return (self.submitted >= self.relevant_from).astype(np.float64)
+        return self._by_rank(self.submitted >= self.relevant_from)
+
+    def groups(self) -> Iterator[tuple[int, int]]:
+        """Size of each tie and number of relevant documents in it."""
+        sizes = self.ties or ()
+        for size, end in zip(sizes, np.cumsum(sizes).tolist(), strict=True):
+            yield size, int((self.submitted[0, end - size : end] >= self.relevant_from).sum())
+
+    def _by_rank(self, values: npt.NDArray[Any]) -> Array:
+        if self.ties is None:
+            return values.astype(np.float64)
+        tie = np.repeat(np.arange(len(self.ties)), self.ties)
+        return np.asarray((np.bincount(tie, values[0], len(self.ties)) / self.ties)[tie][None, : self.length])
 
 
-def _top(graded: GradedList, k: int) -> Array:
-    return np.asarray(graded.hits[:, :k].sum(axis=1))
+def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int) -> GradedList:
+    """Build a list with ties. groups: the grades of the documents of each tie, best tie first.
+
+    judged: the grades of all judged documents.
+    """
+    submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
+    return GradedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, tuple(map(len, groups)))
 
 
 def relevant_of(graded: GradedList, family: Family) -> Array:
@@ -90,17 +111,50 @@ def _r_precision(graded: GradedList, family: Family, k: int) -> Array:
 
 
 def _precision(graded: GradedList, family: Family, k: int) -> Array:
-    return _top(graded, k) / k
+    return np.asarray(graded.hits[:, :k].sum(axis=1) / k)
+
+
+def _judged_share(graded: GradedList, family: Family, k: int) -> Array:
+    """Share of the first k documents, or of all if there are fewer, that are graded 1: those that are judged."""
+    hits = graded.hits[:, :k]
+    return np.asarray(hits.sum(axis=1) / max(1, hits.shape[1]))
 
 
 def _recall(graded: GradedList, family: Family, k: int) -> Array:
-    return _share(_top(graded, k), relevant_of(graded, family))
+    return _share(graded.hits[:, :k].sum(axis=1), relevant_of(graded, family))
 
 
 def _average_precisions(graded: GradedList, family: Family, k: int) -> Array:
     hits, relevant = graded.hits, relevant_of(graded, family)
     precision = hits.cumsum(axis=1) / np.arange(1, hits.shape[1] + 1)
     return _share((precision * hits).sum(axis=1), relevant)
+
+
+def _expected_average_precision(ties: GradedList, relevant: float) -> float:
+    """Expected AP. If place i of a tie is relevant, each other place is with chance (r - 1) / (m - 1)."""
+    total, ranks_above, relevant_above = 0.0, 0, 0
+    length = ties.submitted.shape[1] if ties.length is None else ties.length
+    for m, r in ties.groups():
+        others = (r - 1) / (m - 1) if m > 1 else 0.0
+        ranks = range(1, 1 + min(m, length - ranks_above) if r else 1)
+        total += r / m * math.fsum((1 + relevant_above + (i - 1) * others) / (ranks_above + i) for i in ranks)
+        ranks_above, relevant_above = ranks_above + m, relevant_above + r
+    return float(total / relevant) if relevant else 0.0
+
+
+def _expected_precision_at_last(ties: GradedList, relevant: float) -> float:
+    """Expected precision at the last relevant document.
+
+    It is in the last tie that has one, at place j in C(j - 1, r - 1) of C(m, r) orders.
+    """
+    ranks_above = ties.submitted.shape[1]
+    for m, r in reversed(list(ties.groups())):
+        ranks_above -= m
+        if r:
+            orders = math.comb(m, r)
+            chances = ((math.comb(j - 1, r - 1) / orders, ranks_above + j) for j in range(r, m + 1))
+            return math.fsum(chance * relevant / last for chance, last in chances)
+    return 0.0
 
 
 def _ndcg(graded: GradedList, family: Family, k: int) -> Array:
@@ -128,41 +182,51 @@ class Family:
 
     pattern: str
     kind: str
+    formula: Callable[[GradedList, Family, int], Array]
     of_submitted: bool
     """True if recall and the ideal order come from the submitted list; else they come from all judged documents."""
     discount: Discount = _trec_discount
     percent: bool = False
     """True if k is a share of the list, in percent."""
+    expected: Callable[[GradedList, float], float] | None = None
+    """Expected value if documents tie, from the number of relevant ones; None if the measure is linear in the gains and
+    hits at each rank, so that the formula has it.
+    """
+    not_estimated: str = ""
+    """Reason why a sample of the pools does not estimate the measure; empty if it does."""
 
     def cut(self, n: int, k: int) -> int:
         """Number of the first n ranks that count; k = 0 counts all of them."""
         return (n * k // 100) if self.percent else min(n, k or n)
 
 
-_IN_BOTH = (("Rprec", "Rprec"), (r"P@(\d+)", "P"), (r"R@(\d+)", "R"), ("AP", "AP"))
+def _in_both(*, of_submitted: bool) -> tuple[Family, ...]:
+    at_relevant = "its cut is at the number of relevant documents, which a sample does not tell"
+    return (
+        Family("Rprec", "Rprec", _r_precision, of_submitted, not_estimated=at_relevant),
+        Family(r"P@(\d+)", "P", _precision, of_submitted),
+        Family(r"R@(\d+)", "R", _recall, of_submitted),
+        Family("AP", "AP", _average_precisions, of_submitted, expected=_expected_average_precision),
+        Family(r"Judged@(\d+)", JUDGED, _judged_share, of_submitted=False),
+    )
 
+
+JUDGED = "Judged"
+"""Kind of the measure that takes a document for relevant if it is judged."""
 FAMILIES: dict[str, tuple[Family, ...]] = {
     "csfcube": (
-        *(Family(*names, of_submitted=True) for names in _IN_BOTH),
-        Family("RP@last", "RP@last", of_submitted=True),
-        Family(r"NDCG%(\d+)", "NDCG", of_submitted=True, discount=_csfcube_discount, percent=True),
-        Family(r"NDCG@(\d+)", "NDCG", of_submitted=True, discount=_csfcube_discount),
+        *_in_both(of_submitted=True),
+        Family(
+            *("RP@last", "RP@last", _precisions_at_last, True),
+            expected=_expected_precision_at_last,
+            not_estimated="the rank of the last relevant document is not known from a sample",
+        ),
+        Family(r"NDCG%(\d+)", "NDCG", _ndcg, of_submitted=True, discount=_csfcube_discount, percent=True),
+        Family(r"NDCG@(\d+)", "NDCG", _ndcg, of_submitted=True, discount=_csfcube_discount),
     ),
-    "trec": (
-        *(Family(*names, of_submitted=False) for names in _IN_BOTH),
-        Family(r"nDCG(?:@(\d+))?", "NDCG", of_submitted=False),
-    ),
+    "trec": (*_in_both(of_submitted=False), Family(r"nDCG(?:@(\d+))?", "NDCG", _ndcg, of_submitted=False)),
 }
 """Measures that are computed here, by convention."""
-
-COMPUTED: dict[str, Callable[[GradedList, Family, int], Array]] = {
-    "RP@last": _precisions_at_last,
-    "Rprec": _r_precision,
-    "P": _precision,
-    "R": _recall,
-    "NDCG": _ndcg,
-    "AP": _average_precisions,
-}
 
 
 def family_of(convention: str, name: str) -> tuple[Family, int] | None:
@@ -182,7 +246,9 @@ def measured(convention: str, name: str, graded: GradedList) -> Array:
     if member is None:
         raise KeyError(name)
     family, k = member
-    return COMPUTED[family.kind](graded, family, k)
+    if family.expected is not None and max(graded.ties or (), default=0) > 1:
+        return np.array([family.expected(graded, relevant_of(graded, family)[0])])
+    return family.formula(graded, family, k)
 
 
 MEASURES: dict[str, tuple[str, ...]] = {
@@ -207,12 +273,13 @@ Run = Mapping[str, Sequence[ScoredDoc]]
 QueryGrades = Mapping[str, Mapping[str, int]]
 """Grade by query, then document."""
 Values = dict[str, float]
+Orders = Mapping[str, Sequence[Sequence[str]]]
+"""Orders of the documents of each query, best first, of which the mean is taken."""
+Groups = Sequence[Sequence[str]]
+"""Documents best first, those that tie together."""
 
-JUDGED_AT = re.compile(r"Judged@([1-9]\d{0,5})", re.ASCII)
 ORDERS = 100
 """Number of orders drawn for measures whose expected value has no closed form."""
-Ties = tuple[tuple[ScoredDoc, ...], ...]
-"""Documents best first, in groups of equal score."""
 
 
 class MeasureSelection(NamedTuple):
@@ -223,176 +290,62 @@ class MeasureSelection(NamedTuple):
     relevant_from: int
     """Smallest grade that counts as relevant in the binary measures."""
 
-    def of(self, values_by_query: Mapping[str, Values]) -> dict[str, Values]:
-        """Reorder the values of each query by `names`."""
-        return {query_id: {name: values[name] for name in self.names} for query_id, values in values_by_query.items()}
 
-
-def measured_by_query(run: Run, graded: QueryGrades, selection: MeasureSelection, *, expect: bool) -> dict[str, Values]:
-    """Measure each query of `graded`. expect: take the mean over all orders of documents that tie."""
-    if expect:
-        return expected_by_query(
-            {query_id: ties_of(run.get(query_id, ()), selection.convention) for query_id in graded}, graded, selection
-        )
-    others = [name for name in selection.names if selection.convention == "trec" and not JUDGED_AT.fullmatch(name)]
-    values = through_ir_measures(run, graded, names=others, relevant_from=selection.relevant_from)
-    for query_id, grades in graded.items():
-        docs = as_trec_eval(run.get(query_id, ())) if selection.convention == "trec" else run.get(query_id, ())
-        submitted = np.array([[grades.get(doc.doc_id, 0) for doc in docs]], dtype=np.int64)
-        grading = GradedList(submitted, submitted, selection.relevant_from)
-        for name in selection.names:
-            if match := JUDGED_AT.fullmatch(name):
-                values[query_id][name] = _judged(tuple((doc,) for doc in docs), grades, int(match[1]))
-            elif name not in values[query_id]:
-                values[query_id][name] = float(measured(selection.convention, name, grading)[0])
-    return selection.of(values)
-
-
-def expected_by_query(ties: Mapping[str, Ties], graded: QueryGrades, selection: MeasureSelection) -> dict[str, Values]:
-    """Mean of the measures of each query of `graded` over all orders of its documents that tie."""
-    values: dict[str, Values] = {}
-    others: dict[str, None] = {}
-    for query_id, grades in graded.items():
-        docs = ties[query_id]
-        groups = tuple(tuple(grades.get(doc.doc_id, 0) for doc in group) for group in docs)
-        tie = tied(groups, grades.values(), selection.relevant_from)
-        values[query_id] = {}
-        for name in selection.names:
-            match = JUDGED_AT.fullmatch(name)
-            value = _judged(docs, grades, int(match[1])) if match else expected(selection.convention, name, tie)
-            if value is None:
-                others[name] = None
-            else:
-                values[query_id][name] = value
+def measured_by_query(run: Run, graded: QueryGrades, selection: MeasureSelection, *, ties: str) -> dict[str, Values]:
+    """Measure each query of `graded`. ties: one of TIES."""
+    convention, names, relevant_from = selection
+    groups = {query_id: groups_of(run.get(query_id, ()), convention, ties) for query_id in graded}
+    others = []
+    for name in names:
+        member = family_of(convention, name)
+        if member is None or (convention == "trec" and ties != "expected" and member[0].kind != JUDGED):
+            others.append(name)
+    values = {
+        query_id: {
+            name: _measured_documents(convention, name, groups[query_id], grades, relevant_from)
+            for name in names
+            if name not in others
+        }
+        for query_id, grades in graded.items()
+    }
     if others:
-        for query_id, tied_docs in ties.items():
-            orders = _orders_of(query_id, tied_docs)
-            values[query_id] |= over_orders(orders, graded[query_id], [*others], selection.relevant_from)
-    return selection.of(values)
+        orders = {query_id: _orders_of(query_id, groups_of_query) for query_id, groups_of_query in groups.items()}
+        for query_id, means in through_ir_measures(orders, graded, others, relevant_from=relevant_from).items():
+            values[query_id] |= means
+    return {query_id: {name: of_query[name] for name in names} for query_id, of_query in values.items()}
 
 
-def _orders_of(query_id: str, ties: Ties) -> list[list[str]]:
+def _measured_documents(
+    convention: str, name: str, groups: Groups, grades: Mapping[str, int], relevant_from: int, cut: int | None = None
+) -> float:
+    """Measure of one list that `family_of` knows. cut: only so many ranks count; None counts all."""
+    family, _ = family_of(convention, name) or (None, 0)
+    if family is not None and family.kind == JUDGED:
+        grades, relevant_from = dict.fromkeys(grades, 1), 1
+    listed = [[grades.get(doc_id, 0) for doc_id in group] for group in groups]
+    return float(measured(convention, name, replace(tied(listed, grades.values(), relevant_from), length=cut))[0])
+
+
+def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
+    """Documents of a list, best first. ties: with `expected`, those of equal score in the convention are together."""
+    if ties != "expected":
+        return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
+    scores: Iterable[float] = (doc.score for doc in docs)
+    scores = single_precision(scores) if convention == "trec" else scores
+    by_score = grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
+    return [tuple(by_score[score]) for score in sorted(by_score, reverse=True)]
+
+
+def _orders_of(query_id: str, groups: Groups) -> list[list[str]]:
     """Draw orders of the documents, seeded by the query's id alone; a list without ties has one order."""
     draw = generator(0, "orders", query_id)
-    number = ORDERS if any(len(group) > 1 for group in ties) else 1
-    return [[group[place].doc_id for group in ties for place in draw.permutation(len(group))] for _ in range(number)]
-
-
-def over_orders(
-    orders: Sequence[Sequence[str]], grades: Mapping[str, int], names: Sequence[str], relevant_from: int
-) -> Values:
-    """Means of measures that ir_measures computes over these orders of documents."""
-    runs = {
-        str(number): [ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)]
-        for number, order in enumerate(orders)
-    }
-    values = through_ir_measures(runs, dict.fromkeys(runs, grades), names=names, relevant_from=relevant_from)
-    return {name: sum(of_order[name] for of_order in values.values()) / len(runs) for name in names}
-
-
-def _judged(ties: Ties, grades: Mapping[str, int], k: int) -> float:
-    """Judged share of the first k documents (of all if there are fewer; 0 if there are none)."""
-    flags = tuple(tuple(int(doc.doc_id in grades) for doc in group) for group in ties)
-    n = min(k, sum(map(len, flags)))
-    return float(tied(flags, (), 1).hits[0, :n].mean()) if n else 0.0
-
-
-def ties_of(docs: Sequence[ScoredDoc], convention: str) -> Ties:
-    """Group the documents by their score in the convention, best group first."""
-    scores: Iterable[float] = (doc.score for doc in docs)
-    groups = grouped(zip(single_precision(scores) if convention == "trec" else scores, docs, strict=True))
-    return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
-
-
-@dataclass(frozen=True, slots=True)
-class TiedList(GradedList):
-    """One ranked list, B is 1, of documents that tie; gains and hits are their means over all orders."""
-
-    sizes: tuple[int, ...]
-    """Size of each tie, best first; `submitted` has the ties one after the other."""
-    length: int
-    """Number of ranks that count. Documents that an order puts below them are not submitted in it."""
-
-    def cut(self, length: int) -> TiedList:
-        """Copy in which only the first `length` ranks count."""
-        return replace(self, length=length)
-
-    @property
-    def gains(self) -> Array:
-        return self._by_rank(self.submitted)
-
-    @property
-    def hits(self) -> Array:
-        return self._by_rank(self.submitted >= self.relevant_from)
-
-    def groups(self) -> Iterator[tuple[int, int]]:
-        """Size of each tie and number of relevant documents in it."""
-        ends = np.cumsum(self.sizes)
-        for size, end in zip(self.sizes, ends.tolist(), strict=True):
-            yield size, int((self.submitted[0, end - size : end] >= self.relevant_from).sum())
-
-    def _by_rank(self, values: npt.NDArray[Any]) -> Array:
-        tie = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        return np.asarray((np.bincount(tie, values[0], len(self.sizes)) / self.sizes)[tie][None, : self.length])
-
-
-def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int) -> TiedList:
-    """Build a list with ties. groups: the grades of the documents of each tie, best tie first.
-
-    judged: the grades of all judged documents.
-    """
-    submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
-    sizes = tuple(map(len, groups))
-    return TiedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, sizes, sum(sizes))
-
-
-def expected(convention: str, name: str, ties: TiedList) -> float | None:
-    """Expected value of a measure of `annot.measuring.evaluation.measures`; None for any other name."""
-    member = family_of(convention, name)
-    if member is None:
-        return None
-    family, k = member
-    if closed_form := NOT_LINEAR.get(family.kind):
-        return closed_form(ties, relevant_of(ties, family)[0])
-    return float(COMPUTED[family.kind](ties, family, k)[0])
-
-
-def _average_precision_of_query(ties: TiedList, relevant: float) -> float:
-    """Expected AP. If place i of a tie is relevant, each other place is with chance (r - 1) / (m - 1)."""
-    total, ranks_above, relevant_above = 0.0, 0, 0
-    for m, r in ties.groups():
-        others = (r - 1) / (m - 1) if m > 1 else 0.0
-        ranks = range(1, 1 + min(m, ties.length - ranks_above) if r else 1)
-        total += r / m * math.fsum((1 + relevant_above + (i - 1) * others) / (ranks_above + i) for i in ranks)
-        ranks_above, relevant_above = ranks_above + m, relevant_above + r
-    return float(total / relevant) if relevant else 0.0
-
-
-def _precision_at_last_of_query(ties: TiedList, relevant: float) -> float:
-    """Expected precision at the last relevant document.
-
-    It is in the last tie that has one, at place j in C(j - 1, r - 1) of C(m, r) orders.
-    """
-    ranks_above = sum(ties.sizes)
-    for m, r in reversed(list(ties.groups())):
-        ranks_above -= m
-        if r:
-            orders = math.comb(m, r)
-            chances = ((math.comb(j - 1, r - 1) / orders, ranks_above + j) for j in range(r, m + 1))
-            return math.fsum(chance * relevant / last for chance, last in chances)
-    return 0.0
-
-
-NOT_LINEAR: dict[str, Callable[[TiedList, float], float]] = {
-    "RP@last": _precision_at_last_of_query,
-    "AP": _average_precision_of_query,
-}
-"""Expected values of measures that are not linear in the gains and hits at each rank."""
+    number = ORDERS if any(len(group) > 1 for group in groups) else 1
+    return [[group[place] for group in groups for place in draw.permutation(len(group))] for _ in range(number)]
 
 
 def knows(convention: str, name: str) -> bool:
     """True if the convention has a measure of this name."""
-    if family_of(convention, name) is not None or JUDGED_AT.fullmatch(name):
+    if family_of(convention, name) is not None:
         return True
     return convention == "trec" and not name.startswith("NDCG") and known_to_ir_measures(name)
 
@@ -409,27 +362,32 @@ def known_to_ir_measures(name: str) -> bool:
 
 
 def through_ir_measures(
-    run: Run, graded: QueryGrades, *, names: Sequence[str], relevant_from: int
+    orders: Orders, graded: QueryGrades, names: Sequence[str], *, relevant_from: int
 ) -> dict[str, Values]:
-    """Measures of each query of `graded`, by name; 0 for queries for which the run has no documents.
+    """Means of the measures over the orders of each query; 0 for a query without documents.
 
-    The order is trec_eval's: by score, ties by id, the larger first. Scores are whole numbers in that order, so that
-    every provider takes the same.
+    Scores are whole numbers in the order, so that every provider takes the same.
     """
     import ir_measures
 
-    name_of = {_measure_named(name, relevant_from): name for name in names}
+    by_name = {name: _measure_named(name, relevant_from) for name in names}
+    lists = {f"{place} {query_id}": order for query_id in orders for place, order in enumerate(orders[query_id])}
     scores = {
-        query_id: {doc.doc_id: float(len(docs) - rank) for rank, doc in enumerate(as_trec_eval(docs))}
-        for query_id, docs in run.items()
-        if docs
+        key: {doc_id: float(len(order) - rank) for rank, doc_id in enumerate(order)}
+        for key, order in lists.items()
+        if order
     }
-    values = {query_id: dict.fromkeys(names, 0.0) for query_id in graded}
-    if scores and name_of:
-        judged = {query_id: dict(grades) for query_id, grades in graded.items()}
-        for metric in ir_measures.iter_calc(list(name_of), judged, scores):
-            values[metric.query_id][name_of[metric.measure]] = float(metric.value)
-    return values
+    judged = {key: dict(graded[key.split(" ", 1)[1]]) for key in scores}
+    metrics = ir_measures.iter_calc(list(by_name.values()), judged, scores) if scores else ()
+    values = {(metric.query_id, metric.measure): float(metric.value) for metric in metrics}
+    return {
+        query_id: {
+            name: sum(values.get((f"{place} {query_id}", measure), 0.0) for place in range(len(of_query)))
+            / len(of_query)
+            for name, measure in by_name.items()
+        }
+        for query_id, of_query in orders.items()
+    }
 
 
 def _measure_named(name: str, relevant_from: int) -> Any:
@@ -492,6 +450,23 @@ class QueryMeasures:
     missing: tuple[str, ...]
     """Judged documents that were not submitted."""
 
+    @classmethod
+    def of(
+        cls, query_id: str, values: Values, docs: Sequence[ScoredDoc], pooled: set[str], relevant: int, **more: Any
+    ) -> Self:
+        """Measures of a ranked list, with numbers of its documents. pooled: the documents that count as judged."""
+        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in pooled for doc in docs[:20]]
+        return cls(
+            query_id=query_id,
+            values=values,
+            submitted=len(docs),
+            relevant=relevant,
+            unjudged=len(submitted - pooled),
+            judged_at_20=sum(top) / len(top) if top else 0.0,
+            missing=tuple(sorted(pooled - submitted)),
+            **more,
+        )
+
     def shown(self, name: str) -> float | None:
         """Value of the measure; None if it is not to be shown."""
         return self.values[name]
@@ -519,7 +494,9 @@ class Evaluation:
     not_submitted: tuple[str, ...]
     """Queries of the qrels for which the run has no documents: 0 in the mean."""
     without_relevant: tuple[str, ...]
-    """Queries of the qrels without a relevant document."""
+    """Queries of the qrels without a relevant document; in a sample, without a relevant drawn one."""
+    floored: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Queries, by measure, whose ideal or number of relevant documents a sample estimates below the least it can be."""
 
 
 def columns(convention: str, wishes: Sequence[str] = ()) -> tuple[str, ...]:
@@ -555,22 +532,11 @@ def evaluate(run: Run, qrels: Iterable[Qrel], selection: MeasureSelection, *, ti
     check_run(run)
     lists = {query_id: run.get(query_id, ()) for query_id in graded}
     selection = selection._replace(names=columns(selection.convention, selection.names))
-    values = measured_by_query(lists, graded, selection, expect=ties == "expected")
+    values = measured_by_query(lists, graded, selection, ties=ties)
     queries = []
     for query_id, grades in graded.items():
-        docs = lists[query_id]
-        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in grades for doc in docs[:20]]
-        queries.append(
-            QueryMeasures(
-                query_id=query_id,
-                values=values[query_id],
-                submitted=len(docs),
-                relevant=sum(grade >= selection.relevant_from for grade in grades.values()),
-                unjudged=len(submitted - grades.keys()),
-                judged_at_20=sum(top) / len(top) if top else 0.0,
-                missing=tuple(sorted(grades.keys() - submitted)),
-            )
-        )
+        relevant = sum(grade >= selection.relevant_from for grade in grades.values())
+        queries.append(QueryMeasures.of(query_id, values[query_id], lists[query_id], {*grades}, relevant))
     return Evaluation(
         queries=tuple(queries),
         mean=_mean([query.values for query in queries]),
@@ -599,7 +565,7 @@ def single_assessor_ceiling(
             # In this order in every convention.
             best_first = ranked([ScoredDoc(*answer) for answer in grades.items()])
             docs = [ScoredDoc(doc.doc_id, float(-rank)) for rank, doc in enumerate(best_first)]
-            values = measured_by_query({query_id: docs}, {query_id: graded[query_id]}, selection, expect=False)
+            values = measured_by_query({query_id: docs}, {query_id: graded[query_id]}, selection, ties="order")
             reached.setdefault(query_id, []).append(values[query_id])
     return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
 
@@ -686,29 +652,25 @@ def _drawn(query_id: str, n: int, length: int) -> Integers:
 
 def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], selection: MeasureSelection) -> Values:
     query_id, length = cut
+    convention, names, relevant_from = selection
     if not length:
-        return dict.fromkeys(selection.names, 0.0)
-    grades_of_documents = [grades.get(doc_id, 0) for doc_id in doc_ids]
-    tie = tied([grades_of_documents], grades.values(), selection.relevant_from).cut(length)
-    lists: GradedList | None = None
+        return dict.fromkeys(names, 0.0)
     values: Values = {}
     others = []
-    for name in selection.names:
-        family = family_of(selection.convention, name)
-        if JUDGED_AT.fullmatch(name):
-            values[name] = sum(doc_id in grades for doc_id in doc_ids) / len(doc_ids)
-        elif family is None:
+    for name in names:
+        family, _ = family_of(convention, name) or (None, 0)
+        if family is None:
             others.append(name)
-        elif length < len(doc_ids) and family[0].of_submitted and family[0].kind != "P":
-            if lists is None:
-                submitted = np.array(grades_of_documents, dtype=np.int64)[_drawn(query_id, len(doc_ids), length)]
-                lists = GradedList(submitted, submitted, selection.relevant_from)
-            values[name] = float(measured(selection.convention, name, lists).mean())
+        elif length < len(doc_ids) and family.of_submitted and family.kind != "P":
+            grades_of_documents = np.array([grades.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)
+            submitted = grades_of_documents[_drawn(query_id, len(doc_ids), length)]
+            values[name] = float(measured(convention, name, GradedList(submitted, submitted, relevant_from)).mean())
         else:
-            values[name] = expected(selection.convention, name, tie) or 0.0
+            values[name] = _measured_documents(convention, name, [doc_ids], grades, relevant_from, cut=length)
     if others:
-        values |= over_orders(drawn_orders(query_id, doc_ids, length), grades, others, selection.relevant_from)
-    return {name: values[name] for name in selection.names}
+        orders = {query_id: drawn_orders(query_id, doc_ids, length)}
+        values |= through_ir_measures(orders, {query_id: grades}, others, relevant_from=relevant_from)[query_id]
+    return {name: values[name] for name in names}
 
 
 # ----------------------------------------------------------------------------------------------------------------------

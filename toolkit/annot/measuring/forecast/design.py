@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.base.errors import InputError
 from annot.base.names import counted
@@ -16,8 +18,102 @@ from annot.base.records import counted as counting
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
+from annot.measuring.agreement import coefficients
+from annot.measuring.agreement.coefficients import PooledPairs
+from annot.measuring.agreement.estimates import POLICIES, QueryRatings
 from annot.measuring.evaluation.comparisons import ALPHA, FEWEST_PAPERS, RunComparison, Verdict
 from annot.measuring.forecast import hours
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Joint grades of the assessors of a pair, counted by query: for studies that are simulated.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JointGrades:
+    """Patterns of grades that the `k` assessors of a pair gave together, and their counts."""
+
+    query_ids: tuple[str, ...]
+    patterns: Array
+    """Shape (C, k): in each row the grades that one pair got, by the order of pseudonyms; nan is no grade."""
+    tables: Integers
+    """Shape (Q, C): number of each query's pairs with each pattern; each query has at least one pair."""
+    chosen: int
+    """Pairs with more than k answers, of which k were drawn."""
+    most: int
+    """Answers of the pair that has most, in the whole study."""
+    grades: Sequence[int]
+    missing: str
+    """Policy for missing grades."""
+
+    @property
+    def disputed(self) -> Mask:
+        """Shape (C,): patterns that an adjudicator must settle: grades differ, or one is missing."""
+        return np.asarray(~(self.patterns == self.patterns[:, :1]).all(axis=1))
+
+    @cached_property
+    def _counts(self) -> coefficients.Counts:
+        """Counts of one pair of each pattern, first axis C."""
+        return coefficients.Counts.stack([coefficients.count(rating[:, None], self.grades) for rating in self._ratings])
+
+    @cached_property
+    def _ratings(self) -> Array:
+        """Shape (C, k): grades after the policy."""
+        asked = np.ones(self.patterns.shape, dtype=np.bool_)
+        return POLICIES[self.missing](self.patterns, asked)
+
+    @cached_property
+    def _tables_of_two(self) -> Array:
+        """Shape (C, P, K, K): tables of every two on one pair of each pattern."""
+        at_grade = coefficients.one_hot(self._ratings, self.grades)
+        first, second = np.triu_indices(self.patterns.shape[1], k=1)
+        return np.asarray(at_grade[:, first, :, None] * at_grade[:, second, None, :])
+
+    def estimate(
+        self, tables: Array | Integers, *, name: str, level: float, topics: npt.ArrayLike | None = None
+    ) -> Estimate:
+        """Coefficient of all pairs together, with its interval over whole queries. tables: shape (Q, C).
+
+        topics: shape (Q,), the topic of each, the unit if several queries are of one; None takes them as independent.
+        """
+        times, n_queries, n_twos = tables.astype(np.float64), len(tables), self._tables_of_two.shape[1]
+        pooled = PooledPairs(
+            inference.clusters_of(np.arange(n_queries), topics),
+            np.repeat(np.arange(n_queries), n_twos),
+            np.tile(np.arange(n_twos), n_queries),
+            np.asarray(np.tensordot(times, self._tables_of_two, axes=1)).reshape(-1, *self._tables_of_two.shape[2:]),
+            self._counts.weighted(times),
+        )
+        return pooled.estimate(name, self.grades, level=level)
+
+
+def joint_grades(
+    queries: Iterable[QueryRatings], *, per_pair: int, seed: int, grades: Sequence[int], missing: str
+) -> JointGrades:
+    """Count the pairs that `per_pair` assessors or more have answered; of more answers, as many are drawn for each
+    pair. missing: the policy for missing grades.
+    """
+    query_ids: list[str] = []
+    rows: list[Array] = []
+    chosen = most = 0
+    for query in queries:
+        rng = inference.generator(seed, "joint", query.query_id)
+        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
+            answered = np.flatnonzero(asked)
+            most = max(most, len(answered))
+            if len(answered) > per_pair:
+                chosen += 1
+                answered = np.sort(rng.choice(answered, size=per_pair, replace=False))
+            if len(answered) == per_pair:
+                query_ids.append(query.query_id)
+                # -1, as nan is not equal to itself and would be a pattern of its own each time.
+                rows.append(np.nan_to_num(grades_of_pair[answered], nan=-1.0))
+    patterns, pattern = np.unique(np.reshape(rows, (len(rows), per_pair)), axis=0, return_inverse=True)
+    names = tuple(dict.fromkeys(query_ids))
+    tables = np.zeros((len(names), len(patterns)), dtype=np.int64)
+    np.add.at(tables, (np.array([*map(names.index, query_ids)], dtype=np.int64), pattern.reshape(-1)), 1)
+    return JointGrades(names, np.where(patterns < 0, np.nan, patterns), tables, chosen, most, grades, missing)
+
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Redrawing of a pilot as one that might as well have been.
@@ -257,26 +353,13 @@ class DesignForecast:
     """Simulated studies in which the coefficient or its interval had no value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
-    """Joint grades of the assessors of each pair in a pilot of P queries."""
-
-    query_ids: tuple[str, ...]
-    tables: Integers
-    """Shape (P, C): number of each query's pairs with each of C patterns of grades."""
-    disputed: Mask
-    """Shape (C,): patterns that must be settled."""
-    coefficient: Callable[[Array | Integers], Value]
-    interval: Callable[[Integers, Integers], Interval | Undefined]
-    """Coefficient and interval of such tables; `interval` also takes the paper of each query by number."""
-
-
 @rounding
 def simulate_design(
     design: Design,
     *,
     pilot: Iterable[Judgement],
-    together: Together | Undefined,
+    joint: JointGrades | Undefined,
+    coefficient: str,
     settled: Iterable[Judgement],
     dispute_seconds: float | None,
     simulations: int,
@@ -285,10 +368,10 @@ def simulate_design(
 ) -> DesignForecast:
     """Forecast hours, cost and the width of the agreement's interval of a design, from a pilot.
 
-    pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. together:
-    of pairs with as many assessors as the design has, or why there are none. settled: the pilot's adjudications, for
-    their times. dispute_seconds: of one dispute; None learns them from `settled`. topics: the topic of each query, the
-    unit of chance if several are of one; None takes queries as independent.
+    pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. joint: of
+    pairs with as many assessors as the design has, or why there are none. coefficient: its name. settled: the pilot's
+    adjudications, for their times. dispute_seconds: of one dispute; None learns them from `settled`. topics: the topic
+    of each query, the unit of chance if several are of one; None takes queries as independent.
 
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
@@ -305,23 +388,28 @@ def simulate_design(
     judgements = round(pairs * design.per_pair * (1 + design.repeats))
     by_assessor = grouped((judgement.assessor, judgement) for judgement in counting(pilot))
     labour = labour_of(by_assessor, fence=rules.fence)
-    drawn = _SimulatedStudies(design, judgements, labour, together, topics, simulations, rules)
+    drawn = _SimulatedStudies(design, judgements, labour, joint, coefficient, topics, simulations, rules)
     timed = () if isinstance(labour, Undefined) else labour.query_ids
-    judged = () if isinstance(together, Undefined) else together.query_ids
+    judged = () if isinstance(joint, Undefined) else joint.query_ids
     few_timed, few_judged = _too_few(timed, topics, " with times"), _too_few(judged, topics, "")
 
     expected = labour if isinstance(labour, Undefined) else labour.expected(judgements)
     judging = _estimate(expected, few_timed, drawn.hours, level)
-    if isinstance(together, Undefined):
-        disputed = settling = Estimate(together, together)
+    if isinstance(joint, Undefined):
+        disputed = settling = Estimate(joint, joint)
         total_hours, priced = judging, JUDGING_ALONE
     else:
-        share = float(_shares(together.tables)[:, together.disputed].sum(axis=1).mean())
+        share = float(_shares(joint.tables)[:, joint.disputed].sum(axis=1).mean())
         disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
         rate = hours.settling_of(settled, seconds=dispute_seconds, fence=rules.fence, topics=topics)
+        settled_hours: Value = 0.0
+        draws: Array | Undefined = np.zeros(len(drawn.disputed))
         # Where the pilot has no dispute none is expected, and no time is needed.
-        settled_hours = hours.settling_value(rate, share * pairs)
-        draws = hours.settling_draws(rate, drawn.disputed, rules)
+        if drawn.disputed.any() and isinstance(rate, Undefined):
+            settled_hours = draws = rate
+        elif drawn.disputed.any() and isinstance(rate, hours.Speed):
+            settled_hours = rate.hours({hours.WHO: share * pairs})
+            draws = hours.drawn_hours(rate, {hours.WHO: drawn.disputed}, rules, noun="settled dispute")
         settling = _estimate(settled_hours, few_judged, draws, level)
         total_hours, priced = judging, JUDGING_ALONE
         if not isinstance(settled_hours, Undefined):
@@ -329,7 +417,7 @@ def simulate_design(
             if not isinstance(expected, Undefined):
                 total = draws if isinstance(draws, Undefined) else drawn.hours + draws
                 total_hours = _estimate(expected + settled_hours, few_timed or few_judged, total, level)
-    coefficient, width = _agreement_expected(design, together, few_judged, drawn, level)
+    agreement, width = _agreement_expected(design, joint, coefficient, few_judged, drawn, level)
     return DesignForecast(
         design=design,
         pairs=pairs,
@@ -341,7 +429,7 @@ def simulate_design(
         hours_per_assessor=expected if isinstance(expected, Undefined) else expected / design.assessors,
         cost=hours.cost_of(total_hours, rules),
         disputed=disputed,
-        coefficient=coefficient,
+        coefficient=agreement,
         width=width,
         queries_judged=len(judged),
         queries_timed=len(timed),
@@ -364,7 +452,8 @@ class _SimulatedStudies:
         design: Design,
         judgements: int,
         labour: Labour | Undefined,
-        together: Together | Undefined,
+        joint: JointGrades | Undefined,
+        coefficient: str,
         topics: Mapping[str, str] | None,
         simulations: int,
         rules: hours.Rules,
@@ -373,31 +462,32 @@ class _SimulatedStudies:
         is slow.
         """
         n = max(rules.draws, simulations)
-        agreeing = simulations if isinstance(together, Together) and design.per_pair > 1 else 0
+        agreeing = simulations if isinstance(joint, JointGrades) and design.per_pair > 1 else 0
         self.hours, self.disputed = np.full(n, np.nan), np.zeros(n)
         self.values, self.widths = np.full((2, agreeing), np.nan)
         of_judged, of_timed = (
             papers_by_number(() if isinstance(source, Undefined) else source.query_ids, topics)
-            for source in (together, labour)
+            for source in (joint, labour)
         )
-        learnt = (_shares(together.tables), own_share(together.tables)) if isinstance(together, Together) else None
+        learnt = (_shares(joint.tables), own_share(joint.tables)) if isinstance(joint, JointGrades) else None
         same_queries = (
-            isinstance(together, Together) and isinstance(labour, Labour) and together.query_ids == labour.query_ids
+            isinstance(joint, JointGrades) and isinstance(labour, Labour) and joint.query_ids == labour.query_ids
         )
         for number in range(n):
             rng = inference.generator(rules.seed, "design", str(number))
             redrawing = like = None
-            if isinstance(together, Together) and learnt is not None:
+            if isinstance(joint, JointGrades) and learnt is not None:
                 redrawing = redrawn(of_judged, rng)
                 like, papers = redrawing.picked(design.queries, rng)
                 chances = np.maximum(redrawing.future(*learnt), 0.0)
                 chances /= chances.sum(axis=1, keepdims=True)
                 study = rng.multinomial(design.pool_size, chances[like])
-                self.disputed[number] = study[:, together.disputed].sum()
+                self.disputed[number] = study[:, joint.disputed].sum()
                 if number < agreeing:
-                    value, interval = together.coefficient(study), together.interval(study, papers)
-                    if isinstance(value, float) and isinstance(interval, Interval):
-                        self.values[number], self.widths[number] = value, interval.high - interval.low
+                    agreement = joint.estimate(study, name=coefficient, level=rules.level, topics=papers)
+                    if isinstance(agreement.value, float) and isinstance(agreement.interval, Interval):
+                        self.values[number] = agreement.value
+                        self.widths[number] = agreement.interval.high - agreement.interval.low
             if isinstance(labour, Labour):
                 # Queries that are hard to agree on may also take long: they are redrawn as one where they are the same.
                 if redrawing is None or like is None or not same_queries:
@@ -407,21 +497,27 @@ class _SimulatedStudies:
 
 
 def _agreement_expected(
-    design: Design, together: Together | Undefined, few: Undefined | None, drawn: _SimulatedStudies, level: float
+    design: Design,
+    joint: JointGrades | Undefined,
+    coefficient: str,
+    few: Undefined | None,
+    drawn: _SimulatedStudies,
+    level: float,
 ) -> tuple[Estimate, Estimate]:
     """Coefficient, and width of its interval."""
     if design.per_pair == 1:
-        together = ONCE
-    elif isinstance(together, Together) and np.isnan(drawn.values).all():
-        together = Undefined(f"the coefficient has no value in any of {len(drawn.values)} simulated studies")
-    if isinstance(together, Undefined):
-        return Estimate(together, together), Estimate(together, together)
-    tables = _shares(together.tables) * design.pool_size * design.queries / len(together.tables)
-    coefficient = Estimate(together.coefficient(tables), few or _future_interval(drawn.values, level))
-    if len(together.tables) == 1:
+        joint = ONCE
+    elif isinstance(joint, JointGrades) and np.isnan(drawn.values).all():
+        joint = Undefined(f"the coefficient has no value in any of {len(drawn.values)} simulated studies")
+    if isinstance(joint, Undefined):
+        return Estimate(joint, joint), Estimate(joint, joint)
+    tables = _shares(joint.tables) * design.pool_size * design.queries / len(joint.tables)
+    value = joint.estimate(tables, name=coefficient, level=level).value
+    agreement = Estimate(value, few or _future_interval(drawn.values, level))
+    if len(joint.tables) == 1:
         assert few is not None
-        return coefficient, Estimate(few, few)
-    return coefficient, _estimate(float(np.nanmedian(drawn.widths)), few, drawn.widths, level)
+        return agreement, Estimate(few, few)
+    return agreement, _estimate(float(np.nanmedian(drawn.widths)), few, drawn.widths, level)
 
 
 def _shares(tables: Integers) -> Array:

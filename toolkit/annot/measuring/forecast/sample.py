@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
@@ -21,6 +20,9 @@ from annot.measuring.forecast.hours import Effort, drawn_range
 from annot.measuring.sampled.estimates import Estimates, Lists, pools_of
 from annot.measuring.sampled.grades import Features, Grades, PoolGrades, Predicted, predicted, tuned
 from annot.pools.pooling import ExpectedPairs, Probabilities
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Grades of pairs that were never judged, filled in by chance, so that whole pools can be drawn from again.
@@ -469,71 +471,52 @@ def row_of(share: float, pairs: ExpectedPairs, effort: Effort, certain: Certaint
     )
 
 
-class GridRow(NamedTuple):
-    """Results of simulated studies of one design at one share."""
-
-    measure: str
-    highest: int
-    """Highest grade."""
-    topics: int
-    pairs: int
-    """Pairs of a query."""
-    relevant: float
-    """Relevant documents of a query, the mean."""
-    share: float
-    level: float
-    """Widening of an interval of a run's mean, as a fraction."""
-    difference: float
-    bias: float
-    deviation: float
-    """Standard deviation of a run's values over topics."""
-    empty: float
-    """Share of queries in which nothing relevant is drawn."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedStudy:
-    """Study to be whose certainty is assumed."""
-
-    measure: str
-    highest: int
-    topics: int
-    pairs: float
-    """Pairs of a query."""
-    relevant: float | None
-    """Relevant documents of a query; None if they are not known."""
-    level: float
-    """Level of its intervals."""
+FIGURES = ("level", "difference", "bias", "deviation", "empty")
+"""Figures of the grid: widening of a run's mean and of a difference, bias, standard deviation of a run's values over
+topics, and share of queries in which nothing relevant is drawn.
+"""
 
 
 @cache
-def grid() -> tuple[GridRow, ...]:
-    """Designs that were simulated."""
-    header, *lines = files("annot.measuring.forecast").joinpath(GRID_FILE).read_text(encoding="utf-8").splitlines()
-    kinds = (str, int, int, int, *[float] * 7)
-    assert header.split("\t") == [*GridRow._fields]
-    return tuple(GridRow(*(kind(cell) for kind, cell in zip(kinds, line.split("\t"), strict=True))) for line in lines)
+def grid() -> DataFrame:
+    """Designs that were simulated, one a row: measure, highest grade, topics, pairs and relevant documents of a query,
+    share, and the `FIGURES`.
+    """
+    import pandas
+
+    with files("annot.measuring.forecast").joinpath(GRID_FILE).open(encoding="utf-8") as lines:
+        return pandas.read_csv(lines, sep="\t")
 
 
-def assumed(share: float, study: ExpectedStudy) -> Certainty:
+def assumed(
+    share: float, *, measure: str, highest: int, topics: int, pairs: float, relevant: float | None, level: float
+) -> Certainty:
     """Effects of a share on a study of which nothing is judged, from the grid by straight lines between designs.
 
-    Pairs, relevant documents and topics are on scales of logarithms. If the relevant documents are not known, the
-    figures are those of the number on the grid with the widest intervals, and the range is over all numbers.
-    Nothing is known of smaller pools than those of the grid.
+    Pairs, relevant documents and topics are on scales of logarithms. relevant: of a query; if it is None, the figures
+    are those of the number on the grid with the widest intervals, and the range is over all numbers. pairs: of a query;
+    nothing is known of smaller pools than those of the grid. level: of the study's intervals.
     """
-    rows = [row for row in grid() if row.measure == study.measure]
-    highest = min((row.highest for row in rows), key=lambda grade: abs(grade - study.highest), default=0)
-    rows = [row for row in rows if row.highest == highest]
-    if not rows:
-        return unknown(Undefined(f"no study with {study.measure} was simulated"))
-    smallest = min(row.pairs for row in rows)
-    if study.pairs < smallest and share < 1:
+    rows = grid()[grid()["measure"] == measure]
+    if rows.empty:
+        return unknown(Undefined(f"no study with {measure} was simulated"))
+    nearest = min(rows["highest"].unique(), key=lambda grade: abs(grade - highest))
+    rows = rows[rows["highest"] == nearest]
+    smallest = rows["pairs"].min()
+    if pairs < smallest and share < 1:
         return unknown(Undefined(f"pools of fewer than {smallest} pairs were not simulated"))
-    if study.relevant is not None:
-        return _certainty_of_share(_figures(rows, share, study, study.relevant), study)
-    numbers = sorted({row.relevant for row in rows if row.pairs <= study.pairs})
-    certainties = [_certainty_of_share(_figures(rows, share, study, relevant), study) for relevant in numbers]
+
+    def certainty_with(relevant: float) -> Certainty:
+        axes = {"topics": math.log(topics), "pairs": math.log(pairs), "relevant": math.log(relevant)}
+        wider, difference, bias, deviation, empty = _along(rows, axes, share)
+        half = half_width(deviation, topics, level)
+        if not isinstance(half, Undefined):
+            half *= 1 + wider
+        return Certainty(Estimate(wider, ON_GRID), Estimate(difference, ON_GRID), bias, half, empty)
+
+    if relevant is not None:
+        return certainty_with(relevant)
+    certainties = [certainty_with(number) for number in sorted(rows.loc[rows["pairs"] <= pairs, "relevant"].unique())]
     worst = max(certainties, key=lambda certain: float(certain.difference.value))  # type: ignore[arg-type]
     return worst._replace(
         empty=max(certain.empty or 0.0 for certain in certainties),
@@ -547,32 +530,15 @@ def _over(worst: Estimate, others: Iterable[Estimate]) -> Estimate:
     return Estimate(worst.value, Interval(min(values), max(values), 1.0, "of designs"))
 
 
-def _certainty_of_share(figures: Sequence[float], study: ExpectedStudy) -> Certainty:
-    level, difference, bias, deviation, empty = figures
-    half = half_width(deviation, study.topics, study.level)
-    return Certainty(
-        Estimate(level, ON_GRID),
-        Estimate(difference, ON_GRID),
-        bias,
-        half if isinstance(half, Undefined) else half * (1 + level),
-        empty,
-    )
-
-
-def _figures(rows: Sequence[GridRow], share: float, study: ExpectedStudy, relevant: float) -> list[float]:
-    """Level, difference, bias, deviation and empty: axis after axis is read off, the share last."""
-    axes = (("topics", math.log(study.topics)), ("pairs", math.log(study.pairs)), ("relevant", math.log(relevant)))
-
-    def along(part: Sequence[GridRow], depth: int) -> list[float]:
-        if depth == len(axes):
-            ends = [(1.0, 0.0, 0.0, 0.0, part[0].deviation, 0.0)]
-            points = sorted([(row.share, *row[6:]) for row in part] + ends)
-            shares = [point[0] for point in points]
-            return [float(np.interp(share, shares, [point[column] for point in points])) for column in range(1, 6)]
-        name, position = axes[depth]
-        steps = sorted(grouped((getattr(row, name), row) for row in part).items())
-        figures_at_steps = [along(rows_of_step, depth + 1) for _, rows_of_step in steps]
-        positions = [math.log(step) for step, _ in steps]
-        return [float(np.interp(position, positions, figures)) for figures in zip(*figures_at_steps, strict=True)]
-
-    return along(rows, 0)
+def _along(rows: DataFrame, axes: Mapping[str, float], share: float) -> list[float]:
+    """`FIGURES`, read off axis after axis, the share last."""
+    if not axes:
+        rows = rows.sort_values("share")
+        # All pairs cost nothing, and topics scatter as they do.
+        whole = (0.0, 0.0, 0.0, rows["deviation"].iloc[0], 0.0)
+        shares = [*rows["share"], 1.0]
+        return [float(np.interp(share, shares, [*rows[name], end])) for name, end in zip(FIGURES, whole, strict=True)]
+    (name, position), *others = axes.items()
+    steps = sorted(rows[name].unique())
+    figures_at = [_along(rows[rows[name] == step], dict(others), share) for step in steps]
+    return [float(np.interp(position, np.log(steps), figures)) for figures in zip(*figures_at, strict=True)]

@@ -17,7 +17,7 @@ too few topics to tell
     So few topics would not have shown a favour of the tolerated size, or a run is suspected: that no run is named is
     no evidence then. Without runs it is not known whether it favours one.
 agrees as people do
-    The alternative annotator test says that it may replace one person (`annot.measuring.opinions.agreement`),
+    The alternative annotator test says that it may replace one person (`standing_in`),
     and its agreement is not shown to be lower.
 fair, agreement not known
     That test cannot be run, and its agreement is not shown to be lower: too little is known of people to say more.
@@ -29,34 +29,366 @@ Until 30 pairs have both an opinion and a final grade, nothing else is said.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median_low
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from annot.base.names import counted, verb
+from annot.base.records import grouped
+from annot.base.stats.arrays import Array, Mask
+from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
-from annot.measuring.agreement.estimates import AgreementOfGradings, QueryRatings
-from annot.measuring.opinions.agreement import (
-    COMPARED_BY,
-    EACH,
-    FEWEST_PAIRS,
-    FINAL,
-    PEOPLE,
-    OpinionAgreement,
-    Pair,
-    Scale,
-    StandingIn,
-    agreements,
-    behind_people,
-    confusion,
-    rank_correlation,
-    standing_in,
-    with_itself,
-)
+from annot.measuring.agreement import estimates
+from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, ends_of
+from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Agreement of an opinion with each assessor, with the final grades and with itself, next to the agreement of people.
+#
+# Every figure is over all pairs together. Its interval is the jackknife over whole topics
+# (`annot.measuring.agreement.estimates`). A pair that one side did not grade is left out. In a sampled study each pair
+# counts 1 / pi, so that figures describe the whole pools.
+#
+# The people's own figure next to it is that between the assessors of a pair, on the pairs that also have an opinion.
+# The opinion's counterpart is `EACH`: the opinion with every assessor of these same pairs, taken together. The
+# difference of the two (`behind_people`) has an interval of its own, which is narrower than either, as both share the
+# pairs.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Pair = tuple[str, str]
+
+FINAL, EACH, PEOPLE = "final grades", "each assessor", "people with each other"
+"""Names of rows that are not an assessor's pseudonym."""
+ON_ALL_GRADES = ("percent", "kappa", "alpha_ordinal", "kappa_linear")
+ON_TWO = ("percent", "kappa", "alpha_ordinal")
+"""Coefficients on two grades, where weighted kappa is kappa."""
+COMPARED_BY = "alpha_ordinal"
+"""Coefficient by which the opinion is compared with people; it allows for missing grades and for distances."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionAgreement:
+    """Row of the table: an opinion with a person or the final grades, or people with each other."""
+
+    whom: str
+    """Pseudonym of an assessor, or one of `FINAL`, `EACH` and `PEOPLE`."""
+    facet: str
+    binarised_at: int | None
+    """Grade from which pairs count as 1, or None for all grades."""
+    between: estimates.AgreementOfGradings
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Settings of figures of agreement."""
+
+    grades: tuple[int, ...]
+    relevant_from: int
+    level: float
+    topics: Mapping[str, str] | None
+    """Topic of each query; None takes the queries as independent."""
+
+
+def agreements(
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale
+) -> tuple[OpinionAgreement, ...]:
+    """Compute all rows.
+
+    They are for every facet and all together, on all grades and on two, with each assessor, with the final grades, with
+    each assessor of a pair together, and people with each other.
+    """
+    facets = [*sorted({query.facet for query in queries})]
+    names = facets if len(facets) == 1 else [*facets, TOGETHER]
+    binarisations = [None] if len(scale.grades) == 2 else [None, scale.relevant_from]
+    rows_by_facet = {
+        facet: _rows([query for query in queries if facet in (query.facet, TOGETHER)], opinion) for facet in names
+    }
+    return tuple(
+        OpinionAgreement(whom, facet, binarised_at, _between(ratings, scale, binarised_at))
+        for facet in names
+        for binarised_at in binarisations
+        for whom, ratings in rows_by_facet[facet].items()
+    )
+
+
+def behind_people(
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale, name: str = COMPARED_BY
+) -> Estimate:
+    """Lead of the opinion's agreement with the assessors of a pair over theirs with each other; below 0 if it is worse.
+
+    On the pairs with two assessors and an opinion. The interval is the jackknife's over whole topics.
+    """
+    rows = _rows(queries, opinion)
+    model, people = (estimates.pooled_pairs(rows[whom], scale.grades, scale.topics) for whom in (EACH, PEOPLE))
+    if model is None or people is None:
+        nothing = Undefined(NOT_JUDGED_TWICE)
+        return Estimate(nothing, nothing)
+    values = [pooled.value(name, scale.grades) for pooled in (model, people)]
+    for value in values:
+        if isinstance(value, Undefined):
+            return Estimate(value, value)
+    lead = float(values[0]) - float(values[1])  # type: ignore[arg-type]
+    without = model.left_out(name, scale.grades) - people.left_out(name, scale.grades)
+    most = 2 * ends_of(name)[1]
+    return Estimate(
+        lead, jackknife_interval(lead, without, level=scale.level, least=-most, most=most, unit=model.clusters.unit)
+    )
+
+
+def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> estimates.AgreementOfGradings:
+    """Agreement of the repeats of an opinion. repeats: the readable grades of each pair; one alone does not count."""
+    by_query = grouped((query_id, grades) for (query_id, _), grades in sorted(repeats.items()) if len(grades) > 1)
+    most = max((len(grades) for repeats_of_query in by_query.values() for grades in repeats_of_query), default=0)
+    ratings = []
+    for query_id, repeats_of_query in by_query.items():
+        rows = [[*grades, *[np.nan] * (most - len(grades))] for grades in repeats_of_query]
+        ratings.append(estimates.RatedPairs(query_id, np.array(rows, dtype=np.float64).T, None))
+    return _between(ratings, scale, None)
+
+
+def confusion(
+    final: Mapping[Pair, int], opinion: Mapping[Pair, int], asked: Sequence[Pair], grades: Sequence[int]
+) -> tuple[tuple[int, ...], ...]:
+    """Number of pairs by final grade (rows) and by the opinion's (columns), the last column for answers that cannot be
+    read.
+    """
+    times = Counter((final[pair], opinion.get(pair)) for pair in asked if pair in final)
+    return tuple(tuple(times[grade, column] for column in (*grades, None)) for grade in grades)
+
+
+def _rows(
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]
+) -> dict[str, list[estimates.RatedPairs]]:
+    """Grades behind each row of the table, by query. The rows of a matrix are the two or more who are compared."""
+    assessors = sorted({name for query in queries for name in query.assessors})
+    rows: dict[str, list[estimates.RatedPairs]] = {name: [] for name in (FINAL, *assessors, EACH, PEOPLE)}
+    for query in queries:
+        opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids], dtype=float)
+        weights = np.ones(len(opinions)) if query.weights is None else query.weights
+        has_opinion = ~np.isnan(opinions)
+        for whom, grades in [(FINAL, query.final), *zip(query.assessors, query.ratings, strict=True)]:
+            both = has_opinion & ~np.isnan(grades)
+            rows[whom].append(
+                estimates.RatedPairs(query.query_id, np.stack([grades, opinions])[:, both], weights[both])
+            )
+        shared = has_opinion & ((~np.isnan(query.ratings)).sum(axis=0) >= 2)
+        people = np.full((len(assessors), int(shared.sum())), np.nan)
+        people[[assessors.index(name) for name in query.assessors]] = query.ratings[:, shared]
+        rows[PEOPLE].append(estimates.RatedPairs(query.query_id, people, weights[shared]))
+        twos = np.concatenate([np.stack([grades, opinions])[:, shared] for grades in query.ratings], axis=1)
+        both = ~np.isnan(twos[0])
+        rows[EACH].append(
+            estimates.RatedPairs(query.query_id, twos[:, both], np.tile(weights[shared], len(query.ratings))[both])
+        )
+    return {whom: [ratings for ratings in by_query if ratings.ratings.shape[1]] for whom, by_query in rows.items()}
+
+
+def _between(
+    rows: Sequence[estimates.RatedPairs], scale: Scale, binarised_at: int | None
+) -> estimates.AgreementOfGradings:
+    names = ON_TWO if binarised_at is not None or len(scale.grades) == 2 else ON_ALL_GRADES
+    grades: Sequence[int] = scale.grades
+    if binarised_at is not None:
+        rows = [row._replace(ratings=estimates.binarise(row.ratings, at=binarised_at)) for row in rows]
+        grades = (0, 1)
+    return estimates.agreement_of_pairs(rows, grades, level=scale.level, coefficients=names, topics=scale.topics)
+
+
+def rank_correlation(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
+    """Spearman's rho of the opinion with the final grades, over all pairs."""
+    pooled = estimates.pooled_pairs(_rows(queries, opinion)[FINAL], scale.grades, scale.topics)
+    if pooled is None:
+        return Estimate(estimates.NOTHING, estimates.NOTHING)
+    return pooled.estimate("spearman_rho", scale.grades, level=scale.level)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Alternative annotator test: may a model replace one of the people of a study?
+#
+# Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
+# Replacing Human Annotators with LLMs, ACL, 16051-16081 (https://aclanthology.org/2025.acl-long.782). Each person is
+# left out in turn. On each pair the model and this person are held against the other people who judged it: the score
+# is the root of the mean squared distance to their grades; smaller is better. W_model is 1 if the model is at least
+# as near as the person, W_person is 1 if the person is at least as near as the model. The model wins against this
+# person if the mean of W_person - W_model is shown to be below epsilon: a handicap, because people are slower and
+# cost more. The paper advises 0.2 against experts, 0.15 against skilled and 0.1 against crowd workers. The p-values
+# are corrected by Benjamini and Yekutieli 2001 (Annals of Statistics 29, 1165-1188). The winning rate omega is the
+# share of people it wins against; at 0.5 or more it may replace one.
+#
+# The paper's t test assumes that pairs are independent. Pairs of one topic are not, so here whole topics are the
+# units of chance. In a sampled study each pair counts 1 / pi.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+ENOUGH = 0.5
+"""Winning rate from which a model may replace one person."""
+FEWEST_PAIRS = 30
+"""Pairs that a person must share with others: the paper's bound for its t test."""
+ALONE = Undefined(
+    "no pair with an opinion has two assessors, and the test compares the model with the others of a pair"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstOne:
+    """Comparison of the model with one person."""
+
+    assessor: str
+    n_pairs: int
+    n_units: int
+    """Topics, the units of chance; in the published test, pairs."""
+    behind: float
+    """Share of pairs on which the person is nearer, less that on which the model is. Below epsilon it wins."""
+    model_as_near: float
+    """Share of pairs on which the model is at least as near: the paper's advantage probability rho."""
+    p: float
+    """p-value of the hypothesis that the model is behind by epsilon or more."""
+    wins: bool
+    """True if the model wins, after correction for the number of people."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingIn:
+    """Result of the test against all people."""
+
+    epsilon: float
+    against: tuple[AgainstOne, ...]
+    left_out: dict[str, str]
+    """Reason why a person could not be compared, by pseudonym."""
+    omega: Value
+    """Winning rate, or why the test cannot be run."""
+    rho: Value
+    """Mean of the advantage probabilities."""
+
+    @property
+    def may(self) -> bool | None:
+        """True if the model may replace one person; None if that is not known."""
+        return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
+
+
+class _Compared(NamedTuple):
+    """Comparisons of one person with the model, by pair."""
+
+    behind: Array
+    """Difference W_person - W_model: 1, 0 or -1."""
+    as_near: Mask
+    query: npt.NDArray[np.str_]
+    weights: Array
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Compared]) -> _Compared:
+        """Comparisons on several queries together."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def standing_in(
+    queries: Sequence[estimates.QueryRatings],
+    opinion: Mapping[Pair, int],
+    *,
+    epsilon: float,
+    level: float,
+    topics: Mapping[str, str] | None,
+) -> StandingIn:
+    """Run the test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
+
+    topics: the topic of each query; None takes the queries as independent. If each pair is a query of its own, and
+    there are no weights, this is the published test.
+    """
+    compared = _compared(queries, opinion)
+    if not compared:
+        return StandingIn(epsilon, (), {}, ALONE, ALONE)
+    left_out: dict[str, str] = {}
+    against: list[AgainstOne] = []
+    for assessor, person in compared.items():
+        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
+        n_pairs = len(person.behind)
+        if n_pairs < FEWEST_PAIRS:
+            left_out[assessor] = f"{n_pairs} pairs shared with others, expected {FEWEST_PAIRS} or more"
+        elif clusters.n < FEWEST_QUERIES:
+            left_out[assessor] = f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more"
+        else:
+            behind, as_near = (np.average(side, weights=person.weights) for side in (person.behind, person.as_near))
+            parts = clusters.summed(person.weights * (person.behind - behind)) / person.weights.sum()
+            variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
+            p = _p_below(float(behind) - epsilon, variance, clusters.n)
+            against.append(AgainstOne(assessor, n_pairs, clusters.n, float(behind), float(as_near), p, wins=False))
+    if not against:
+        why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
+        return StandingIn(epsilon, (), left_out, why, why)
+    corrected = benjamini_yekutieli([person.p for person in against])
+    against = [replace(person, wins=p <= 1 - level + 1e-12) for person, p in zip(against, corrected, strict=True)]
+    omega = float(np.mean([person.wins for person in against]))
+    rho = float(np.mean([person.model_as_near for person in against]))
+    return StandingIn(epsilon, tuple(against), left_out, omega, rho)
+
+
+def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
+    """Pairs by person that another person judged too and on which the model has an opinion."""
+    by_assessor: dict[str, list[_Compared]] = {}
+    for query in queries:
+        opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
+        weights = np.ones(len(opinions)) if query.weights is None else query.weights
+        graded = ~np.isnan(query.ratings)
+        for row, assessor in enumerate(query.assessors):
+            others = graded.copy()
+            others[row] = False
+            comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
+            model = _off(opinions, query.ratings, others)[comparable]
+            person = _off(query.ratings[row], query.ratings, others)[comparable]
+            nearer, as_near = person <= model + _SAME, model <= person + _SAME
+            query_ids = np.full(len(nearer), query.query_id)
+            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, weights[comparable])
+            by_assessor.setdefault(assessor, []).append(on_query)
+    compared = {assessor: _Compared.joined(parts) for assessor, parts in sorted(by_assessor.items())}
+    return {assessor: person for assessor, person in compared.items() if len(person.behind)}
+
+
+_SAME = 1e-9
+
+
+def _off(grades: Array, ratings: Array, others: Mask) -> Array:
+    """Root of the mean squared distance of each grade to those of the others, shape (N,)."""
+    square = np.where(others, (ratings - grades) ** 2, 0.0).sum(axis=0)
+    return np.asarray(np.sqrt(square / np.maximum(1, others.sum(axis=0))))
+
+
+def _p_below(off: float, variance: float, n: int) -> float:
+    """Probability of a mean so far below its bound, by Student's t with n - 1 degrees of freedom; without variation 0
+    or 1.
+    """
+    from scipy.special import stdtr
+
+    if variance <= 0:
+        return float(off >= 0)
+    return float(stdtr(n - 1, off / math.sqrt(variance)))
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Correct p-values, in their order, so that the share of false findings stays below the level, however the tests
+    depend on each other.
+
+    Of the i-th smallest of m it is the least of p m (1 + 1/2 + ... + 1/m) / i from i on.
+    """
+    ranks = np.arange(1, len(p_values) + 1)
+    order, corrected = np.argsort(p_values, kind="stable"), np.empty(len(ranks))
+    scaled = np.asarray(p_values)[order] * len(ranks) * (1 / ranks).sum() / ranks
+    corrected[order] = np.minimum(1.0, np.minimum.accumulate(scaled[::-1])[::-1])
+    return tuple(corrected.tolist())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Worth of an opinion: all figures, and the verdict in one sentence.
+# ----------------------------------------------------------------------------------------------------------------------
+
 
 MOST_WITHOUT_GRADE = 0.5
 ALWAYS_THE_SAME = 0.99
@@ -98,7 +430,7 @@ class Worth:
     """Spearman's rho with the final grades."""
     ahead: Estimate
     """Lead of its ordinal alpha with the assessors over theirs with each other."""
-    itself: AgreementOfGradings | None
+    itself: estimates.AgreementOfGradings | None
     """Agreement over repeats; None if each pair was asked about once."""
     grades: tuple[int, ...]
     confusion: tuple[tuple[int, ...], ...]
@@ -129,7 +461,7 @@ class OtherVersions:
 class JudgedRuns:
     """Grades of people, and the runs that are measured by them."""
 
-    queries: Sequence[QueryRatings]
+    queries: Sequence[estimates.QueryRatings]
     runs: Mapping[str, Mapping[str, Sequence[str]]]
     """Documents by tag and query, best first."""
     lengths: Mapping[str, int]
@@ -158,23 +490,17 @@ def worth(
     readable = {pair: [answer for answer in grades if answer is not None] for pair, grades in answers.items()}
     opinion = {pair: median_low(grades) for pair, grades in sorted(readable.items()) if grades}
     queries, scale = judged.queries, judged.scale
-    final = {
-        (query.query_id, doc_id): int(grade)
-        for query in queries
-        for doc_id, grade in zip(query.doc_ids, query.final.tolist(), strict=True)
-        if not np.isnan(grade)
-    }
-    weights = {
-        (query.query_id, doc_id): weight
-        for query in queries
-        if query.weights is not None
-        for doc_id, weight in zip(query.doc_ids, query.weights.tolist(), strict=True)
-    }
-    pairs = [
-        OpinedPair(*pair, final[pair], grade, weights.get(pair, 1.0), judged.lengths.get(pair[1], 0))
-        for pair, grade in opinion.items()
-        if pair in final
-    ]
+    final: dict[Pair, int] = {}
+    pairs = []
+    for query in queries:
+        weights = np.ones(len(query.doc_ids)) if query.weights is None else query.weights
+        for doc_id, grade, weight in zip(query.doc_ids, query.final.tolist(), weights.tolist(), strict=True):
+            pair = query.query_id, doc_id
+            if not np.isnan(grade):
+                final[pair] = int(grade)
+                if pair in opinion:
+                    length = judged.lengths.get(doc_id, 0)
+                    pairs.append(OpinedPair(*pair, int(grade), opinion[pair], weight, length))
     measured = Worth(
         name=name,
         model=model,
@@ -195,27 +521,74 @@ def worth(
         favour=favour(pairs, judged.runs, judged.rule, topics=scale.topics),
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
-    verdict = verdict_of(measured)
-    return replace(measured, verdict=verdict, sentence=f"{name} {sentence_of(verdict, measured)}.")
+    verdict, clause = verdict_of(measured)
+    return replace(measured, verdict=verdict, sentence=f"{name} {clause}.")
 
 
-def verdict_of(figures: Worth) -> OpinionVerdict:
-    """First verdict whose rule holds."""
-    if figures.n_unreadable + figures.n_declined > MOST_WITHOUT_GRADE * figures.n_pairs:
-        return OpinionVerdict.DOES_NOT_JUDGE
+def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
+    """First verdict whose rule holds, and the clause that follows the opinion's name."""
+    if (verdict := _without_judgement(figures)) is not None:
+        return verdict
+    favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
+    if isinstance(favour, Favour) and favour.gaining:
+        gain = next(run.beyond for run in favour.runs if run.run == favour.gaining[0])
+        return OpinionVerdict.FAVOURS, (
+            f"favours {_and(favour.gaining)}: {favour.gaining[0]} gains {gain:.3f} in {favour.measure} more than the "
+            "other runs do and its errors explain"
+        )
+    alphas = {
+        row.whom: _shown(row.between.figures[COMPARED_BY].value)
+        for row in figures.agreement
+        if row.binarised_at is None and row.facet == figures.agreement[-1].facet
+    }
+    with_people = f"its ordinal alpha with the assessors is {alphas[EACH]}, theirs with each other {alphas[PEOPLE]}"
+    runs, wins = _of_runs(favour), sum(person.wins for person in standing.against)
+    won = f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
+    if not isinstance(favour, Favour) or not favour.none:
+        if behind:
+            return OpinionVerdict.NOISY, f"is noisy: {with_people}{runs}"
+        so_far = won if standing.may else with_people
+        if isinstance(favour, Undefined):
+            return OpinionVerdict.UNKNOWN, f"cannot be judged yet{runs}. So far, {so_far}"
+        return OpinionVerdict.TOO_FEW, (
+            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
+        )
+    if standing.may is False or behind:
+        return OpinionVerdict.NOISY_BUT_FAIR, f"is noisy but fair: {with_people}{runs}"
+    if standing.may:
+        return OpinionVerdict.AS_PEOPLE, f"agrees as people do: {won}{runs}"
+    assert isinstance(standing.omega, Undefined)
+    return OpinionVerdict.FAIR, (
+        f"is fair: its ordinal alpha with the final grades is {alphas[FINAL]}; whether it agrees as people do is not "
+        f"known: {standing.omega.reason}{runs}"
+    )
+
+
+def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
+    """Verdict on an opinion that does not judge, or of which too little is known; None for any other."""
+    unreadable, declined = figures.n_unreadable / figures.n_pairs, figures.n_declined / figures.n_pairs
+    if unreadable + declined > MOST_WITHOUT_GRADE:
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
+            "the pair cannot be judged"
+        )
     if figures.n_compared < FEWEST_PAIRS:
-        return OpinionVerdict.UNKNOWN
-    if _same_grade(figures) is not None or not _above(figures.rho):
-        return OpinionVerdict.DOES_NOT_JUDGE
-    if isinstance(figures.favour, Favour) and figures.favour.gaining:
-        return OpinionVerdict.FAVOURS
-    behind = _below(figures.ahead)
-    if isinstance(figures.favour, Undefined) or not figures.favour.none:
-        without_runs = OpinionVerdict.UNKNOWN if isinstance(figures.favour, Undefined) else OpinionVerdict.TOO_FEW
-        return OpinionVerdict.NOISY if behind else without_runs
-    if figures.standing_in.may is False or behind:
-        return OpinionVerdict.NOISY_BUT_FAIR
-    return OpinionVerdict.AS_PEOPLE if figures.standing_in.may else OpinionVerdict.FAIR
+        return OpinionVerdict.UNKNOWN, (
+            f"is not measured yet: pairs with both an opinion and a final grade: {figures.n_compared}, and "
+            f"{FEWEST_PAIRS} are needed"
+        )
+    if (grade := _same_grade(figures)) is not None:
+        share = figures.given[grade] / sum(figures.given.values())
+        return (
+            OpinionVerdict.DOES_NOT_JUDGE,
+            f"does not judge: it gives grade {grade} to {100 * share:.1f}% of the pairs",
+        )
+    if not _above(figures.rho):
+        rho = _shown(figures.rho.value)
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: its grades do not rise with people's (Spearman's rho {rho})"
+        )
+    return None
 
 
 def _above(estimate: Estimate) -> bool:
@@ -239,52 +612,6 @@ def _same_grade(figures: Worth) -> int | None:
     return grade if share_of_people < times / total else None
 
 
-def sentence_of(verdict: OpinionVerdict, figures: Worth) -> str:
-    """Clause that follows the opinion's name."""
-    if figures.n_compared < FEWEST_PAIRS and verdict is OpinionVerdict.UNKNOWN:
-        pairs = counted(figures.n_compared, "pair") if figures.n_compared else "no pair"
-        return (
-            f"is not measured yet: {pairs} {verb(figures.n_compared or 1, 'has', 'have')} both an opinion and a "
-            f"final grade, and {FEWEST_PAIRS} are needed"
-        )
-    if verdict is OpinionVerdict.DOES_NOT_JUDGE:
-        return f"does not judge: {_why_not(figures)}"
-    if verdict is OpinionVerdict.FAVOURS:
-        assert isinstance(figures.favour, Favour)
-        return _favoured(figures.favour)
-    alphas = {
-        row.whom: row.between.figures[COMPARED_BY].value
-        for row in figures.agreement
-        if row.binarised_at is None and row.facet == figures.agreement[-1].facet
-    }
-    with_people = (
-        f"its ordinal alpha with the assessors is {_shown(alphas.get(EACH))}, theirs with each other "
-        f"{_shown(alphas.get(PEOPLE))}"
-    )
-    runs = _of_runs(figures.favour)
-    if verdict is OpinionVerdict.AS_PEOPLE:
-        return f"agrees as people do: {_won(figures.standing_in)}{runs}"
-    if verdict is OpinionVerdict.FAIR:
-        assert isinstance(figures.standing_in.omega, Undefined)
-        return (
-            f"is fair: its ordinal alpha with the final grades is {_shown(alphas.get(FINAL))}; whether it agrees as "
-            f"people do is not known: {figures.standing_in.omega.reason}{runs}"
-        )
-    if verdict in (OpinionVerdict.NOISY, OpinionVerdict.NOISY_BUT_FAIR):
-        return f"is {verdict}: {with_people}{runs}"
-    so_far = _won(figures.standing_in) if figures.standing_in.may else with_people
-    if verdict is OpinionVerdict.TOO_FEW:
-        return (
-            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
-        )
-    return f"cannot be judged yet{runs}. So far, {so_far}"
-
-
-def _won(standing: StandingIn) -> str:
-    wins = sum(person.wins for person in standing.against)
-    return f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
-
-
 def _of_runs(favour: Favour | Undefined) -> str:
     """Clause about the runs of an opinion that is not shown to favour one."""
     if isinstance(favour, Undefined):
@@ -298,8 +625,7 @@ def _of_runs(favour: Favour | Undefined) -> str:
         )
     needed = "no number of topics" if favour.topics_needed is None else f"about {favour.topics_needed} topics"
     if favour.suspected:
-        beyond = {run.run: run.beyond for run in favour.runs}
-        names = _and([f"{name} ({_points(beyond[name])})" for name in favour.suspected])
+        names = _and(favour.suspected)
         return f"; {names} may gain more under its grades than its errors explain; {needed} would show it{losing}"
     return (
         f"; with {counted(favour.n_topics, 'topic')}, a favour of {_points(favour.tolerance)} of {favour.measure} for "
@@ -309,28 +635,6 @@ def _of_runs(favour: Favour | Undefined) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value:.1f} points"
-
-
-def _why_not(figures: Worth) -> str:
-    if figures.n_unreadable + figures.n_declined > MOST_WITHOUT_GRADE * figures.n_pairs:
-        unreadable, declined = figures.n_unreadable / figures.n_pairs, figures.n_declined / figures.n_pairs
-        if not declined:
-            return f"{100 * unreadable:.0f}% of its answers cannot be read"
-        shares = (unreadable, "cannot be read"), (declined, "say that the pair cannot be judged")
-        return "of its answers, " + " and ".join(f"{100 * share:.0f}% {reason}" for share, reason in shares if share)
-    if (grade := _same_grade(figures)) is not None:
-        share = figures.given[grade] / sum(figures.given.values())
-        return f"it gives grade {grade} to {'every pair' if share == 1 else f'{100 * share:.1f}% of the pairs'}"
-    return f"its grades do not rise with people's (Spearman's rho {_shown(figures.rho.value)})"
-
-
-def _favoured(favour: Favour) -> str:
-    beyond = {run.run: run.beyond for run in favour.runs}
-    first = favour.gaining[0]
-    return (
-        f"favours {_and(favour.gaining)}: {first} gains {beyond[first]:.3f} in {favour.measure} more than the other "
-        "runs do and its errors explain"
-    )
 
 
 def _shown(value: Value | None) -> str:

@@ -15,12 +15,11 @@ import numpy.typing as npt
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted, verb
-from annot.base.records import ScoredDoc, as_trec_eval
+from annot.base.records import ScoredDoc
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation import measures
 from annot.measuring.sampled.grades import (
-    KINDS,
     LinearValues,
     PoolGrades,
     Predicted,
@@ -112,7 +111,10 @@ class Lists:
         return lists
 
     def measured(self, family: measures.Family, k: int, *, relevant_from: int) -> Estimates:
-        """Measure a family of the KINDS. k, relevant_from: as in `annot.measuring.evaluation`."""
+        """Measure a family that has an estimator. k, relevant_from: as in `annot.measuring.evaluation`."""
+        if family.kind == measures.JUDGED:
+            none = np.zeros(len(self.lengths), dtype=np.bool_)
+            return Estimates(self.in_pool(k), np.zeros((len(none), 1)), none, none)
         weight = self.grades.weights[family.kind]
         lists = self if weight == 1 else self.under(self.grades.weighed(weight))
         if family.kind == "P":
@@ -326,24 +328,7 @@ def _around(h: Array, weight: Array, first: Integers) -> _Around:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-WITHOUT_ESTIMATOR = {
-    "Rprec": "its cut is at the number of relevant documents, which a sample does not tell",
-    "RP@last": "the rank of the last relevant document is not known from a sample",
-}
 OTHERS = "ir_measures counts judged documents only, and there is no estimator for the pairs that were not drawn"
-
-
-@dataclass(frozen=True, slots=True)
-class SampledEvaluation:
-    """Estimates of one run in one convention."""
-
-    evaluation: measures.Evaluation
-    """Evaluation in the form of one on completely judged pools. `relevant` is rounded. `unjudged` and `judged_at_20`
-    are about the pool, which includes the pairs that were not drawn. A query has no relevant document if no drawn one
-    is relevant.
-    """
-    floored: dict[str, tuple[str, ...]]
-    """Queries, by measure, whose ideal or number of relevant documents was estimated below the least it can be."""
 
 
 def pools_of(
@@ -404,8 +389,8 @@ def columns(convention: str, wishes: Sequence[str] = ()) -> tuple[str, ...]:
     check_name(convention, measures.CONVENTIONS, what="convention")
     faults = []
     for name in (name for name in wishes if measures.knows(convention, name) and not has_estimator(convention, name)):
-        family = measures.family_of(convention, name)
-        faults.append(f"{name}: {WITHOUT_ESTIMATOR[family[0].kind] if family else OTHERS}")
+        member = measures.family_of(convention, name)
+        faults.append(f"{name}: {member[0].not_estimated if member else OTHERS}")
     if faults:
         raise InputError(
             "measures that cannot be estimated from a sample",
@@ -422,8 +407,10 @@ def estimates(
     selection: measures.MeasureSelection,
     *,
     ties: str,
-) -> dict[str, SampledEvaluation]:
+) -> dict[str, measures.Evaluation]:
     """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `measures.evaluate`.
+
+    `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool, which includes pairs that were not drawn.
 
     Raises InputError as that does, and for measures without an estimator.
     """
@@ -432,33 +419,19 @@ def estimates(
         measures.check_run(run)
     values: dict[tuple[str, str], Estimates] = {}
     for query_id, pool in pools.items():
-        groups = [groups_of(run.get(query_id, ()), selection.convention, ties) for run in runs.values()]
+        groups = [measures.groups_of(run.get(query_id, ()), selection.convention, ties) for run in runs.values()]
         lists = Lists.of(groups, pool)
-        values |= {(query_id, name): _measured(lists, selection, name) for name in selection.names}
+        for name in selection.names:
+            member = measures.family_of(selection.convention, name)
+            assert member is not None, name
+            values[query_id, name] = lists.measured(*member, relevant_from=selection.relevant_from)
     return {tag: _sampled_evaluation(row, run, pools, values, selection) for row, (tag, run) in enumerate(runs.items())}
 
 
 def has_estimator(convention: str, name: str) -> bool:
     """True if there is an estimator of the measure."""
-    family = measures.family_of(convention, name)
-    return measures.JUDGED_AT.fullmatch(name) is not None or (family is not None and family[0].kind in KINDS)
-
-
-def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
-    """Documents of a list for `Lists`, those that tie together."""
-    if ties == "expected":
-        return [tuple(doc.doc_id for doc in group) for group in measures.ties_of(docs, convention)]
-    return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
-
-
-def _measured(lists: Lists, selection: measures.MeasureSelection, name: str) -> Estimates:
-    if match := measures.JUDGED_AT.fullmatch(name):
-        share = lists.in_pool(int(match[1]))
-        nothing = np.zeros(len(share), dtype=np.bool_)
-        return Estimates(share, np.zeros((len(share), 1)), nothing, nothing)
-    member = measures.family_of(selection.convention, name)
-    assert member is not None, name
-    return lists.measured(*member, relevant_from=selection.relevant_from)
+    member = measures.family_of(convention, name)
+    return member is not None and not member[0].not_estimated
 
 
 def _sampled_evaluation(
@@ -467,37 +440,31 @@ def _sampled_evaluation(
     pools: Mapping[str, PoolGrades],
     values: Mapping[tuple[str, str], Estimates],
     selection: measures.MeasureSelection,
-) -> SampledEvaluation:
+) -> measures.Evaluation:
     names, relevant_from = selection.names, selection.relevant_from
     queries = []
     for query_id, pool in pools.items():
-        docs, counts = run.get(query_id, ()), counts_of(pool)
-        submitted, pooled = {doc.doc_id for doc in docs}, {*pool.doc_ids}
-        top = [doc.doc_id in pooled for doc in docs[:20]]
+        counts = counts_of(pool)
         queries.append(
-            measures.EstimatedMeasures(
-                query_id=query_id,
-                values={name: float(values[query_id, name].values[row]) for name in names},
-                submitted=len(docs),
-                relevant=round(float(counts.possible(counts.estimated)[relevant_from - 1])),
-                unjudged=len(submitted - pooled),
-                judged_at_20=sum(top) / len(top) if top else 0.0,
-                missing=tuple(sorted(pooled - submitted)),
+            measures.EstimatedMeasures.of(
+                query_id,
+                {name: float(values[query_id, name].values[row]) for name in names},
+                run.get(query_id, ()),
+                {*pool.doc_ids},
+                round(float(counts.possible(counts.estimated)[relevant_from - 1])),
                 impossible=tuple(name for name in names if values[query_id, name].impossible[row]),
             )
         )
-    return SampledEvaluation(
-        evaluation=measures.Evaluation(
-            queries=tuple(queries),
-            mean={
-                name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
-                for name in names
-                if queries
-            },
-            not_submitted=tuple(query.query_id for query in queries if not query.submitted),
-            without_relevant=tuple(
-                query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
-            ),
+    return measures.Evaluation(
+        queries=tuple(queries),
+        mean={
+            name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
+            for name in names
+            if queries
+        },
+        not_submitted=tuple(query.query_id for query in queries if not query.submitted),
+        without_relevant=tuple(
+            query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
         ),
         floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in names},
     )
@@ -540,8 +507,8 @@ class SampledGradings:
         """
         columns(convention, (measure,))
         member = measures.family_of(convention, measure)
-        assert member is not None, (measure, WITHOUT_ESTIMATOR)
-        groups = [groups_of(ranking, convention, "order") for ranking in rankings]
+        assert member is not None, measure
+        groups = [measures.groups_of(ranking, convention, "order") for ranking in rankings]
         lists: Lists | None = None
         pi, final = self.pi[query_id], self.judged[query_id]
         predicted = None if self.predicted is None else self.predicted[query_id]
@@ -585,7 +552,7 @@ class SampledPools:
     def measured(
         self, run: measures.Run, query_ids: Collection[str], selection: measures.MeasureSelection, *, ties: str
     ) -> measures.Evaluation:
-        return estimates({"": run}, self.of(query_ids), selection, ties=ties)[""].evaluation
+        return estimates({"": run}, self.of(query_ids), selection, ties=ties)[""]
 
     def chance(
         self, documents: measures.Documents, cuts: Collection[measures.Cut], selection: measures.MeasureSelection
@@ -600,7 +567,7 @@ class SampledPools:
                 lists = [[ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)] for order in orders]
             runs = {str(number): {query_id: docs} for number, docs in enumerate(lists)}
             evaluations = estimates(runs, self.of([query_id]), selection, ties="expected").values()
-            means = [sampled.evaluation.mean for sampled in evaluations]
+            means = [evaluation.mean for evaluation in evaluations]
             values[query_id, length] = {name: fmean(mean[name] for mean in means) for name in selection.names}
         return values
 
@@ -682,7 +649,7 @@ def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = (
             "by the estimated number of relevant documents; in two collections judged to a third it was off by up to "
             "0.04"
         )
-    if judged := sorted(name for name in shown if measures.JUDGED_AT.fullmatch(name)):
+    if judged := sorted(name for name in shown if name.startswith(measures.JUDGED)):
         yield f"{' and '.join(judged)}: the share of the first documents that are in a pool, whether drawn or not"
 
 

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from annot import __version__
-from annot.base.names import calling, without_ids
+from annot.base.names import without_ids
 from annot.base.records import CITED, WHOLE, Source, grouped
 from annot.base.settings import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
@@ -34,9 +34,8 @@ from annot.publishing.report.sections.agreement import figure_of, summaries_of
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
-from annot.store.models import ImportedSource
+from annot.store.models import ImportedSource, StoredRound
 from annot.store.papers import corpus_sha256, paper_ids
-from annot.store.projects import StoredRound
 from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
@@ -319,53 +318,47 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     ranked = ranked_corpus(study.ws).ranked if measured.added else None
     imports = tuple(_counted_imports(study, set(measured.added)))
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
-    with calling(lambda: study.words):
-        return CollectionFacts(
-            collection=settings.collection,
-            terms=terms,
-            corpus=corpus,
-            rejected=_rejected(imports),
-            sentence_labels=tuple(measured.label_origins.items()),
-            grades=settings.scale.names,
-            facets=list(_facets(study, agreement)),
-            overruled=sentence("agreement.overruled"),
-            pool=_pool(study, measured.origins),
-            judging=judging_facts(study, missing=agreement.missing),
-            agreement=[{**figure, "value": str(figure["value"])} for figure in figures],
-            agreement_without=missing_figures(figure["value"] for figure in figures),
-            agreement_best=agreement.best,
-            agreement_too_thin=agreement.too_thin,
-            interval_level=settings.agreement.level,
-            splits=tuple(
-                (name, fold, len(query_ids))
-                for name, folds in study.splits.items()
-                for fold, query_ids in folds.items()
-            ),
-            hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
-            protocol=protocol,
-            training=tuple(_against_gold(study, TRAIN)),
-            hidden_gold=tuple(_against_gold(study, HIDDEN)),
-            cleaned=counts_of(
-                sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())
-            ),
-            structured=_structured(imports),
-            words=PublishedWords(study).kinds,
-            unrated=_unrated(study),
-            topics=_topics(study),
-            faceted=study.faceted,
-            sampled=sampled_of(measured),
-            untrue=notices_by_place(measured.findings),
-            opinions=tuple(
-                (opinion.standing, text)
-                for opinion, text in zip(reported, opinions.paragraphs_of(reported), strict=True)
-            ),
-            early_trials=tuple(
-                opinion.standing
-                for opinion in measured.opinions_on_record
-                if opinion.standing.early and not opinion.standing.reported
-            ),
-            substudy=recorded_substudy(study.trials),
-        )
+    return CollectionFacts(
+        collection=settings.collection,
+        terms=terms,
+        corpus=corpus,
+        rejected=_rejected(imports),
+        sentence_labels=tuple(measured.label_origins.items()),
+        grades=settings.scale.names,
+        facets=list(_facets(study, agreement)),
+        overruled=sentence("agreement.overruled"),
+        pool=_pool(study, measured.origins),
+        judging=judging_facts(study, missing=agreement.missing),
+        agreement=[{**figure, "value": str(figure["value"])} for figure in figures],
+        agreement_without=missing_figures((figure["value"] for figure in figures), study.words),
+        agreement_best=agreement.best,
+        agreement_too_thin=agreement.too_thin,
+        interval_level=settings.agreement.level,
+        splits=tuple(
+            (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
+        ),
+        hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
+        protocol=protocol,
+        training=tuple(_against_gold(study, TRAIN)),
+        hidden_gold=tuple(_against_gold(study, HIDDEN)),
+        cleaned=counts_of(sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())),
+        structured=_structured(imports),
+        words=PublishedWords(study).kinds,
+        unrated=_unrated(study),
+        topics=_topics(study),
+        faceted=study.faceted,
+        sampled=sampled_of(measured),
+        untrue=notices_by_place(measured.findings, study.words),
+        opinions=tuple(
+            (opinion.standing, text) for opinion, text in zip(reported, opinions.paragraphs_of(reported), strict=True)
+        ),
+        early_trials=tuple(
+            opinion.standing
+            for opinion in measured.opinions_on_record
+            if opinion.standing.early and not opinion.standing.reported
+        ),
+        substudy=recorded_substudy(study.trials),
+    )
 
 
 def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:
@@ -463,7 +456,7 @@ def _pool(study: Snapshot, origins: PoolOrigins) -> dict[str, Any]:
         "sizes": [len(pool.entries) for pool in pools],
         "judged": bool(pools) and Source.FILE not in study.sources,
         "versions": versions_of(pools),
-        "origins": sentences("collection.origins", origins=origins),
+        "origins": sentences("collection.origins", words=study.words, origins=origins),
         "citations": any(citation.sha256 is not None for citation in origins.citations),
         "ranked": any(entry.drawn.rank is not None for pool in pools for entry in pool.entries),
     }

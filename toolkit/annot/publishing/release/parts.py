@@ -24,7 +24,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Table, sentence
 from annot.publishing.terms import Terms
 from annot.store import opinions
-from annot.store.opinions import ModelCall
+from annot.store.models import ModelCall
 from annot.study import guidelines
 from annot.study.shown_versions import changed_versions, numbered, numbers_of_answers, version_record
 from annot.study.snapshot import Snapshot
@@ -137,8 +137,8 @@ def protocol_of(study: Snapshot) -> dict[str, str]:
 def _pages_sent(study: Snapshot, sent: Mapping[str, str]) -> dict[str, str]:
     """The page of each facet and the general one; if they have changed since, both as they were sent, in one file."""
     facets = sorted(set(study.facets.values()))
-    changed = {facet for facet in facets if facet in sent and guidelines.shown(study.ws, facet).text != sent[facet]}
-    pages = {facet: sent[facet] if facet in changed else guidelines.read(study.ws, facet).text for facet in facets}
+    changed = {facet for facet in facets if facet in sent and guidelines.shown(study.ws, facet) != sent[facet]}
+    pages = {facet: sent[facet] if facet in changed else guidelines.read(study.ws, facet) for facet in facets}
     if changed != {*facets}:
         pages["general"] = guidelines.page(study.ws, "general")
     return {f"guidelines/{name}.md": text for name, text in pages.items()}

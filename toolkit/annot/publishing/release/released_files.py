@@ -31,7 +31,7 @@ from annot.publishing.release.prose import (
     example_pairs,
     release_tables,
 )
-from annot.store.runs import StoredRun
+from annot.store.models import StoredRun
 from annot.study.shown_versions import numbers_of_answers
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import replacement, write_file

@@ -5,8 +5,8 @@ digits, from 355 to 999 one; the figure and both ends are printed to the same pl
 Particle Physics, section 5.3). A difference whose interval does not contain 0 has more, if an end would read as 0
 without them. Never more digits than were published; without an interval, those of its kind.
 
-An interval that covers nearly all of its scale says nothing: people read "too few papers" in its place. Data keep it,
-and a drawing shows it from end to end.
+An interval that covers nearly all of its scale says nothing: people read that it is too wide. Data keep it, and a
+drawing shows it from end to end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from annot.base.names import called
 from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
 
 NONE = "–"
@@ -113,13 +112,7 @@ class Number:
         low, high = self.ends or (0.0, 0.0)
         if high - low <= WIDEST * (self.kind.high - self.kind.low):
             return None
-        return Undefined(f"there are too few {self._units} for one that covers less than {WIDEST:.0%} of the scale")
-
-    @property
-    def _units(self) -> str:
-        """Sampling units of the interval: papers or topics, or items that belong to none."""
-        of_none = isinstance(self.interval, Interval) and " items" in self.interval.method
-        return "items" if of_none else f"{called().unit}s"
+        return Undefined(f"it would cover more than {WIDEST:.0%} of the scale")
 
     @property
     def bracketed(self) -> bool:
@@ -136,7 +129,7 @@ class Number:
         ends = self.ends
         bounds = "" if ends is None else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
         if bounds and self.lacking:
-            bounds = f"(too few {self._units})"
+            bounds = "(interval too wide)"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
 
     @property

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from annot.base.names import StudyVocabulary
 from annot.publishing.report.cells import SECONDS, Number, coefficient, measured
 from annot.publishing.report.tables import Column, Columns, Row, columns_for
 
@@ -122,19 +123,23 @@ def labels(total: int) -> Columns[tuple[str, int]]:
     )
 
 
-ADDED: Columns[GrownPool] = Columns(
-    [
-        Column("query paper", lambda row: row.topic_id),
-        Column("documents", lambda row: " ".join((*row.added[:SHOWN_DOCUMENTS], *_more(row.added))), ""),
-    ],
-    [
-        Column("", lambda row: len(row.queries), "queries"),
-        Column("added", lambda row: len(row.added)),
-        Column("queries", lambda row: len(row.queries), ""),
-        Column("pool", lambda row: row.size, "size"),
-        Column("", lambda row: " ".join(row.added), "documents"),
-    ],
-)
+def added(words: StudyVocabulary) -> Columns[GrownPool]:
+    """Documents that were added to each pool."""
+    return Columns(
+        [
+            Column(words.topic, lambda row: row.topic_id, "query_paper"),
+            Column("documents", lambda row: " ".join((*row.added[:SHOWN_DOCUMENTS], *_more(row.added))), ""),
+        ],
+        [
+            Column("", lambda row: len(row.queries), "queries"),
+            Column("added", lambda row: len(row.added)),
+            Column("queries", lambda row: len(row.queries), ""),
+            Column("pool", lambda row: row.size, "size"),
+            Column("", lambda row: " ".join(row.added), "documents"),
+        ],
+    )
+
+
 METHODS: Columns[MethodFacts] = Columns(
     [Column("method", lambda row: row.method)],
     [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from annot.base.names import StudyVocabulary
 from annot.judging.states import SHOWN, THINGS, StateFinding, remembered_findings
 from annot.publishing.report.tables import sentence
-from annot.study.provenance import States
-from annot.study.workspace import Workspace
+from annot.study.snapshot import Snapshot
 
 ASKED = frozenset({"corpus", "rankings", "pools", "index"})
 """Parts of the judging that findings are about, and how they were found."""
@@ -46,7 +46,7 @@ RESTS_ON: dict[str, frozenset[str]] = {
 
 
 def notices(
-    findings: Iterable[StateFinding], rests_on: Collection[str], *, shown: int | None = SHOWN
+    findings: Iterable[StateFinding], rests_on: Collection[str], words: StudyVocabulary, *, shown: int | None = SHOWN
 ) -> tuple[str, ...]:
     """A sentence for each state in which something that the place rests on is untrue.
 
@@ -56,27 +56,28 @@ def notices(
         sentence(
             f"states.{finding.state.notice}",
             finding=finding,
-            things=[words for thing, words in THINGS.items() if thing in finding.state.untrue & {*rests_on}],
+            things=[name for thing, name in THINGS.items() if thing in finding.state.untrue & {*rests_on}],
             shown=shown,
+            words=words,
         )
         for finding in findings
         if finding.state.untrue & {*rests_on}
     )
 
 
-def notices_by_place(findings: Sequence[StateFinding]) -> dict[str, tuple[str, ...]]:
+def notices_by_place(findings: Sequence[StateFinding], words: StudyVocabulary) -> dict[str, tuple[str, ...]]:
     """The sentences of every place that has any; the datasheet's count of papers names all that are left out."""
     sentences_at = {
-        place: notices(findings, rests_on, shown=None if place == "composition.count" else SHOWN)
+        place: notices(findings, rests_on, words, shown=None if place == "composition.count" else SHOWN)
         for place, rests_on in RESTS_ON.items()
     }
     return {place: sentences for place, sentences in sentences_at.items() if sentences}
 
 
-def report_untrue(ws: Workspace, states: States, place: str, *, tell: Callable[[str], None]) -> None:
-    """Report the untrue parts of a command's output. states: of the study that it read."""
+def report_untrue(snapshot: Snapshot, place: str, *, tell: Callable[[str], None]) -> None:
+    """Report the untrue parts of a command's output on the study that it read."""
     rests_on = RESTS_ON[place]
-    for notice in notices(remembered_findings(ws, states, on=rests_on), rests_on):
+    for notice in notices(remembered_findings(snapshot.ws, snapshot.states, on=rests_on), rests_on, snapshot.words):
         tell(notice)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from annot.base.names import calling, sha256_of
+from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
@@ -276,15 +276,14 @@ def report_files(study: Study) -> dict[str, str]:
     Nothing is written: a template that does not hold leaves everything as it was.
     """
     ws = study.snapshot.ws
-    with calling(lambda: study.snapshot.words):
-        files = {AGREEMENT_FILE: as_text(study.agreement)}
-        if not isinstance(study.evaluated, Undefined):
-            files[EVALUATION_FILE] = as_text(evaluation_data(study.evaluated))
-        if not isinstance(study.effect, Undefined):
-            files[EFFECT_FILE] = as_text(study.effect)
-        report = document(study, chain=tuple(_chain(ws, files)))
-        pages = {"report.md": markdown(report), "report.tex": latex(report)}
-        return files | pages | {REPORT_FILE: page(report, overrides=ws.root / "templates")}
+    files = {AGREEMENT_FILE: as_text(study.agreement)}
+    if not isinstance(study.evaluated, Undefined):
+        files[EVALUATION_FILE] = as_text(evaluation_data(study.evaluated))
+    if not isinstance(study.effect, Undefined):
+        files[EFFECT_FILE] = as_text(study.effect)
+    report = document(study, chain=tuple(_chain(ws, files)))
+    pages = {"report.md": markdown(report), "report.tex": latex(report)}
+    return files | pages | {REPORT_FILE: page(report, overrides=ws.root / "templates")}
 
 
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:

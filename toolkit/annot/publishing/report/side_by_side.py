@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annot.base.names import called
+from annot.base.names import StudyVocabulary
 from annot.base.records import Judgement, Paper, Query, Topic
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.publishing.report.tables import Abstract, SideBySide
@@ -153,6 +153,7 @@ def side_by_side(
     query: Paper | Topic | None,
     candidate: Paper | Topic | None,
     screens: Screens,
+    words: StudyVocabulary,
     *,
     summary: str,
     introduction: str = "",
@@ -161,7 +162,7 @@ def side_by_side(
     query_id, doc_id = pair
     of_facet = screens.facets.get(facet, ())
     by_label = [i for i, label in enumerate(screens.labels.get(doc_id, ())) if label in of_facet]
-    heads = ("Query", "Candidate") if called().unit == "paper" else ("Topic", "Document")
+    heads = ("Query", "Candidate") if words.unit == "paper" else ("Topic", "Document")
     sides = ((heads[0], query, screens.query_marks.get(query_id, ())), (heads[1], candidate, by_label))
     of_grade = screens.criteria.get(facet, {})
     return SideBySide(

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.base.names import called
+from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.records import WHOLE, Addition, Draw, PairReturn, Paper, Topic
 from annot.base.stats.values import Estimate
 from annot.judging.comments import DifferingPair, Meeting
 from annot.measuring.agreement.estimates import GroupAgreement
-from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate, SampledCertificate
+from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells
 from annot.publishing.report.sections.agreement import figure_of, reported_groups
 from annot.publishing.report.side_by_side import Screens, side_by_side
@@ -37,33 +37,34 @@ from annot.store.models import SampledPair
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def certificate_page(certificate: Certificate, *, title: str, notice: str | None) -> Document:
+def certificate_page(
+    certificate: Certificate, words: StudyVocabulary = OF_PAPERS, *, title: str, notice: str | None
+) -> Document:
     """The verdict with its reasons, then its basis. notice: of the collection, as in its report."""
-    values = _values(certificate)
+    values = _values(certificate, words)
     verdict = sentence("reusability.verdict", **values)
     return Document(
         title=sentence("reusability.title", title=title),
         subtitle="",
         notice=notice,
         answers=(Reply("Reusability", verdict, sentences("reusability.reasons", **values)),),
-        body=tuple(_sections(certificate)),
+        body=tuple(_sections(certificate, words)),
     )
 
 
-def terminal(certificate: Certificate) -> tuple[str, list[Table]]:
+def terminal(certificate: Certificate, words: StudyVocabulary = OF_PAPERS) -> tuple[str, list[Table]]:
     """The verdict with its reasons, and the tables."""
-    values = _values(certificate)
+    values = _values(certificate, words)
     lines = [sentence("reusability.verdict", **values) + ".", *sentences("reusability.reasons", **values)]
     return "\n".join(lines), [
-        block for section in _sections(certificate) for block in section.blocks if isinstance(block, Table)
+        block for section in _sections(certificate, words) for block in section.blocks if isinstance(block, Table)
     ]
 
 
-def _sections(certificate: Certificate) -> Iterator[Chapter]:
-    yield Chapter("losses", "What each method alone found", sentences("reusability.losses"), (_losses(certificate),))
-    judged = (
-        "Judged of the first 20" if not isinstance(certificate, SampledCertificate) else "In the pools, of the first 20"
-    )
+def _sections(certificate: Certificate, words: StudyVocabulary) -> Iterator[Chapter]:
+    text = sentences("reusability.losses", words=words)
+    yield Chapter("losses", "What each method alone found", text, (_losses(certificate, words),))
+    judged = "Judged of the first 20" if certificate.left_out is None else "In the pools, of the first 20"
     runs = table(
         "runs",
         certificate.runs,
@@ -76,10 +77,10 @@ def _sections(certificate: Certificate) -> Iterator[Chapter]:
         caption="reusability.unjudged_table",
         command=CERTIFICATE_COMMAND,
     )
-    yield Chapter("unjudged", f"Unjudged {called().document}s", sentences("reusability.unjudged"), (runs,))
+    yield Chapter("unjudged", f"Unjudged {words.document}s", sentences("reusability.unjudged", words=words), (runs,))
 
 
-def _losses(certificate: Certificate) -> Table:
+def _losses(certificate: Certificate, words: StudyVocabulary) -> Table:
     return table(
         "losses",
         certificate.losses,
@@ -96,6 +97,7 @@ def _losses(certificate: Certificate) -> Table:
         ],
         caption="reusability.losses_table",
         command=CERTIFICATE_COMMAND,
+        words=words,
         found=certificate,
     )
 
@@ -107,9 +109,15 @@ def _relevant(count: int | Estimate) -> int | cells.Number:
     return count if isinstance(count, int) else cells.measured(count, cells.ESTIMATED)
 
 
-def _values(certificate: Certificate) -> dict[str, object]:
+def _values(certificate: Certificate, words: StudyVocabulary) -> dict[str, object]:
     unjudged = [run.run for run in certificate.runs if run.judged_at_20 < JUDGED]
-    return {"found": certificate, "judged": JUDGED, "most_papers": MOST_PAPERS, "unjudged": unjudged}
+    return {
+        "words": words,
+        "found": certificate,
+        "judged": JUDGED,
+        "most_papers": MOST_PAPERS,
+        "unjudged": unjudged,
+    }
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -134,18 +142,19 @@ def meeting_page(
     texts: Mapping[str, Topic],
     query_papers: Mapping[str, str],
     screens: Screens,
+    words: StudyVocabulary,
 ) -> Document:
     """titles: the papers that are in the corpus; texts: the topics that are texts, by id. query_papers: the topic of
     each query."""
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
 
-    candidate = "Candidate" if called().unit == "paper" else "Document"
+    candidate = "Candidate" if words.unit == "paper" else "Document"
     tables = {
         "widest": table(
             "widest-gaps",
             meeting.widest,
             [
-                facet_column(lambda row: row.facet),
+                facet_column(lambda row: row.facet, words),
                 Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
                 Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grades", lambda row: " and ".join(map(str, row.grades))),
@@ -153,20 +162,22 @@ def meeting_page(
             ],
             caption="meeting.widest_table",
             command=MEETING_COMMAND,
+            words=words,
         ),
         "recurring": table(
             "recurring-grades",
             meeting.recurring,
-            [facet_column(lambda row: row.facet), Column("Grades", lambda row: f"{row.low} and {row.high}")],
+            [facet_column(lambda row: row.facet, words), Column("Grades", lambda row: f"{row.low} and {row.high}")],
             [Column("Pairs", lambda row: row.pairs), Column("Of", lambda row: row.of)],
             caption="meeting.recurring_table",
             command=MEETING_COMMAND,
+            words=words,
         ),
         "remarks": table(
             "comments",
             meeting.remarks,
             [
-                facet_column(lambda row: row.facet),
+                facet_column(lambda row: row.facet, words),
                 Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
                 Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
                 Column("Grade", lambda row: row.said),
@@ -174,11 +185,12 @@ def meeting_page(
             ],
             caption="meeting.remarks_table",
             command=MEETING_COMMAND,
+            words=words,
         ),
-        "agreement": _agreement(meeting),
+        "agreement": _agreement(meeting, words),
     }
     again = tuple(
-        _side_by_side(number, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), screens)
+        _side_by_side(number, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), screens, words)
         for number, pair in enumerate(meeting.widest, start=1)
     )
     return Document(
@@ -187,7 +199,11 @@ def meeting_page(
         notice=sentence("meeting.notice"),
         body=tuple(
             Chapter(
-                *(name, heading, sentences(f"meeting.{name}", meeting=meeting, level=meeting.agreement.level)),
+                *(
+                    name,
+                    heading,
+                    sentences(f"meeting.{name}", words=words, meeting=meeting, level=meeting.agreement.level),
+                ),
                 (
                     *((tables[name],) if tables[name].rows else ()),
                     *(again if name == "widest" else ()),
@@ -199,13 +215,25 @@ def meeting_page(
 
 
 def _side_by_side(
-    number: int, pair: DifferingPair, query: Paper | Topic | None, candidate: Paper | Topic | None, screens: Screens
+    number: int,
+    pair: DifferingPair,
+    query: Paper | Topic | None,
+    candidate: Paper | Topic | None,
+    screens: Screens,
+    words: StudyVocabulary = OF_PAPERS,
 ) -> SideBySide:
     grades = listed(list(dict.fromkeys(pair.grades)))
-    heading = f"{pair.facet}, {grades}" if called().faceted else grades
+    heading = f"{pair.facet}, {grades}" if words.faceted else grades
     summary = f"{number}. {heading}: {(candidate and candidate.title) or pair.doc_id}"
     return side_by_side(
-        (pair.query_id, pair.doc_id), pair.facet, dict.fromkeys(pair.grades), query, candidate, screens, summary=summary
+        (pair.query_id, pair.doc_id),
+        pair.facet,
+        dict.fromkeys(pair.grades),
+        query,
+        candidate,
+        screens,
+        words,
+        summary=summary,
     )
 
 
@@ -214,13 +242,13 @@ def _title(titles: Mapping[str, Paper | Topic], topic_or_doc: str, name: str) ->
     return f"{title.title} ({name})" if title and title.title else name
 
 
-def _agreement(meeting: Meeting) -> Table:
+def _agreement(meeting: Meeting, words: StudyVocabulary) -> Table:
     """Agreement on each facet before the period and in it; a facet that was not judged then has no figure."""
     periods = {"before": meeting.before, "this period": meeting.agreement}
     names = dict.fromkeys(
         group.name
         for table in periods.values()
-        for group in (table.groups if called().faceted else reported_groups(table))
+        for group in (table.groups if words.faceted else reported_groups(table))
     )
     rows = [
         (name, when, next((group for group in table.groups if group.name == name), None))
@@ -234,15 +262,16 @@ def _agreement(meeting: Meeting) -> Table:
     return table(
         "agreement-of-the-period",
         rows,
-        [facet_column(lambda row: row[0]), Column("When", lambda row: row[1])],
+        [facet_column(lambda row: row[0], words), Column("When", lambda row: row[1])],
         [
             Column("Queries", lambda row: row[2].n_queries if row[2] else 0),
             Column("Pairs", lambda row: row[2].n_pairs if row[2] else 0),
-            Column("Alpha" if called().binary else "Alpha (ordinal)", lambda row: figure("alpha_ordinal", row[2])),
+            Column("Alpha" if words.binary else "Alpha (ordinal)", lambda row: figure("alpha_ordinal", row[2])),
             Column("Equal grades, %", lambda row: figure("percent", row[2])),
         ],
         caption="meeting.agreement_table",
         command=MEETING_COMMAND,
+        words=words,
     )
 
 

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
-from annot.base.names import calling
+from annot.base.names import StudyVocabulary
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
 from annot.judging.progress import AssessorProgress, ByDay, PersonByDay, QueryProgress, RunningFigure, StudyProgress
@@ -23,7 +23,7 @@ from annot.publishing.report import cells
 from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Number, coefficient
 from annot.publishing.report.tables import Column, Columns, Table, capitalised, columns_for
 from annot.publishing.report.terminal import rendered, share_done, table_text
-from annot.store.projects import Project, StoredRound
+from annot.store.models import Project, StoredRound
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
 
@@ -66,7 +66,7 @@ def page(
     snapshot: Snapshot,
     look: StudyProgress | None,
     days: ByDay,
-    words: StatusWords,
+    status: StatusWords,
     *,
     now: datetime,
     seconds: float,
@@ -84,7 +84,8 @@ def page(
         "title": settings.collection.title,
         "look": look,
         "days": days,
-        "said": words,
+        "words": snapshot.words,
+        "status": status,
         "now": now,
         "every": seconds,
         "missed": MISSED,
@@ -112,8 +113,7 @@ def page(
         "coefficient": lambda figure: Number(figure.value, coefficient(figure.coefficient), figure.interval),
         **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
     }
-    with calling(lambda: snapshot.words):
-        return render(TEMPLATE, values, overrides=overrides)
+    return render(TEMPLATE, values, overrides=overrides)
 
 
 def states_of(outcome: Outcome) -> dict[str, int]:
@@ -234,24 +234,25 @@ FORECAST = Columns[StudyProgress](
 """The figures of a forecast as data; the template of `annot forecast` has them in words."""
 
 
-def tables(look: StudyProgress, *, all_queries: bool) -> tuple[Table, ...]:
+def tables(look: StudyProgress, words: StudyVocabulary, *, all_queries: bool) -> tuple[Table, ...]:
     """People, queries, agreement and forecast; of the queries those under way, or all of them."""
     queries = look.queries if all_queries else _in_progress(look)
     running = look.agreement.figures if look.agreement else ()
     return (
         _of_assessors(look),
         _of_queries(look, queries),
-        _of_agreement(look, running),
-        FORECAST.of([look], "forecast"),
+        _of_agreement(look, running, words),
+        FORECAST.of([look], "forecast", words=words),
     )
 
 
-def describe(look: StudyProgress, tables: Sequence[Table]) -> str:
+def describe(look: StudyProgress, tables: Sequence[Table], words: StudyVocabulary) -> str:
     """The look as text, in blocks. tables: the tables that `tables` returned."""
     begun, in_progress = _begun(look), _in_progress(look)
     people, queries, agreement, _ = map(table_text, tables)
     return rendered(
         "forecast",
+        words=words,
         seen=look,
         people=people,
         queries=queries,
@@ -299,7 +300,7 @@ def _of_assessors(look: StudyProgress) -> Table:
     return columns.of(look.assessors, "people")
 
 
-def _of_agreement(look: StudyProgress, figures: Sequence[RunningFigure]) -> Table:
+def _of_agreement(look: StudyProgress, figures: Sequence[RunningFigure], words: StudyVocabulary) -> Table:
     titles = titles_of(tuple(look.assessors[0].grades))
     statistic = look.agreement.statistic if look.agreement else "median"
     columns = Columns[RunningFigure](
@@ -312,7 +313,7 @@ def _of_agreement(look: StudyProgress, figures: Sequence[RunningFigure]) -> Tabl
             Column("queries", lambda row: row.n_queries),
         ],
     )
-    return columns.of(figures, "agreement")
+    return columns.of(figures, "agreement", words=words)
 
 
 def _of_queries(look: StudyProgress, shown: Sequence[QueryProgress]) -> Table:

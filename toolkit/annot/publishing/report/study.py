@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from annot.base.names import StudyVocabulary
 from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source, grouped
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Undefined, Value
@@ -19,7 +20,7 @@ from annot.judging.states import Examination, StateFinding, findings_of
 from annot.measuring import measured
 from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.assessor_effect import AssessorEffect
-from annot.measuring.diagnosis.matrices import AssessorAnalysis
+from annot.measuring.diagnosis.findings import AssessorAnalysis
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
@@ -69,6 +70,11 @@ class Study:
     @property
     def settings(self) -> Settings:
         return self.snapshot.ws.settings
+
+    @cached_property
+    def words(self) -> StudyVocabulary:
+        """Vocabulary in which the study is written about."""
+        return self.snapshot.words
 
     @property
     def outcome(self) -> Outcome:

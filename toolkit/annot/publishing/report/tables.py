@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from annot.base.names import called, said
+from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Undefined
 from annot.base.templating import environment
 from annot.publishing.report import cells
@@ -96,6 +96,7 @@ class Table:
     """The first column that holds numbers; the ones before it hold names."""
     records: tuple[dict[str, object], ...] = ()
     """Rows as data: by name of the column, with figures that are not rounded and columns that are not printed."""
+    words: StudyVocabulary = OF_PAPERS
 
     @property
     def bracketed(self) -> bool:
@@ -251,9 +252,9 @@ class Columns(Generic[Row]):
         """The names of the columns in data."""
         return [column.field for column in (*self.names, *self.numbers) if column.field]
 
-    def of(self, rows: Iterable[Row], name: str = "") -> Table:
+    def of(self, rows: Iterable[Row], name: str = "", *, words: StudyVocabulary = OF_PAPERS) -> Table:
         """The table of these rows. name: in CSV, next to other tables."""
-        return table(name, rows, self.names, self.numbers)
+        return table(name, rows, self.names, self.numbers, words=words)
 
 
 def columns_for(
@@ -267,9 +268,9 @@ def columns_for(
     return list(map(column, keys))
 
 
-def facet_column(cell: Callable[[Row], object]) -> Column[Row]:
+def facet_column(cell: Callable[[Row], object], words: StudyVocabulary) -> Column[Row]:
     """The facet of a row: only in the data where nothing is judged by facets."""
-    return Column("Facet" if called().faceted else "", cell, "facet")
+    return Column("Facet" if words.faceted else "", cell, "facet")
 
 
 def table(
@@ -281,11 +282,13 @@ def table(
     caption: str = "",
     command: str | None = None,
     notes: Iterable[str] = (),
+    words: StudyVocabulary = OF_PAPERS,
     **values: object,
 ) -> Table:
     """The table with a row for each of `rows`; `names` say what a row is, `numbers` stand to their right.
 
-    caption: the block of a template, which knows `values`, and as `bracketed` whether a figure has an interval.
+    caption: the block of a template, which knows `words` and `values`, and as `bracketed` whether a figure has an
+    interval.
     command: what prints the table, where it is not the report. Notes say why figures have no value or no interval.
     """
     columns = (*names, *numbers)
@@ -296,13 +299,14 @@ def table(
     bracketed = any(figure.bracketed for figure in figures)
     return Table(
         name=name,
-        caption=sentence(caption, bracketed=bracketed, name=name, **values) if caption else "",
-        headings=tuple(said(columns[position].heading) for position in printed),
+        caption=sentence(caption, bracketed=bracketed, name=name, words=words, **values) if caption else "",
+        headings=tuple(columns[position].heading for position in printed),
         rows=tuple(tuple(row[position] for position in printed) for row in cells),
         command=f"annot report --table {name}" if command is None else command,
-        notes=(*notes, *missing_figures(figures)),
+        notes=(*notes, *missing_figures(figures, words)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
+        words=words,
     )
 
 
@@ -318,7 +322,7 @@ def data_of(table: Table) -> dict[str, object]:
     return {"name": table.name, "caption": table.caption, "notes": table.notes, "rows": rows}
 
 
-def missing_figures(figures: Iterable[Number]) -> tuple[str, ...]:
+def missing_figures(figures: Iterable[Number], words: StudyVocabulary) -> tuple[str, ...]:
     """Reasons why figures have no value or no interval, each once: with this data's counts if they are the same."""
     exactly: dict[tuple[str, str], list[str]] = {}
     for figure in figures:
@@ -326,6 +330,7 @@ def missing_figures(figures: Iterable[Number]) -> tuple[str, ...]:
         if isinstance(reason, Undefined):
             exactly.setdefault((part, reason.kind), []).append(reason.reason)
     counted_reasons = [
-        (len(kinds), part, kind if len({*kinds}) > 1 else kinds[0]) for (part, kind), kinds in exactly.items()
+        (len(kinds), part, words.reason(kind if len({*kinds}) > 1 else kinds[0]))
+        for (part, kind), kinds in exactly.items()
     ]
     return sentences("commands.without", told=counted_reasons)

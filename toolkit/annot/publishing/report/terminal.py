@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from annot.base.names import StudyVocabulary
 from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.base.templating import render
 from annot.publishing.report import cells, commands
@@ -45,13 +46,13 @@ def aligned(rows: Sequence[tuple[str, object]]) -> str:
     return "\n".join(lines)
 
 
-def without_interval(named: Iterable[tuple[str, Estimate | Finish]]) -> str:
+def without_interval(named: Iterable[tuple[str, Estimate | Finish]], words: StudyVocabulary) -> str:
     """Reasons why figures have no interval: a line for each, with the names of the figures."""
     names_by_reason: dict[str, list[str]] = {}
     for name, number in named:
         value = number.date if isinstance(number, Finish) else number.value
         if isinstance(number.interval, Undefined) and not isinstance(value, Undefined):
-            names_by_reason.setdefault(number.interval.reason, []).append(name.strip())
+            names_by_reason.setdefault(words.reason(number.interval.reason), []).append(name.strip())
     return "\n".join(sentences("commands.estimates_without", why=list(names_by_reason.items())))
 
 
@@ -62,8 +63,8 @@ def rendered(name: str, **values: Any) -> str:
     """
     kinds = {name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)}
     functions = [aligned, bar, sentences, share_done, without_interval, wrapped]
-    words = {function.__name__: function for function in (*functions, cells.estimate, cells.date, cells.coefficient)}
-    variables = {**words, **kinds, "number": cells.Number, "table": printed, "tables": commands, **values}
+    named = {function.__name__: function for function in (*functions, cells.estimate, cells.date, cells.coefficient)}
+    variables = {**named, **kinds, "number": cells.Number, "table": printed, "tables": commands, **values}
     return render(f"{name}.txt.j2", variables, overrides=None).rstrip("\n")
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from annot.base.names import said
 from annot.base.stats.values import Interval, Undefined
 from annot.formats.input_files import guarded
 from annot.publishing.report import commands
@@ -21,6 +20,7 @@ from annot.publishing.report.sections import runs
 from annot.publishing.report.tables import Column, Columns
 
 if TYPE_CHECKING:
+    from annot.base.names import StudyVocabulary
     from annot.base.records import Pool, Ranking
     from annot.measuring.agreement.estimates import AgreementTable
     from annot.measuring.evaluation.evaluated import EvaluatedRuns
@@ -64,7 +64,7 @@ def frame(
         ({"table": table.name} if named else {}) | row
         for table in tables
         for record in table.records
-        for row in _rows(record, figure, parts)
+        for row in _rows(record, figure, parts, table.words)
     )
     table = pd.DataFrame(list(rows))
     types = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(FLOATS, "float64")
@@ -88,7 +88,7 @@ def without_rows(columns: Iterable[str]) -> pd.DataFrame:
     return table.astype({name: kind for name, kind in types.items() if name in table})
 
 
-def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str]) -> Iterator[Row]:
+def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str], words: StudyVocabulary) -> Iterator[Row]:
     """A row for each figure of a record; its other cells are in each, those before the first figure first.
 
     A record whose main figure is called `value` is one row, and its other figures are cells of it; so is one without.
@@ -97,25 +97,25 @@ def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str]) -> It
     if not figures or "value" in figures:
         row: Row = {}
         for field, cell in record.items():
-            values = _parts(cell) if isinstance(cell, Number) else {"value": cell}
+            values = _parts(cell, words) if isinstance(cell, Number) else {"value": cell}
             row |= {part: values[part] for part in parts} if field == "value" else {field: values["value"]}
         yield row
         return
     plain = {field: cell for field, cell in record.items() if field not in figures}
     first_cells = dict(takewhile(lambda cell: cell[0] in plain, record.items()))
     for field, number in figures.items():
-        chosen = {part: cell for part, cell in _parts(number).items() if part in parts}
+        chosen = {part: cell for part, cell in _parts(number, words).items() if part in parts}
         yield {**first_cells, figure: field, **chosen, **dict(number.rests_on), **plain}
 
 
-def _parts(number: Number) -> Row:
+def _parts(number: Number, words: StudyVocabulary) -> Row:
     """A figure with its interval, or why there is none."""
     raw, ends = number.raw, number.interval
-    reason = said(raw.reason) if isinstance(raw, Undefined) else ""
+    reason = words.reason(raw.reason) if isinstance(raw, Undefined) else ""
     value = {"value": None if isinstance(raw, Undefined) else raw, "undefined": reason}
     if not isinstance(ends, Interval):
         return {**value, "low": None, "high": None, "interval": ""}
-    return {**value, "low": ends.low, "high": ends.high, "interval": said(ends.method)}
+    return {**value, "low": ends.low, "high": ends.high, "interval": words.reason(ends.method)}
 
 
 def evaluation(evaluated: EvaluatedRuns) -> pd.DataFrame:
@@ -148,14 +148,16 @@ def evaluation_by_query(evaluated: EvaluatedRuns) -> pd.DataFrame:
     return frame(tables, figure="measure", parts=("value",))
 
 
-def agreement(table: AgreementTable) -> pd.DataFrame:
+def agreement(table: AgreementTable, words: StudyVocabulary) -> pd.DataFrame:
     """A row for each facet, stage, coefficient and statistic; the shares of pairs adjudicated come last."""
-    return frame([sections.all_coefficients(table, table.groups), sections.shares(table)], figure="statistic")
+    return frame(
+        [sections.all_coefficients(table, words, table.groups), sections.shares(table, words)], figure="statistic"
+    )
 
 
-def agreement_by_query(table: AgreementTable) -> pd.DataFrame:
+def agreement_by_query(table: AgreementTable, words: StudyVocabulary) -> pd.DataFrame:
     """A row for each query, stage and coefficient."""
-    return frame([sections.by_query(table)], figure="coefficient", parts=("value", "undefined"))
+    return frame([sections.by_query(table, words)], figure="coefficient", parts=("value", "undefined"))
 
 
 def agreement_of_items(figures: Mapping[str, Number], *, pairs: int) -> pd.DataFrame:

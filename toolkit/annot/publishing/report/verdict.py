@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annot.base.names import called
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect import FINAL as FINAL_GRADES
 from annot.measuring.assessor_effect import FIRST, SECOND, AssessorEffect
@@ -56,13 +55,10 @@ class Best:
     detectable: Number
     """The difference that this collection would have found, in points of 100."""
 
+    facet: str
+    """The facet that it is about; "" for all queries."""
     fewest: int = FEWEST_PAPERS
     """Query papers from which on a difference can hold."""
-
-    @property
-    def facet(self) -> str:
-        """The facet that it is about; "" for all queries."""
-        return "" if self.verdict.facet == TOGETHER or not called().faceted else self.verdict.facet
 
     @property
     def certain(self) -> bool:
@@ -177,6 +173,7 @@ def best(evaluated: EvaluatedRuns | Undefined) -> Best | None:
         above_chance=first.above_chance,
         like_chance=tuple(line.run for line in lines if not line.above_chance and not too_few),
         detectable=Number(verdict.detectable, DETECTABLE),
+        facet="" if first.facet == TOGETHER or not evaluated.words.faceted else first.facet,
     )
 
 

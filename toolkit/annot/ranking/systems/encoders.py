@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -56,13 +57,9 @@ def load(folder: Path, device: str | None = None, *, half: bool = False) -> Load
     from transformers import AutoModel, AutoTokenizer
 
     place = usable_device(device)
-    try:
+    with _readable(folder, "weights of an encoder"):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         model = AutoModel.from_pretrained(folder, local_files_only=True, trust_remote_code=False).eval()
-    except pickle.UnpicklingError:
-        raise more_than_numbers(folder) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: not readable as weights of an encoder: {first_line(error)}") from None
     # Of positions a tokeniser without a limit says a number beyond every model.
     limits = (LONGEST, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST))
     mix = _mixed(folder / MIXED, model) if (folder / MIXED).is_file() else None
@@ -95,11 +92,19 @@ def prepare_libraries(folder: Path) -> None:
     logging.set_verbosity_error()
 
 
-def more_than_numbers(folder: Path) -> InputError:
-    """Error for a pickle with more than tensors. The remedy that torch advises would run its code."""
-    return InputError(
-        f"{folder}: the file contains more than weights, so it is not opened", hint="use weights in model.safetensors"
-    )
+@contextmanager
+def _readable(folder: Path, kind: str) -> Iterator[None]:
+    """Raise InputError if a library cannot read the folder, also for a pickle with more than tensors: the remedy that
+    torch advises would run its code."""
+    try:
+        yield
+    except pickle.UnpicklingError:
+        raise InputError(
+            f"{folder}: the file contains more than weights, so it is not opened",
+            hint="use weights in model.safetensors",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: not readable as {kind}: {first_line(error)}") from None
 
 
 def first_line(error: Exception) -> str:
@@ -331,12 +336,8 @@ def _sentence_transformer(folder: Path, device: str | None, *, half: bool) -> An
 
     _refuse_code(folder)
     place = str(usable_device(device))
-    try:
+    with _readable(folder, "a sentence-transformers model"):
         model = SentenceTransformer(str(folder), device=place, local_files_only=True, trust_remote_code=False)
-    except pickle.UnpicklingError:
-        raise more_than_numbers(folder) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: not readable as a sentence-transformers model: {first_line(error)}") from None
     return model.half() if half else model
 
 

@@ -289,41 +289,26 @@ def rank(
         positions = [
             position for position in topic.sentences if position < len(query_vectors) and query_vectors[position].any()
         ]
-        candidates = CandidateSentences(vectors, topic.doc_ids)
+        rows = [vectors.of(doc_id) for doc_id in topic.doc_ids]
+        # A sentence without a vector of its own is left out.
+        usable = [np.flatnonzero(part.any(axis=1)) for part in rows]
+        filled = [place for place, doc_positions in enumerate(usable) if positions and len(doc_positions)]
         scores = np.full(len(topic.doc_ids), EMPTY_SCORE)
         matched[topic.query_id] = {}
-        filled = candidates.filled if positions else candidates.filled[:0]
-        if len(filled):
-            similarity = similarities(query_vectors[positions], candidates.matrix, kind)
-            parts = [similarity[:, candidates.starts[place] : candidates.starts[place + 1]] for place in filled]
+        if filled:
+            matrix = np.concatenate([rows[place][usable[place]] for place in filled])
+            similarity = similarities(query_vectors[positions], matrix, kind)
+            parts = np.split(similarity, np.cumsum([len(usable[place]) for place in filled])[:-1], axis=1)
             aligned = align(topic, parts)
             given_up += aligned.unconverged
             scores[filled] = aligned.scores
-            for place, part, weights in zip(filled.tolist(), parts, aligned.weights, strict=True):
-                doc_positions = candidates.positions[candidates.starts[place] : candidates.starts[place + 1]]
-                matched[topic.query_id][topic.doc_ids[place]] = _matches(weights, part, positions, doc_positions)
+            for place, part, weights in zip(filled, parts, aligned.weights, strict=True):
+                matched[topic.query_id][topic.doc_ids[place]] = _matches(weights, part, positions, usable[place])
         rankings[topic.query_id] = ranked(map(ScoredDoc, topic.doc_ids, scores.tolist()))
     facts = {**facts, **vectors.facts, "similarity": kind}
     if given_up:
         facts["plans_given_up"] = given_up
     return system.RankedPools(rankings, facts, matched, given_up)
-
-
-class CandidateSentences:
-    """The sentences of several papers below each other; a sentence without a vector of its own is left out.
-
-    matrix: shape (sentences, dimensions). starts: shape (papers + 1,). positions: shape (sentences,), from 0 in each
-    paper. filled: the papers that have a sentence.
-    """
-
-    def __init__(self, vectors: system.SentenceVectors, paper_ids: Sequence[str]) -> None:
-        parts = [vectors.of(paper_id) for paper_id in paper_ids]
-        usable = [np.flatnonzero(part.any(axis=1)) for part in parts]
-        empty = np.zeros((0, vectors.matrix.shape[1]), dtype=np.float32)
-        self.matrix: Matrix = np.concatenate([empty, *(part[rows] for part, rows in zip(parts, usable, strict=True))])
-        self.starts = np.cumsum([0, *map(len, usable)])
-        self.positions: Integers = np.concatenate([np.zeros(0, dtype=np.int64), *usable])
-        self.filled: Integers = np.flatnonzero(np.diff(self.starts))
 
 
 def similarities(query: Matrix, rows: Matrix, kind: Similarity) -> Array:

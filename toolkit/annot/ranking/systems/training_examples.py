@@ -180,14 +180,6 @@ class Exclusion(StrEnum):
     COPY = "same words as in another paper"
 
 
-class Limits(NamedTuple):
-    """Limits on the contexts. words: of a context. fields: of the citing paper, one is enough; none are all."""
-
-    fewest_words: int
-    most_words: int
-    fields: tuple[str, ...]
-
-
 class CitationContext(NamedTuple):
     """Sentence in which a paper cites several papers together."""
 
@@ -197,64 +189,76 @@ class CitationContext(NamedTuple):
 
 @dataclass(slots=True)
 class Cocitations:
-    """Contexts of each set of papers, and the counts of those left out."""
+    """Contexts of full texts, by their fate."""
 
-    contexts: dict[Papers, list[CitationContext]] = field(default_factory=dict)
+    path: Path | None = None
+    """File of the contexts."""
     texts: int = 0
     """Full texts read."""
     read: int = 0
     """Contexts read: places that cite something."""
+    kept: int = 0
     left_out: Counter[Exclusion] = field(default_factory=Counter)
     unlinked: int = 0
     """Citations without a known paper; the others of their sentence count."""
     not_in_corpus: int = 0
     """Citations of papers that the corpus does not have."""
+    sets_by_size: Mapping[int, int] = field(default_factory=dict)
+    """Sets of papers that are cited together, by how many they are."""
+    paraphrased: int = 0
+    """Sets with two contexts or more, which teach the encoder of sentences."""
 
-    @property
-    def kept(self) -> int:
-        return sum(map(len, self.contexts.values()))
 
+def gather(
+    texts: Iterable[CitingText], corpus: Collection[str], *, words: tuple[int, int], fields: Collection[str]
+) -> tuple[dict[Papers, list[CitationContext]], Cocitations]:
+    """Contexts of each set of papers of the corpus, and their counts; sets are in the order of their ids, contexts in
+    that of the texts.
 
-def gather(texts: Iterable[CitingText], corpus: Collection[str], *, limits: Limits) -> Cocitations:
-    """Co-citations of papers of the corpus, sets in the order of their ids, contexts in that of the texts.
-
-    corpus: the ids of papers whose abstract is known and passes the filters.
+    corpus: the ids of papers whose abstract is known and passes the filters. words: of a context, at least and at most.
+    fields: of the citing paper, one is enough; none are all.
     """
-    cocitations = Cocitations()
+    counts = Cocitations()
+    contexts_of: dict[Papers, list[CitationContext]] = {}
     sayings: dict[Papers, set[str]] = {}
     citing: set[tuple[Papers, str]] = set()
     for text in texts:
-        cocitations.texts += 1
+        counts.texts += 1
         for context in text.contexts:
-            cocitations.read += 1
-            cocitations.unlinked += context.unlinked
+            counts.read += 1
+            counts.unlinked += context.unlinked
             papers = tuple(paper_id for paper_id in context.cited if paper_id in corpus)
-            cocitations.not_in_corpus += len(context.cited) - len(papers)
-            words = re.sub(r"\d", "", context.text)
-            reason = _reason(text, context.text, papers, limits)
+            counts.not_in_corpus += len(context.cited) - len(papers)
+            said = re.sub(r"\d", "", context.text)
+            reason = _reason(text, context.text, papers, words, fields)
             if reason is None and (papers, text.paper_id) in citing:
                 reason = Exclusion.SAME_PAPER
-            if reason is None and words in sayings.setdefault(papers, set()):
+            if reason is None and said in sayings.setdefault(papers, set()):
                 reason = Exclusion.COPY
             if reason is not None:
-                cocitations.left_out[reason] += 1
+                counts.left_out[reason] += 1
                 continue
-            sayings[papers].add(words)
+            sayings[papers].add(said)
             citing.add((papers, text.paper_id))
-            cocitations.contexts.setdefault(papers, []).append(CitationContext(text.paper_id, context.text))
-    cocitations.contexts = dict(sorted(cocitations.contexts.items()))
-    return cocitations
+            contexts_of.setdefault(papers, []).append(CitationContext(text.paper_id, context.text))
+            counts.kept += 1
+    counts.left_out = Counter(dict(sorted(counts.left_out.items())))
+    counts.sets_by_size = dict(sorted(Counter(map(len, contexts_of)).items()))
+    counts.paraphrased = sum(len(contexts) > 1 for contexts in contexts_of.values())
+    return dict(sorted(contexts_of.items())), counts
 
 
-def _reason(text: CitingText, sentence: str, papers: Papers, limits: Limits) -> Exclusion | None:
-    words = len(sentence.split())
-    if limits.fields and not set(limits.fields) & set(text.fields):
+def _reason(
+    text: CitingText, sentence: str, papers: Papers, words: tuple[int, int], fields: Collection[str]
+) -> Exclusion | None:
+    length = len(sentence.split())
+    if fields and not set(fields) & set(text.fields):
         return Exclusion.FIELD
     if len(papers) < 2:
         return Exclusion.ALONE
-    if words < limits.fewest_words:
+    if length < words[0]:
         return Exclusion.SHORT
-    if words > limits.most_words:
+    if length > words[1]:
         return Exclusion.LONG
     return None if re.search(r"[()\[\]]", sentence) else Exclusion.UNMARKED
 

@@ -17,15 +17,7 @@ from annot.base.errors import InputError
 from annot.base.records import Advance, Paper
 from annot.base.stats.arrays import Integers, Matrix
 from annot.base.stats.inference import generator
-from annot.ranking.systems.encoders import (
-    LoadedModel,
-    TextEncoder,
-    document_text,
-    pooled,
-    sentence_means,
-    text_tokens,
-    tokens_in_context,
-)
+from annot.ranking.systems import encoders
 from annot.ranking.systems.sentences import plans
 from annot.ranking.systems.training_examples import Distance, Example, Examples, Recipe, RecipeSettings, Side
 
@@ -148,8 +140,8 @@ class Losses:
     """
 
     recipe: Recipe
-    towers: tuple[LoadedModel, ...]
-    align: TextEncoder | None
+    towers: tuple[encoders.LoadedModel, ...]
+    align: encoders.TextEncoder | None
 
     def of(self, batch: Sequence[Example], random: np.random.Generator | None) -> BatchLoss | None:
         """The loss of a batch; None if no example of it counts.
@@ -187,12 +179,12 @@ class Losses:
             right = int((ahead < behind).sum())
         return BatchLoss(sum(losses), len(counted), right)
 
-    def _read(self, tower: LoadedModel, sides: Sequence[Side]) -> list[Any]:
+    def _read(self, tower: encoders.LoadedModel, sides: Sequence[Side]) -> list[Any]:
         """Tensors of shape (vectors, dimensions), one for each side; a side that is read as a whole has one vector."""
         if self.recipe.reads == "context":
-            return sentence_means(tower, [tokens_in_context(tower, _paper(side)) for side in sides])
-        texts = [side if isinstance(side, str) else document_text(tower, side) for side in sides]
-        return [row[None] for row in pooled(tower, text_tokens(tower, texts), "cls")]
+            return encoders.sentence_means(tower, [encoders.tokens_in_context(tower, _paper(side)) for side in sides])
+        texts = [side if isinstance(side, str) else encoders.document_text(tower, side) for side in sides]
+        return [row[None] for row in encoders.pooled(tower, encoders.text_tokens(tower, texts), "cls")]
 
     def _negatives(
         self, batch: Sequence[Example], positives: Sequence[Any], random: np.random.Generator | None
@@ -332,11 +324,11 @@ class EncoderTrainer:
     def __init__(
         self,
         recipe: Recipe,
-        loaded: LoadedModel,
+        loaded: encoders.LoadedModel,
         train_on: Examples,
         dev: Examples,
         *,
-        align: TextEncoder | None,
+        align: encoders.TextEncoder | None,
         work: Path,
     ) -> None:
         import torch
@@ -478,7 +470,7 @@ def _save(path: Path, content: Any) -> None:
 
 
 @contextmanager
-def _seeded(seed: int, step: int, loaded: LoadedModel) -> Iterator[None]:
+def _seeded(seed: int, step: int, loaded: encoders.LoadedModel) -> Iterator[None]:
     """Make torch draw from the seed and the step inside the context, and restore its state after it."""
     import torch
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from annot.base.names import called, counted
+from annot.base.names import OF_PAPERS, StudyVocabulary, counted
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement import estimates
 from annot.publishing.report import figures
@@ -35,47 +35,54 @@ if TYPE_CHECKING:
 def body(study: Study) -> Chapter:
     """Before and after adjudication, query by query, in one drawing."""
     agreement = study.agreement
-    blocks: tuple[Table | Figure, ...] = (*drawing(agreement), glance(agreement))
-    return Chapter("agreement", "Agreement", sentences("agreement.body", study=study, **_counts(study)), blocks)
+    blocks: tuple[Table | Figure, ...] = (*drawing(agreement, study.words), glance(agreement, study.words))
+    return Chapter(
+        "agreement", "Agreement", sentences("agreement.body", study=study, words=study.words, **_counts(study)), blocks
+    )
 
 
-def drawing(agreement: estimates.AgreementTable) -> Iterator[Figure]:
+def drawing(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Iterator[Figure]:
     """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
     points: dict[str, list[tuple[float | None, float | None]]] = {}
     for row in sorted(agreement.queries, key=lambda row: (row.facet, row.query_id)):
         first, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (row.before, row.after))
         if first is not None or after is not None:
-            points.setdefault(row.facet if called().faceted else "", []).append((first, after))
+            points.setdefault(row.facet if words.faceted else "", []).append((first, after))
     drawn = sum(map(len, points.values()))
     if drawn > 1:
         yield Figure(
-            sentence("agreement.figure"),
+            sentence("agreement.figure", words=words),
             figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
-            sentence("agreement.drawn", points=points, drawn=drawn, of=len(agreement.queries)),
+            sentence("agreement.drawn", words=words, points=points, drawn=drawn, of=len(agreement.queries)),
         )
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
     """Tables of every coefficient, of the scale in two, of every query, and of adjudication."""
-    agreement = study.agreement
+    agreement, words = study.agreement, study.words
     method = sentences(
         "agreement.method",
+        words=words,
         policy=estimates.in_words(agreement.missing, binary=agreement.binary),
         missing=agreement.missing,
     )
     yield Chapter(
-        "coefficients", "Agreement: every coefficient", (), tuple(tables(agreement, all_statistics=True)), method
+        "coefficients", "Agreement: every coefficient", (), tuple(tables(agreement, words, all_statistics=True)), method
     )
     if study.binarised:
         method = sentences("agreement.binarised_method")
-        blocks = tuple(block for binarised in study.binarised for block in tables(binarised, all_statistics=False))
+        blocks = tuple(
+            block for binarised in study.binarised for block in tables(binarised, words, all_statistics=False)
+        )
         yield Chapter("binarised", "Agreement with the scale split in two", (), blocks, method)
     if versions := study.by_guidelines:
-        method = sentences("agreement.guidelines_method")
-        yield Chapter("guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions),), method)
-    yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(agreement),))
-    method = sentences("agreement.adjudication", study=study, **_counts(study))
-    yield Chapter("adjudication", "Adjudication", method, (adjudicated(agreement), *differences(study)))
+        method = sentences("agreement.guidelines_method", words=words)
+        yield Chapter(
+            "guidelines", "Agreement by version of the guidelines", (), (by_guidelines(versions, words),), method
+        )
+    yield Chapter("agreement-queries", "Agreement on each query", (), (by_query(agreement, words),))
+    method = sentences("agreement.adjudication", study=study, words=words, **_counts(study))
+    yield Chapter("adjudication", "Adjudication", method, (adjudicated(agreement, words), *differences(study)))
 
 
 def differences(study: Study) -> Iterator[Table]:
@@ -94,12 +101,14 @@ def differences(study: Study) -> Iterator[Table]:
         )
 
 
-def tables(agreement: estimates.AgreementTable, *, all_statistics: bool) -> Iterator[Table]:
+def tables(
+    agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS, *, all_statistics: bool
+) -> Iterator[Table]:
     """The tables of one scale: the headline coefficients, or all."""
     if agreement.binarised_at is None or not all_statistics:
-        yield headline(agreement)
+        yield headline(agreement, words)
     if all_statistics:
-        yield all_coefficients(agreement)
+        yield all_coefficients(agreement, words)
 
 
 def _with_care(agreement: estimates.AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
@@ -129,7 +138,7 @@ def summaries_of(groups: Iterable[estimates.GroupAgreement]) -> Iterator[Coeffic
         yield CoefficientSummary(group, "after", group.after)
 
 
-def glance(agreement: estimates.AgreementTable) -> Table:
+def glance(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
 
     def figure(name: str, stage: str) -> Callable[[estimates.GroupAgreement], Number]:
@@ -138,8 +147,9 @@ def glance(agreement: estimates.AgreementTable) -> Table:
     return _table(
         "agreement",
         agreement,
+        words,
         reported_groups(agreement),
-        [facet_column(lambda group: group.name)],
+        [facet_column(lambda group: group.name, words)],
         [
             Column("Queries", lambda group: group.n_queries),
             Column("Pairs", lambda group: group.n_pairs),
@@ -153,13 +163,19 @@ def glance(agreement: estimates.AgreementTable) -> Table:
     )
 
 
-def headline(agreement: estimates.AgreementTable, *, stages: Sequence[str] = ("before", "after")) -> Table:
+def headline(
+    agreement: estimates.AgreementTable,
+    words: StudyVocabulary = OF_PAPERS,
+    *,
+    stages: Sequence[str] = ("before", "after"),
+) -> Table:
     """Medians over queries of the headline coefficients, a row a facet, before and after."""
     return _table(
         "coefficients",
         agreement,
+        words,
         [summary for summary in summaries_of(reported_groups(agreement)) if summary.stage in stages],
-        [facet_column(lambda row: row.group.name), Column("Adjudication", lambda row: row.stage)],
+        [facet_column(lambda row: row.group.name, words), Column("Adjudication", lambda row: row.stage)],
         [
             Column("Queries", lambda row: row.group.n_queries),
             Column("Pairs", lambda row: row.group.n_pairs),
@@ -175,16 +191,19 @@ def headline(agreement: estimates.AgreementTable, *, stages: Sequence[str] = ("b
 
 
 def all_coefficients(
-    agreement: estimates.AgreementTable, groups: Sequence[estimates.GroupAgreement] | None = None
+    agreement: estimates.AgreementTable,
+    words: StudyVocabulary = OF_PAPERS,
+    groups: Sequence[estimates.GroupAgreement] | None = None,
 ) -> Table:
     """Every statistic of the groups that are shown and the coefficients that differ; or of these groups, and of all."""
     shown, names = (reported_groups(agreement), agreement.distinct) if groups is None else (groups, agreement.titles)
     return _table(
         "all-coefficients",
         agreement,
+        words,
         [(summaries, name) for summaries in summaries_of(shown) for name in names],
         [
-            facet_column(lambda row: row[0].group.name),
+            facet_column(lambda row: row[0].group.name, words),
             Column("Adjudication", lambda row: row[0].stage),
             Column("Coefficient", lambda row: agreement.titles[row[1]], ""),
             Column("", lambda row: row[1], "coefficient"),
@@ -214,12 +233,13 @@ def _of_all(summary: estimates.Summary) -> str:
     return f"{summary.n_queries}/{summary.n_queries + summary.n_undefined}"
 
 
-def by_query(agreement: estimates.AgreementTable) -> Table:
+def by_query(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Table:
     """The headline coefficients of each query, before and after."""
     rows = [(query, stage) for query in agreement.queries for stage in ("before", "after")]
     return _table(
         "queries-agreement",
         agreement,
+        words,
         rows,
         [
             Column("", lambda row: row[0].facet, "facet"),
@@ -239,7 +259,7 @@ def by_query(agreement: estimates.AgreementTable) -> Table:
     )
 
 
-def shares(agreement: estimates.AgreementTable) -> Table:
+def shares(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Table:
     """Shares of pairs adjudicated, as data next to those of `all_coefficients`: a row for each facet and share."""
     columns = Columns[tuple[estimates.GroupAgreement, str, estimates.ShareSummary]](
         [
@@ -254,17 +274,18 @@ def shares(agreement: estimates.AgreementTable) -> Table:
         for group in agreement.groups
         for name, share in (("disputed_share", group.disputed), ("overruled_share", group.overruled))
     ]
-    return columns.of(rows)
+    return columns.of(rows, words=words)
 
 
-def adjudicated(agreement: estimates.AgreementTable) -> Table:
+def adjudicated(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Table:
     """Work of adjudication, a row for each facet."""
     together = agreement.groups[-1].agreed_by_policy if agreement.groups else 0
     return _table(
         "adjudicated",
         agreement,
+        words,
         reported_groups(agreement),
-        [facet_column(lambda group: group.name)],
+        [facet_column(lambda group: group.name, words)],
         [
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
@@ -280,7 +301,7 @@ def adjudicated(agreement: estimates.AgreementTable) -> Table:
     )
 
 
-def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
+def by_guidelines(versions: Sequence[ByGuidelines], words: StudyVocabulary = OF_PAPERS) -> Table:
     """Alpha and equal grades by each version of the guidelines that assessors judged by."""
 
     def figure(name: str, row: ByGuidelines) -> Number:
@@ -292,7 +313,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
         "guidelines",
         versions,
         [
-            facet_column(lambda row: row.facet),
+            facet_column(lambda row: row.facet, words),
             Column("Version", lambda row: row.number),
             Column("Sent", lambda row: row.sent_at[:10]),
             Column("Why it was changed", lambda row: row.why or ""),
@@ -305,6 +326,7 @@ def by_guidelines(versions: Sequence[ByGuidelines]) -> Table:
             Column("Pairs judged by several", lambda row: row.mixed),
         ],
         caption="agreement.guidelines",
+        words=words,
         pooled=any(version.table is not None and version.table.best == "pooled" for version in versions),
         command="annot agreement --by guidelines",
     )
@@ -324,6 +346,7 @@ def disputed(agreement: estimates.AgreementTable) -> Number:
 def _table(
     name: str,
     agreement: estimates.AgreementTable,
+    words: StudyVocabulary,
     rows: Iterable[Row],
     names: Sequence[Column[Row]],
     numbers: Sequence[Column[Row]] = (),
@@ -342,6 +365,7 @@ def _table(
         caption=caption,
         command=f"annot agreement{options}" + ("" if threshold is None else f" --binarised-at {threshold}"),
         notes=notes,
+        words=words,
         table=agreement,
     )
 
@@ -393,7 +417,10 @@ def _counts(study: Study) -> dict[str, object]:
     }
 
 
-def terminal(agreement: estimates.AgreementTable, *, per_query: bool, all_statistics: bool) -> Sequence[Table]:
+def terminal(
+    agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS, *, per_query: bool, all_statistics: bool
+) -> Sequence[Table]:
     """Tables that `annot agreement` prints."""
-    last = [by_query(agreement)] if per_query else []
-    return [glance(agreement), *tables(agreement, all_statistics=all_statistics), adjudicated(agreement), *last]
+    last = [by_query(agreement, words)] if per_query else []
+    shown = tables(agreement, words, all_statistics=all_statistics)
+    return [glance(agreement, words), *shown, adjudicated(agreement, words), *last]

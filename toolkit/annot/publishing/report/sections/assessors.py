@@ -6,11 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from annot.base.names import called
+from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect import FINAL, AssessorEffect
-from annot.measuring.diagnosis.findings import Drift, order_of_hard, papers_needed_for_drift
-from annot.measuring.diagnosis.matrices import AssessorAnalysis, AssessorComparison
+from annot.measuring.diagnosis.findings import (
+    AssessorAnalysis,
+    AssessorComparison,
+    Drift,
+    order_of_hard,
+    papers_needed_for_drift,
+)
 from annot.publishing.report import cells, figures
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import (
@@ -40,20 +45,21 @@ CHANGE = {"agreement": cells.Quantity(0, 0, scale=100), "severity": cells.Quanti
 """Printed form of a detectable change."""
 
 
-def appendix(analysis: AssessorAnalysis) -> Chapter:
+def appendix(study: Study) -> Chapter:
     """Chapter on the judging of each assessor, and the parts of their disagreement."""
+    analysis, words = study.diagnosed, study.words
     return Chapter(
         "assessors",
         "Assessors, and why they disagree",
-        conclusions(analysis),
-        tuple(tables(analysis)),
+        conclusions(analysis, words),
+        tuple(tables(analysis, words)),
         method(analysis),
     )
 
 
-def conclusions(analysis: AssessorAnalysis) -> tuple[str, ...]:
+def conclusions(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
     """The findings."""
-    return (*findings(analysis), *changes(analysis))
+    return (*findings(analysis, words), *changes(analysis, words))
 
 
 def method(analysis: AssessorAnalysis) -> tuple[str, ...]:
@@ -63,33 +69,40 @@ def method(analysis: AssessorAnalysis) -> tuple[str, ...]:
     return sentences("assessors.missing", policy=comparison.policy, some=some)
 
 
-def tables(analysis: AssessorAnalysis, queries: Collection[str] = ()) -> Iterator[Table]:
+def tables(
+    analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS, queries: Collection[str] = ()
+) -> Iterator[Table]:
     """All measurements of assessors. queries: show hard candidates of these only, and all of them.
 
     Measurements without data have no table.
     """
     comparison = analysis.diagnosed
-    for block in (*_grades(comparison), *_why(comparison, queries), *_work(analysis)):
+    for block in (*_grades(comparison, words), *_why(comparison, queries, words), *_work(analysis, words)):
         if block.rows:
             cut = _cut(MOST_ROWS, len(block.rows), "rows")
             yield replace(block, rows=block.rows[:MOST_ROWS], notes=(*block.notes, *cut))
 
 
-def findings(analysis: AssessorAnalysis) -> tuple[str, ...]:
+def findings(analysis: AssessorAnalysis, words: StudyVocabulary) -> tuple[str, ...]:
     """Findings on single assessors and on the guidelines; a sentence if there are none."""
     diagnosis = analysis.diagnosed.diagnosis
     return sentences(
-        "assessors.findings", diagnosis=diagnosis, power=analysis.power, undefined=isinstance(diagnosis, Undefined)
+        "assessors.findings",
+        words=words,
+        diagnosis=diagnosis,
+        power=analysis.power,
+        undefined=isinstance(diagnosis, Undefined),
     )
 
 
-def changes(analysis: AssessorAnalysis) -> tuple[str, ...]:
+def changes(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
     changed = [drift for drift in analysis.drifts if drift.changed]
     beyond = [drift for drift in analysis.drifts if _beyond(drift)]
     needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in analysis.drifts) or len(analysis.drifts))
     return sentences(
         "assessors.changes",
+        words=words,
         changes=[(change, _kind(change)) for change in changed],
         runs=[(streak.assessor, run) for streak in analysis.streaks for run in streak.flagged],
         power=analysis.power,
@@ -100,11 +113,12 @@ def changes(analysis: AssessorAnalysis) -> tuple[str, ...]:
     )
 
 
-def _grades(comparison: AssessorComparison) -> Iterator[Table]:
+def _grades(comparison: AssessorComparison, words: StudyVocabulary) -> Iterator[Table]:
     """The assessors against each other, the final grades and themselves; as a whole and grade by grade."""
     met = comparison.matrix
     yield _table(
         "between",
+        words,
         met,
         [Column("Assessor", lambda row: row.first), Column("Compared with", lambda row: row.second)],
         [
@@ -116,6 +130,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
     )
     yield _table(
         "between-grades",
+        words,
         [(pair, *row) for pair in met[:MOST_PAIRS] for row in zip(comparison.scale, pair.table, strict=True)],
         [Column("Assessor", lambda row: row[0].first), Column("Compared with", lambda row: row[0].second)],
         [
@@ -127,6 +142,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
     severity = {severities.assessor: severities.severity for severities in comparison.severities}
     yield _table(
         "against-final",
+        words,
         comparison.against_final,
         [Column("Assessor", lambda row: row.assessor)],
         [
@@ -140,6 +156,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
     )
     yield _table(
         "against-final-grades",
+        words,
         [
             (assessor, *row)
             for assessor in comparison.against_final
@@ -160,6 +177,7 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
     )
     yield _table(
         "repeats",
+        words,
         comparison.self_consistency,
         [Column("Assessor", lambda row: "together" if row.assessor is None else row.assessor)],
         [
@@ -171,11 +189,12 @@ def _grades(comparison: AssessorComparison) -> Iterator[Table]:
     )
 
 
-def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[Table]:
+def _why(comparison: AssessorComparison, queries: Collection[str], words: StudyVocabulary) -> Iterator[Table]:
     """Parts of disagreement, and the hardest candidates: of all queries, or all that are known of some."""
     notes = _cut(MOST_PAIRS, len(comparison.matrix), "pairs of assessors")
     yield _table(
         "parts",
+        words,
         comparison.matrix[:MOST_PAIRS],
         [Column("Assessor", lambda row: row.first), Column("Compared with", lambda row: row.second)],
         [
@@ -198,10 +217,11 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
     cut = _cut(len(shown), len(hard), "candidates (the hardest of each query)", "--query QUERY")
     yield _table(
         "hardest",
+        words,
         shown,
         [
             Column("Query", lambda row: row.query_id),
-            facet_column(lambda row: row.facet),
+            facet_column(lambda row: row.facet, words),
             Column("Document", lambda row: row.doc_id),
             Column("Grades", lambda row: ", ".join(f"{name} {grade}" for name, grade in sorted(row.grades.items()))),
         ],
@@ -213,12 +233,13 @@ def _why(comparison: AssessorComparison, queries: Collection[str]) -> Iterator[T
     )
 
 
-def _work(analysis: AssessorAnalysis) -> Iterator[Table]:
+def _work(analysis: AssessorAnalysis, words: StudyVocabulary) -> Iterator[Table]:
     """Time for a pair, longest run of one grade, and each assessor in both halves of the queries."""
     timed = [pace for pace in analysis.paces if pace.n]
     if timed:
         yield _table(
             "pace",
+            words,
             timed,
             [Column("Assessor", lambda row: row.assessor)],
             [
@@ -235,6 +256,7 @@ def _work(analysis: AssessorAnalysis) -> Iterator[Table]:
         )
     yield _table(
         "streaks",
+        words,
         analysis.streaks,
         [Column("Assessor", lambda row: row.assessor)],
         [
@@ -250,6 +272,7 @@ def _work(analysis: AssessorAnalysis) -> Iterator[Table]:
     drifts = [drift for drift in analysis.drifts if drift.levels]
     yield _table(
         "change-sizes",
+        words,
         drifts,
         [
             Column("Assessor", lambda row: row.assessor),
@@ -269,6 +292,7 @@ def _work(analysis: AssessorAnalysis) -> Iterator[Table]:
 
 def _table(
     name: str,
+    words: StudyVocabulary,
     rows: Iterable[Row],
     names: Sequence[Column[Row]],
     numbers: Sequence[Column[Row]],
@@ -277,7 +301,7 @@ def _table(
     **values: object,
 ) -> Table:
     caption = f"assessors.{name.replace('-', '_')}"
-    return table(name, rows, names, numbers, caption=caption, command=COMMAND, notes=notes, **values)
+    return table(name, rows, names, numbers, caption=caption, command=COMMAND, notes=notes, words=words, **values)
 
 
 def _detectable_range(analysis: AssessorAnalysis) -> list[tuple[str, str]]:
@@ -338,28 +362,28 @@ def body(study: Study) -> Chapter:
         )
     effect = study.effect
     if isinstance(effect, Undefined):
-        text = sentences("effect.unknown", reason=effect.reason)
+        text = sentences("effect.unknown", reason=effect.reason, words=study.words)
     else:
         marks = {grading(ranking.name): ranking.means for ranking in effect.rankings[:3]}
         spans = {tag: effect.random_assessors.means.get(tag) for tag in effect.rankings[0].means}
         if several:
             blocks.append(
                 Figure(
-                    sentence("effect.figure", effect=effect, marks=list(marks)),
+                    sentence("effect.figure", words=study.words, effect=effect, marks=list(marks)),
                     figures.ranges(
                         marks,
                         spans,
-                        spanned=f"random assessor per {called().topic}, middle 95%",
+                        spanned=f"random assessor per {study.words.topic}, middle 95%",
                         unit=f"{effect.settings.measure}, %",
                     ),
                     sentence("effect.drawn", marks=marks, spans=spans),
                 )
             )
-        blocks.append(ranges(effect))
+        blocks.append(ranges(effect, study.words))
         judged_twice = study.agreement.groups[-1].n_pairs
         order_known = robustness(effect, study.evaluated, judged_twice=judged_twice) != "unknown"
-        text = sentences("effect.body", known=order_known, **values_of_order(effect))
-    return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed), *text), tuple(blocks))
+        text = sentences("effect.body", known=order_known, **values_of_order(effect, study.words))
+    return Chapter("effect", "Effect of the assessor", (*findings(study.diagnosed, study.words), *text), tuple(blocks))
 
 
 def effect_appendix(study: Study) -> Iterator[Chapter]:
@@ -367,26 +391,29 @@ def effect_appendix(study: Study) -> Iterator[Chapter]:
     effect = study.effect
     if not isinstance(effect, Undefined):
         yield Chapter(
-            "orders", "Effect of the assessor on the order of the runs", effect_method(effect), tuple(orders(effect))
+            "orders",
+            "Effect of the assessor on the order of the runs",
+            effect_method(effect, study.words),
+            tuple(orders(effect)),
         )
 
 
-def effect_method(effect: AssessorEffect) -> tuple[str, ...]:
+def effect_method(effect: AssessorEffect, words: StudyVocabulary) -> tuple[str, ...]:
     """Explanation of whose grades are used, of the comparison, and of the changes."""
-    return sentences("effect.method", **values_of_order(effect))
+    return sentences("effect.method", **values_of_order(effect, words))
 
 
-def values_of_order(effect: AssessorEffect) -> dict[str, object]:
+def values_of_order(effect: AssessorEffect, words: StudyVocabulary) -> dict[str, object]:
     """Values for sentences on the order of the runs."""
-    return {"effect": effect, "tau": tau(effect), "changes": order_changes(effect)}
+    return {"words": words, "effect": effect, "tau": tau(effect), "changes": order_changes(effect)}
 
 
-def terminal(effect: AssessorEffect) -> list[Table]:
+def terminal(effect: AssessorEffect, words: StudyVocabulary) -> list[Table]:
     """Tables that `annot assessor-effect` prints."""
-    return [ranges(effect), *orders(effect)]
+    return [ranges(effect, words), *orders(effect)]
 
 
-def ranges(effect: AssessorEffect) -> Table:
+def ranges(effect: AssessorEffect, words: StudyVocabulary = OF_PAPERS) -> Table:
     """Each run under the final grades, the two assessors of each pair, and a random one of them."""
     complete = {
         ranking.name: ranking.means for ranking in effect.rankings if len(ranking.queries) == len(effect.queries)
@@ -408,6 +435,7 @@ def ranges(effect: AssessorEffect) -> Table:
             Column("", lambda tag: spans[tag][1] if tag in spans else None, "random_high"),
         ],
         caption="effect.ranges",
+        words=words,
         command=_command(effect),
         effect=effect,
     )

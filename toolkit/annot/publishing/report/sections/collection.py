@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annot.base.names import called
 from annot.base.records import CITED, WHOLE, Paper, Pool, Query, Topic, grouped, nested
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import mean_interval, share_of_counts
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.comments import asked_again
 from annot.labelstudio.tasks import grade_text
-from annot.measuring.agreement.tables import TOGETHER
+from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.sampled.grades import GradeCounts, by_grade, share_of
 from annot.measuring.sampled_study import grade_counts
 from annot.pools.drawn_pools import facts_of
@@ -52,7 +51,12 @@ NOT_JUDGED = Undefined("no pair is judged")
 def appendix(study: Study) -> Iterator[Chapter]:
     """Chapter on the judged pairs; a study that was judged in another tool may have no corpus and no pools here."""
     blocks = (_queries(study),) if study.snapshot.faceted else ()
-    yield Chapter("queries", "Queries", sentences("collection.queries", study=study), (*_topics(study), *blocks))
+    yield Chapter(
+        "queries",
+        "Queries",
+        sentences("collection.queries", study=study, words=study.words),
+        (*_topics(study), *blocks),
+    )
     if study.pools:
         yield _pools(study)
     if changed := changed_versions({**study.snapshot.shown, **by_part(study.snapshot.text_versions)}):
@@ -102,6 +106,7 @@ def _topics(study: Study) -> Iterator[Table]:
             ],
             numbers,
             caption="collection.topics",
+            words=study.words,
             relevant_from=relevant_from,
             sampled=pools is not None,
             level=study.level,
@@ -148,8 +153,8 @@ def _pools(study: Study) -> Chapter:
     # The table first: a tall figure that does not fit on the sheet would leave it half empty.
     text = (
         *sentences("collection.pools", study=study, sizes=facts.sizes, quotas=by_mode, versions=facts.versions),
-        *sentences("collection.origins", origins=study.origins),
-        *sentences("runs.few_abstracts", few=study.origins.few_abstracts),
+        *sentences("collection.origins", origins=study.origins, words=study.words),
+        *sentences("runs.few_abstracts", few=study.origins.few_abstracts, words=study.words),
     )
     of_several = [drawing(study.pools)] if len(study.pools) > 1 else []
     return Chapter("pools", "Pools", text, (by_method, *of_several))
@@ -215,22 +220,33 @@ def grades_body(study: Study) -> Chapter:
     grades = study.settings.scale.grades
     shares = {facet: [_share_of(counts, (grade,), study) for grade in grades] for facet, counts in final.items()}
     bracketed = any(share.ends for facet_shares in shares.values() for share in facet_shares)
-    caption = sentence("grades.figure", bracketed=bracketed, sampled=study.grade_counts is not None)
+    caption = sentence("grades.figure", words=study.words, bracketed=bracketed, sampled=study.grade_counts is not None)
     drawing = Figure(
         caption,
         figures.grouped_bars(
             {
-                facet if called().faceted else "": row
+                facet if study.words.faceted else "": row
                 for facet, row in shares.items()
                 if facet != TOGETHER or len(shares) == 1
             },
             names=[f"{grade} {name}" for grade, name in enumerate(names)],
             unit="% of pairs",
         ),
-        sentence("grades.drawn", shares={facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}),
+        sentence(
+            "grades.drawn",
+            words=study.words,
+            shares={facet: [*zip(names, row, strict=True)] for facet, row in shares.items()},
+        ),
     )
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
-    text = sentences("grades.body", study=study, lowest=lowest, highest=highest, sampled=study.grade_counts is not None)
+    text = sentences(
+        "grades.body",
+        study=study,
+        words=study.words,
+        lowest=lowest,
+        highest=highest,
+        sampled=study.grade_counts is not None,
+    )
     drawn = [drawing] if len({query_id for queries in final.values() for query_id in queries}) > 1 else []
     return Chapter("grades", "Grades", text, (*drawn, final_grades(study)))
 
@@ -258,6 +274,7 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
         papers = study.snapshot.topics
         text = sentences(
             "grades.settled",
+            words=study.words,
             sampled=study.grade_counts is not None,
             pairs=len(study.decisions),
             queries=len(sizes),
@@ -313,7 +330,7 @@ def _graded(
     return table(
         name,
         graded.items(),
-        [first_column or facet_column(lambda row: row[0])],
+        [first_column or facet_column(lambda row: row[0], study.words)],
         [
             Column("Queries", lambda row: len(row[1])),
             Column("Pairs", lambda row: sum(map(_size, row[1].values()))),
@@ -324,6 +341,7 @@ def _graded(
             *more_columns,
         ],
         caption=caption,
+        words=study.words,
         sampled=sampled,
     )
 
@@ -334,7 +352,7 @@ def _per_query(study: Study) -> Table:
     counts = {(facet, least): _at_least(graded, least) for facet, graded in final.items() for least in grades[1:]}
 
     def at_least(row: tuple[str, int]) -> str:
-        return _named(study, row[1]) if called().binary else f"{row[1]} or higher"
+        return _named(study, row[1]) if study.words.binary else f"{row[1]} or higher"
 
     # The extremes of estimates are those of their errors.
     ends: list[Column[tuple[str, int]]] = [
@@ -344,7 +362,7 @@ def _per_query(study: Study) -> Table:
     return table(
         "relevant",
         counts,
-        [facet_column(lambda row: row[0]), Column("Grade", at_least)],
+        [facet_column(lambda row: row[0], study.words), Column("Grade", at_least)],
         [
             *(ends if study.grade_counts is None else ()),
             Column("Mean", lambda row: _mean(counts[row], final[row[0]], study)),
@@ -353,6 +371,7 @@ def _per_query(study: Study) -> Table:
             Column("Pairs", lambda row: sum(map(_size, final[row[0]].values()))),
         ],
         caption="grades.per_query",
+        words=study.words,
         sampled=study.grade_counts is not None,
     )
 
@@ -413,7 +432,9 @@ def _cited(study: Study) -> Iterator[Table]:
     if counts:
         lowest, second, *_ = study.settings.scale.grades
         together = [Column[_Graded](f"{lowest} or {second}", lambda row: _share_of(row[1], (lowest, second), study))]
-        yield _graded("cited", counts, study, more_columns=() if called().binary else together, caption="grades.cited")
+        yield _graded(
+            "cited", counts, study, more_columns=() if study.words.binary else together, caption="grades.cited"
+        )
 
 
 def _named(study: Study, grade: int) -> str:
@@ -501,7 +522,7 @@ def examples_body(study: Study) -> Iterator[Chapter]:
         finals = {example.final for example in examples}
         missing = [name for grade, name in enumerate(study.settings.scale.names) if grade not in finals]
         texts = study.terms.with_text
-        text = sentences("examples.body", texts=texts, missing=missing)
+        text = sentences("examples.body", words=study.words, texts=texts, missing=missing)
         yield Chapter(
             "examples", TITLE, text, tuple(_abstracts(study, examples)) if texts else (_table(study, examples),)
         )
@@ -554,9 +575,9 @@ def _table(study: Study, examples: list[GradeExample]) -> Table:
         examples,
         [
             Column("Final grade", lambda row: f"{row.final} {names[row.final]}", "final"),
-            facet_column(lambda row: row.facet),
+            facet_column(lambda row: row.facet, study.words),
             Column("Query", lambda row: row.pair[0]),
-            Column("Candidate" if called().unit == "paper" else "Document", lambda row: row.pair[1], "candidate"),
+            Column("Candidate" if study.words.unit == "paper" else "Document", lambda row: row.pair[1], "candidate"),
             Column("Assessors gave", lambda row: row.in_words),
             Column("Settled by", lambda row: "an adjudicator" if row.adjudicated else "agreement"),
         ],
@@ -579,7 +600,8 @@ def _abstracts(study: Study, examples: list[GradeExample]) -> Iterator[SideBySid
     for example in examples:
         query, candidate = topics.get(query_papers[example.pair[0]]), judged_by_id.get(example.pair[1])
         if query and candidate:
-            words = {
+            values = {
+                "words": study.words,
                 "one": example,
                 "grade": f"{example.final} {screens.scale[example.final]}",
                 "title": candidate.title or example.pair[1],
@@ -591,6 +613,7 @@ def _abstracts(study: Study, examples: list[GradeExample]) -> Iterator[SideBySid
                 query,
                 candidate,
                 screens,
-                summary=sentence("examples.summary", **words),
-                introduction=sentence("examples.told", **words),
+                study.words,
+                summary=sentence("examples.summary", **values),
+                introduction=sentence("examples.told", **values),
             )

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
-from annot.measuring.opinions.agreement import EACH, FINAL, PEOPLE, OpinionAgreement
-from annot.measuring.opinions.label_quality import Worth
+from annot.measuring.opinions.label_quality import EACH, FINAL, PEOPLE, OpinionAgreement, Worth
 from annot.measuring.opinions.self_preference import RunUnderOpinion
 from annot.publishing.report import cells
 from annot.publishing.report.study import MeasuredOpinion, Study
@@ -33,7 +33,10 @@ def body(study: Study) -> Iterator[Chapter]:
     """The first sentences, and a table with a row for each opinion."""
     if reported := study.reported_opinions:
         yield Chapter(
-            "opinions", "What a model would have judged", tuple(paragraphs_of(reported)), (overview(reported),)
+            "opinions",
+            "What a model would have judged",
+            tuple(paragraphs_of(reported)),
+            (overview(reported, study.words),),
         )
 
 
@@ -41,7 +44,10 @@ def appendix(study: Study) -> Iterator[Chapter]:
     """All figures."""
     if reported := study.reported_opinions:
         yield Chapter(
-            "opinions-all", "Opinions of models, compared with people", method(reported), tuple(tables(reported))
+            "opinions-all",
+            "Opinions of models, compared with people",
+            method(reported, study.words),
+            tuple(tables(reported, study.words)),
         )
 
 
@@ -51,26 +57,29 @@ def paragraphs_of(opinions: Sequence[MeasuredOpinion]) -> Iterator[str]:
         yield " ".join(sentences("opinions.told", worth=opinion.worth, standing=opinion.standing))
 
 
-def method(opinions: Sequence[MeasuredOpinion]) -> tuple[str, ...]:
+def method(opinions: Sequence[MeasuredOpinion], words: StudyVocabulary) -> tuple[str, ...]:
     """Method of the figures."""
     return sentences(
-        "opinions.method", worth=opinions[0].worth, repeats=any(opinion.worth.itself for opinion in opinions)
+        "opinions.method",
+        words=words,
+        worth=opinions[0].worth,
+        repeats=any(opinion.worth.itself for opinion in opinions),
     )
 
 
-def tables(opinions: Sequence[MeasuredOpinion]) -> Iterator[Table]:
+def tables(opinions: Sequence[MeasuredOpinion], words: StudyVocabulary = OF_PAPERS) -> Iterator[Table]:
     """Agreement, confusion, people in whose place it was tested, and the runs."""
     worths = [opinion.worth for opinion in opinions]
-    yield agreement(worths)
+    yield agreement(worths, words)
     for worth in worths:
         yield _confusion(worth)
     if any(worth.standing_in.against for worth in worths):
         yield _against(worths)
     if not all(isinstance(worth.favour, Undefined) for worth in worths):
-        yield _runs(worths)
+        yield _runs(worths, words)
 
 
-def overview(opinions: Sequence[MeasuredOpinion]) -> Table:
+def overview(opinions: Sequence[MeasuredOpinion], words: StudyVocabulary = OF_PAPERS) -> Table:
     """One row for each opinion."""
     return table(
         "opinions",
@@ -93,6 +102,7 @@ def overview(opinions: Sequence[MeasuredOpinion]) -> Table:
             Column("Cost", lambda row: round(row.standing.cost, 2), "cost"),
         ],
         caption="opinions.overview",
+        words=words,
         command=COMMAND,
     )
 
@@ -105,7 +115,7 @@ def _with_same_versions(opinion: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
         yield replace(opinion, worth=replace(other_versions.within, name=f"{opinion.worth.name}, same versions"))
 
 
-def agreement(worths: Sequence[Worth]) -> Table:
+def agreement(worths: Sequence[Worth], words: StudyVocabulary) -> Table:
     """Agreement with each assessor, with the final grades, and of people with each other."""
 
     def figure(row: tuple[Worth, OpinionAgreement], name: str) -> cells.Number | str:
@@ -119,7 +129,7 @@ def agreement(worths: Sequence[Worth]) -> Table:
         [(worth, row) for worth in worths for row in worth.agreement if row.between.n_pairs],
         [
             Column("Opinion" if len(worths) > 1 else "", lambda row: row[0].name, "opinion"),
-            facet_column(lambda row: row[1].facet),
+            facet_column(lambda row: row[1].facet, words),
             Column("Grades", lambda row: "all" if row[1].binarised_at is None else f"{row[1].binarised_at} or higher"),
             Column("With", lambda row: row[1].whom),
         ],
@@ -128,6 +138,7 @@ def agreement(worths: Sequence[Worth]) -> Table:
             *columns_for(FIGURES, figure, FIGURES.__getitem__),
         ],
         caption="opinions.agreement",
+        words=words,
         command=COMMAND,
     )
 
@@ -171,7 +182,7 @@ def _against(worths: Sequence[Worth]) -> Table:
     )
 
 
-def _runs(worths: Sequence[Worth]) -> Table:
+def _runs(worths: Sequence[Worth], words: StudyVocabulary) -> Table:
     favours = [worth.favour for worth in worths if not isinstance(worth.favour, Undefined)]
     of_family = Column[tuple[Worth, RunUnderOpinion]](
         "Of its family", lambda row: "yes" if row[1].run in row[0].related else "", "related"
@@ -196,6 +207,7 @@ def _runs(worths: Sequence[Worth]) -> Table:
             Column("Verdict", lambda row: _of_run(row[1]), "verdict"),
         ],
         caption="opinions.runs",
+        words=words,
         command=COMMAND,
         found=favours[0],
     )
@@ -243,19 +255,21 @@ def trials_appendix(study: Study) -> Iterator[Chapter]:
     trained = list(recorded_against_gold(on_record, TRAIN))
     hidden = list(recorded_against_gold(on_record, HIDDEN))
     blocks = [
-        *([_against_gold("training", "Gold pairs", "gold", trained, verdict=True)] if trained else []),
-        *([_against_gold("hidden-gold", "Hidden pairs", "hidden", hidden)] if hidden else []),
+        *([_against_gold("training", "Gold pairs", "gold", trained, study.words, verdict=True)] if trained else []),
+        *([_against_gold("hidden-gold", "Hidden pairs", "hidden", hidden, study.words)] if hidden else []),
     ]
     if blocks:
-        text = sentences("trials.against_gold", trained=trained, hidden=hidden, level=study.level)
+        text = sentences("trials.against_gold", words=study.words, trained=trained, hidden=hidden, level=study.level)
         yield Chapter("training", "Training of the assessors", text, tuple(blocks))
     substudy = recorded_substudy(on_record)
     if substudy is not None:
-        text = sentences("trials.substudy_told", substudy=substudy, level=study.level)
-        yield Chapter("substudy", "Sub-study on full texts", text, tuple(_substudy(substudy)))
+        text = sentences("trials.substudy_told", words=study.words, substudy=substudy, level=study.level)
+        yield Chapter("substudy", "Sub-study on full texts", text, tuple(_substudy(substudy, study.words)))
 
 
-def _against_gold(name: str, heading: str, gold: str, rows: Sequence[_OnRecord], *, verdict: bool = False) -> Table:
+def _against_gold(
+    name: str, heading: str, gold: str, rows: Sequence[_OnRecord], words: StudyVocabulary, *, verdict: bool = False
+) -> Table:
     return table(
         name,
         rows,
@@ -270,10 +284,11 @@ def _against_gold(name: str, heading: str, gold: str, rows: Sequence[_OnRecord],
         ],
         caption=f"trials.{name.replace('-', '_')}",
         command="annot train report",
+        words=words,
     )
 
 
-def _substudy(substudy: _OnRecord) -> Iterator[Table]:
+def _substudy(substudy: _OnRecord, words: StudyVocabulary) -> Iterator[Table]:
     command = "annot substudy report"
     titles = {"spearman_rho": "Spearman's rho", "alpha_ordinal": "Alpha (ordinal)", "kappa": "Cohen's kappa"}
     yield table(
@@ -289,6 +304,7 @@ def _substudy(substudy: _OnRecord) -> Iterator[Table]:
         ],
         caption="trials.substudy",
         command=command,
+        words=words,
     )
     yield table(
         "substudy-times",
@@ -300,4 +316,5 @@ def _substudy(substudy: _OnRecord) -> Iterator[Table]:
         ],
         caption="trials.substudy_times",
         command=command,
+        words=words,
     )

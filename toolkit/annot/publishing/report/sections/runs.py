@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from annot.base.names import called
 from annot.base.records import WHOLE
 from annot.base.stats.inference import POWER, share_of_counts
 from annot.base.stats.values import Share, Undefined
@@ -53,10 +52,10 @@ def body(study: Study) -> Chapter:
     leader = best(evaluated)
     if isinstance(evaluated, Undefined) or leader is None:
         reason = evaluated.reason if isinstance(evaluated, Undefined) else ""
-        return Chapter("runs", TITLE, sentences("runs.none", reason=reason))
-    text = sentences("runs.body", best=leader, evaluated=evaluated, holding=holding(evaluated))
+        return Chapter("runs", TITLE, sentences("runs.none", reason=reason, words=study.words))
+    text = sentences("runs.body", words=study.words, best=leader, evaluated=evaluated, holding=holding(evaluated))
     few_abstracts = trained_on_few({run.tag: run.facts for run in study.snapshot.runs})
-    text += sentences("runs.few_abstracts", few=few_abstracts)
+    text += sentences("runs.few_abstracts", few=few_abstracts, words=study.words)
     drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
     blocks: tuple[Table | Figure, ...] = (
         *drawn,
@@ -69,7 +68,7 @@ def body(study: Study) -> Chapter:
 
 def best_line(evaluated: EvaluatedRuns) -> str:
     """Sentence on the best run, and whether that is certain."""
-    return sentence("runs.best_line", best=best(evaluated))
+    return sentence("runs.best_line", best=best(evaluated), words=evaluated.words)
 
 
 def holding(evaluated: EvaluatedRuns) -> list[tuple[str, list[str]]]:
@@ -131,8 +130,9 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
         "compared",
         names,
         [Column("Run", label)],
-        columns_for(facets, cell, str if called().faceted else lambda _facet: measure),
+        columns_for(facets, cell, str if evaluated.words.faceted else lambda _facet: measure),
         caption="runs.compared",
+        words=evaluated.words,
         command="annot evaluate",
         evaluated=evaluated,
         best=leader,
@@ -168,7 +168,7 @@ def scores_before_topups(evaluated: EvaluatedRuns) -> Iterator[Table]:
             "restated",
             restated_runs.scores,
             [
-                facet_column(lambda row: row.facet),
+                facet_column(lambda row: row.facet, evaluated.words),
                 Column("Run", lambda row: row.run + LIKE_CHANCE_TOLD * ((row.facet, row.run) in like_chance)),
             ],
             [
@@ -182,6 +182,7 @@ def scores_before_topups(evaluated: EvaluatedRuns) -> Iterator[Table]:
                 Column("Places", lambda row: ", ".join(map(str, row.places))),
             ],
             caption="runs.restated",
+            words=evaluated.words,
             command="annot evaluate",
             restated=restated_runs,
         )
@@ -209,6 +210,7 @@ def significant(evaluated: EvaluatedRuns) -> Iterator[Table]:
                 Column("p", lambda row: Number(row.p_corrected, P), "p_corrected"),
             ],
             caption="runs.significant",
+            words=evaluated.words,
             command="annot evaluate --all",
             evaluated=evaluated,
             best=leader,
@@ -230,7 +232,7 @@ def pairs(evaluated: EvaluatedRuns) -> Iterator[Table]:
             evaluated.comparisons,
             [
                 Column("", lambda row: row.convention, "convention"),
-                facet_column(lambda row: row.facet),
+                facet_column(lambda row: row.facet, evaluated.words),
                 Column("Better run", lambda row: row.run_a, "run"),
                 Column("Other run", lambda row: row.run_b, "against"),
                 Column("", lambda row: row.measure, "measure"),
@@ -247,6 +249,7 @@ def pairs(evaluated: EvaluatedRuns) -> Iterator[Table]:
                 Column("Holds", lambda row: row.holds),
             ],
             caption="runs.comparisons",
+            words=evaluated.words,
             evaluated=evaluated,
             alpha=comparisons.ALPHA,
         )
@@ -258,7 +261,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
     if isinstance(evaluated, Undefined):
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
-    text = sentences("runs.method", evaluated=evaluated, elsewhere=elsewhere)
+    text = sentences("runs.method", words=study.words, evaluated=evaluated, elsewhere=elsewhere)
     blocks = (*measures(evaluated, per_query=False), *pairs(evaluated), *settings(study))
     yield Chapter("measures", "Runs: every measure", (), blocks, text)
 
@@ -305,7 +308,7 @@ def table_of_lines(evaluated: EvaluatedRuns, convention: str, lines: Sequence[Ru
         lines,
         [
             Column("", lambda line: line.convention, "convention"),
-            facet_column(lambda line: line.facet),
+            facet_column(lambda line: line.facet, evaluated.words),
             Column("Run", lambda line: f"{line.run} ({line.runs} runs)" if line.runs > 1 else line.run, ""),
             Column("", lambda line: line.run, "run"),
         ],
@@ -315,6 +318,7 @@ def table_of_lines(evaluated: EvaluatedRuns, convention: str, lines: Sequence[Ru
             Column("Average" if len(averages) > 1 else "", lambda line: line.average, "average"),
         ],
         caption="runs.measures",
+        words=evaluated.words,
         command=f"annot evaluate --all --convention {convention}",
         evaluated=evaluated,
         convention=convention,
@@ -356,7 +360,7 @@ def analyses_appendix(study: Study) -> Iterator[Chapter]:
     evaluated = study.evaluated
     if not isinstance(evaluated, Undefined):
         blocks = (*_facets(study, evaluated), _errors(study), *_kinds(study))
-        title = "Runs: facets and errors" if called().faceted else "Runs: errors"
+        title = "Runs: facets and errors" if study.words.faceted else "Runs: errors"
         yield Chapter("analyses", title, (), blocks)
 
 
@@ -431,7 +435,7 @@ def _errors(study: Study) -> Table:
     return table(
         "errors",
         rows,
-        [facet_column(lambda row: row[0]), Column("Run", lambda row: row[1])],
+        [facet_column(lambda row: row[0], study.words), Column("Run", lambda row: row[1])],
         [
             Column("Irrelevant near the top", lambda row: row[2].count),
             *([] if sampled else [Column("Share of the first fifth", lambda row: measured(row[2], SHARE))]),
@@ -439,6 +443,7 @@ def _errors(study: Study) -> Table:
             *([] if sampled else [Column("Share of the relevant", lambda row: measured(row[3], SHARE))]),
         ],
         caption="analyses.errors",
+        words=study.words,
         relevant_from=relevant_from,
         sampled=sampled,
     )
@@ -460,7 +465,7 @@ def _kinds(study: Study) -> Iterator[Table]:
             kinds,
             [Column[str]("Kind", str)],
             columns_for(
-                dict.fromkeys(facets), lambda kind, facet: counts[kind, facet], str if called().faceted else _pairs
+                dict.fromkeys(facets), lambda kind, facet: counts[kind, facet], str if study.words.faceted else _pairs
             ),
             caption="analyses.kinds",
         )

@@ -52,7 +52,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *collection.grades_appendix(study),
             *collection.examples_appendix(study),
             *agreement.appendix(study),
-            assessors.appendix(study.diagnosed),
+            assessors.appendix(study),
             *opinions.trials_appendix(study),
             *runs.appendix(study),
             *runs.analyses_appendix(study),
@@ -77,12 +77,12 @@ def _with_notes(study: Study, *chapters: Chapter) -> tuple[Chapter, ...]:
     if study.snapshot.sample is not None:
         additions["pools"] = sentences("collection.drawn_pairs", sample=study.snapshot.sample)
         additions |= dict.fromkeys(COUNTING, sentences("grades.drawn_pairs_counted"))
-        additions |= dict.fromkeys(ESTIMATING, sentences("grades.pools_estimated"))
+        additions |= dict.fromkeys(ESTIMATING, sentences("grades.pools_estimated", words=study.words))
     return tuple(
         replace(
             chapter,
             paragraphs=(
-                *notices(study.findings, RESTS_ON[chapter.anchor]),
+                *notices(study.findings, RESTS_ON[chapter.anchor], study.words),
                 *chapter.paragraphs,
                 *additions.get(chapter.anchor, ()),
             ),
@@ -131,7 +131,7 @@ def answers(study: Study) -> tuple[Reply, ...]:
             question,
             (name in VERDICTS and untrue_verdict(study.findings, RESTS_ON[name]))
             or sentence(f"answers.{name}_verdict", **values),
-            (*notices(study.findings, RESTS_ON[name]), *sentences(f"answers.{name}", **values)),
+            (*notices(study.findings, RESTS_ON[name], study.words), *sentences(f"answers.{name}", **values)),
         )
         for name, question in QUESTIONS.items()
     )
@@ -147,6 +147,7 @@ def _values(study: Study) -> dict[str, object]:
     robustness = verdict.robustness(study.effect, study.evaluated, judged_twice=together.n_pairs)
     return {
         "study": study,
+        "words": study.words,
         "level": f"{100 * study.settings.agreement.level:g}",
         "together": together,
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
@@ -160,10 +161,10 @@ def _values(study: Study) -> dict[str, object]:
         "known": reliability != "unknown" and robustness in ("robust", "order", "fragile"),
         "effect": effect,
         "tau": None if effect is None else verdict.tau(effect),
-        "order_changes": "" if effect is None else sentence("effect.changes", **values_of_order(effect)),
+        "order_changes": "" if effect is None else sentence("effect.changes", **values_of_order(effect, study.words)),
         "best": best,
         **{
-            name: sentence(f"runs.{name}", best=best) if best else ""
+            name: sentence(f"runs.{name}", best=best, words=study.words) if best else ""
             for name in ("too_few", "lead", "groups", "like_chance")
         },
         "limits": verdict,
@@ -180,6 +181,7 @@ def _rules(study: Study) -> Chapter:
         "Rules, intervals and digits",
         sentences(
             "answers.rules",
+            words=study.words,
             limits=verdict,
             widest=WIDEST,
             measured=primary_of(study.snapshot.ws.settings),

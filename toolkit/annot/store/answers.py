@@ -1,4 +1,14 @@
-"""Append-only tables: chains of hashes over their rows, and the revisions of one answer."""
+"""Answers of people as the study keeps them: every revision of each, and what the lead and the rounds note of them.
+
+A change is a new row, and readers get the current row of each line: source, server, pair, person, for judgements the
+occasion, and annotation. The same person's other annotation of the pair is a line of its own. A missing or spoilt
+answer never replaces an answer. The current revision is the latest that counts, that a later answer of the same person
+superseded, or that the lead withdrew; of a line without any of these, the latest.
+
+Each row is hashed with the one before it, so that a lost one is seen; the last link is in a table of its own. A person
+who edits the database by hand can make the whole chain again; omissions by mistake, or by a tool that does not know the
+chain, are found.
+"""
 
 from __future__ import annotations
 
@@ -6,219 +16,20 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, func, null, select
+from sqlalchemy import ColumnElement, Connection, Table, func, null, select, true
 from sqlmodel import Session
 
-from annot.base.errors import InputError
-from annot.base.names import counted
-from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement, Source
+from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement, PairKey, PairReturn
 from annot.store import models
-from annot.store.facet_labels import count_by_origin
-from annot.store.shown import SHOWN_CONTENT_TABLE, SHOWN_VERSION_TABLE, hash_of_text
+from annot.store.models import ShownOpinion, ShownOpinions
+from annot.store.shown import SHOWN_VERSION_TABLE
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Hashes of the record: the chain over each append-only table, its contents, and each part of a study.
-#
-# Each row of an append-only table is hashed with the one before it, so that a lost one is seen; the last link is in a
-# table of its own. A person who edits the database by hand can make the whole chain again; omissions by mistake, or
-# by a tool that does not know the chain, are found.
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-RECORDS = {"judgement": Judgement, "adjudication": Adjudication, "trial_judgement": Judgement}
-"""Records whose revisions the append-only tables hold."""
-BESIDE_RECORD = ("source", "server", "annotation", "payload")
-"""Columns that are hashed with the fields of the record."""
-LINKED = ("content_sha256", "revision", "account", "changed_at", "ruling", "shown_sha256", "recorded_at")
-"""Columns of a link, besides the link before: the hash of the content, and the columns that it leaves out."""
-
-
-def append_revisions(session: Session, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Insert the rows after the existing ones."""
-    connection, name = session.connection(), table.name
-    length, last = _end(connection, name)
-    chained = []
-    for row in rows:
-        last = _link(last, row)
-        chained.append({**row, "chain_sha256": last})
-    models.insert_rows(session, table, chained)
-    if chained:
-        connection.execute(models.CHAIN_TABLE.delete().where(models.CHAIN_TABLE.c.name == name))
-        connection.execute(
-            models.CHAIN_TABLE.insert().values(name=name, length=length + len(chained), last_sha256=last)
-        )
-
-
-def unsound_revisions(connection: Connection) -> Iterator[str]:
-    """Faults of the append-only tables: contents without their hash, and rows that are missing."""
-    for name, record in RECORDS.items():
-        rows, line = models.TABLES.tables[name], models.LINE[name]
-        content = [*(field for field in models.field_names(record) if field != "revision"), *BESIDE_RECORD]
-        previous, length = "", 0
-        revisions: dict[tuple[Any, ...], int] = {}
-        in_order = select(rows).order_by(rows.c.id).execution_options(yield_per=1_000)
-        for row in map(dict, connection.execute(in_order).mappings()):
-            place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
-            if row["content_sha256"] not in _hashes({field: row[field] for field in content}):
-                yield f"{place}: its content has changed since it was recorded"
-            key = tuple(row[column] for column in line)
-            if row["revision"] != (expected := revisions.get(key, 0) + 1):
-                yield f"{place}: expected revision {expected}"
-            if row["chain_sha256"] != _link(previous, row):
-                yield f"{place}: it has changed, or the row before it was changed or removed"
-            revisions[key] = row["revision"]
-            previous, length = row["chain_sha256"], length + 1
-        recorded, last = _end(connection, name)
-        if length != recorded:
-            yield f"{name}: found {length} rows, {recorded} were recorded"
-        elif previous != last:
-            yield f"{name}: its last row is not the last one that was recorded"
-
-
-def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterator[str]:
-    """Rows of any table with grades that the scale does not have."""
-    for table in models.TABLES.sorted_tables:
-        if "grade" in table.c:
-            wrong = select(table).where(table.c.grade.is_not(None), table.c.grade.not_in(grades))
-            for row in connection.execute(wrong.order_by(*table.primary_key.columns)).mappings():
-                key = " ".join(str(row[column.name]) for column in table.primary_key.columns)
-                yield f"{table.name} {key}: grade {row['grade']}, expected one of {', '.join(map(str, grades))}"
-
-
-def changed_contents(session: Session) -> Iterator[str]:
-    """Faults of the contents on record, in words: those without their hash, and those that are missing."""
-    connection, rows = session.connection(), SHOWN_VERSION_TABLE.c
-    versions = {row.sha256: row for row in connection.execute(select(rows.sha256, rows.part, rows.subject, rows.since))}
-    bodies = select(SHOWN_CONTENT_TABLE.c.sha256, SHOWN_CONTENT_TABLE.c.body).execution_options(yield_per=1_000)
-    hashes_found = set()
-    for sha256, body in connection.execute(bodies):
-        hashes_found.add(sha256)
-        if hash_of_text(body) != sha256:
-            yield f"{_named(versions.get(sha256), sha256)}: the stored content has changed"
-    shown_by = (
-        models.JUDGEMENT_TABLE,
-        models.ADJUDICATION_TABLE,
-        models.TRIAL_JUDGEMENT_TABLE,
-        models.OPINION_CALL_TABLE,
-    )
-    displays = [table.c.shown_sha256 for table in shown_by]
-    shown = {sha256 for column in displays for sha256 in connection.execute(select(column).distinct()).scalars()}
-    for sha256 in sorted((versions.keys() | shown) - hashes_found - {None}):
-        yield f"{_named(versions.get(sha256), sha256)}: the stored content is missing"
-
-
-def _named(version_row: Any, sha256: str) -> str:
-    """Description of a content by its version."""
-    if version_row is None:
-        return f"what a task or a prompt showed ({sha256[:12]})"
-    part, subject = version_row.part, version_row.subject
-    named = {"scale": "the names of the grades", "guidelines": f"the guidelines of {subject}"}
-    return f"{named.get(part, f'{part} {subject}')} sent on {version_row.since[:10]}"
-
-
-def _link(previous: str, row: Mapping[str, Any]) -> str:
-    linked = json.dumps([previous, *(row[name] for name in LINKED)])
-    return hashlib.sha256(linked.encode("ascii")).hexdigest()
-
-
-def _end(connection: Connection, name: str) -> tuple[int, str]:
-    """Number of rows recorded, and the last link."""
-    ends = models.CHAIN_TABLE
-    row = connection.execute(select(ends.c.length, ends.c.last_sha256).where(ends.c.name == name)).first()
-    return (0, "") if row is None else (row[0], row[1])
-
-
-def _hashes(content: dict[str, Any]) -> Iterator[str]:
-    """The hash of the content in every way in which it may have been recorded."""
-    yield hash_of(content)
-    seconds = content["lead_time"]
-    if seconds is not None and seconds == int(seconds):
-        # Whole seconds may have been recorded as such; the database has one kind of number there.
-        yield hash_of({**content, "lead_time": int(seconds)})
-
-
-PARTS = {
-    "queries": ("query", "topic"),
-    "pools": ("pool", "pool_addition"),
-    "people": ("assessor",),
-    "planned": ("plan", "returned", "sample"),
-    "judged": ("accepted",),
-    "hidden": ("trial_assignment",),
-    "trials": ("trial", "gold"),
-    "shown": ("shown_version",),
-    "runs": ("run",),
-    "splits": ("split",),
-    "imports": ("imported",),
-}
-"""The tables of each part of a study."""
-CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",)}
-"""Append-only tables; the last link of each represents all rows."""
-
-
-def read_states(session: Session) -> dict[str, str]:
-    """A hash of each part; accounts are in none."""
-    ends = {
-        row.name: [row.length, row.last_sha256] for row in session.connection().execute(models.CHAIN_TABLE.select())
-    }
-    hashes = {
-        part: state([*(_rows(session, name) for name in names), [ends.get(name) for name in CHAINS.get(part, ())]])
-        for part, names in PARTS.items()
-    }
-    corrected = models.FACET_LABELS_TABLE.c
-    statement = select(corrected.paper_id, corrected.labels).where(corrected.origin == Source.CORRECTED)
-    rows = sorted(map(tuple, session.connection().execute(statement)))
-    answers = models.OPINION_CALL_TABLE.c
-    keys = answers.name, answers.state
-    counts = select(*keys, func.count(), func.max(answers.sent_at)).group_by(*keys).order_by(*keys)
-    opinions = [*_rows(session, "opinion"), *map(list, session.connection().execute(counts))]
-    # Only corrections: first versions follow from what is sent.
-    versions = [row for row in _rows(session, "shown_version") if row[0] == "text" and row[4] is not None]
-    texts = [*versions, *_rows(session, "text_ruling")]
-    labels = [sorted(count_by_origin(session).items()), rows]
-    return hashes | {"texts": state(texts), "labels": state(labels), "opinions": state(opinions)}
-
-
-def written_mark(session: Session) -> str:
-    """A mark that changes with every row that is written or deleted in a PostgreSQL database; empty on SQLite."""
-    connection = session.connection()
-    if connection.dialect.name != "postgresql":
-        return ""
-    # xmin is the transaction that wrote the row: no content is read, so this costs a few milliseconds.
-    rows = (
-        f"SELECT '{table.name}', count(*), coalesce(sum(xmin::text::bigint), 0) FROM \"{table.name}\""
-        for table in models.TABLES.sorted_tables
-    )
-    return state([[str(value) for value in row] for row in connection.exec_driver_sql(" UNION ALL ".join(rows))])
-
-
-def state(value: Any) -> str:
-    """The hash of plain values."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _rows(session: Session, name: str) -> list[list[Any]]:
-    rows = models.TABLES.tables[name]
-    columns = [column for column in rows.c if column.name != "account"]
-    rows_found = session.connection().execute(select(*columns).order_by(*rows.primary_key.columns))
-    return [list(row) for row in rows_found]
-
-
-def hash_of(content: Mapping[str, Any]) -> str:
-    """SHA-256 of a content."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Revisions of judgements and adjudications: a change is a new row, and readers get the current row of each line.
-#
-# A revision belongs to a line: source, server, pair, person, for judgements the occasion, and annotation. The same
-# person's other annotation of the pair is a line of its own.
-#
-# A missing or spoilt answer never replaces an answer. The current revision is the latest that counts, that a later
-# answer of the same person superseded, or that the lead withdrew; of a line without any of these, the latest.
+# Revisions of judgements, adjudications and answers in trials.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -229,8 +40,12 @@ WITHDRAWN, RESTORED = "withdrawn", "restored"
 GONE = "gone from the server"
 """Beginning of the flag of a revision that records that an annotation was not found; the reason follows."""
 
+ORIGIN = ("source", "server", "annotation", "payload")
+"""Columns that are hashed with the fields of the record."""
 BESIDE_CONTENT = ("account", "changed_at", "ruling", "shown_sha256", "recorded_at")
-"""Columns that make no new revision when they alone differ, and are not hashed."""
+"""Columns that make no new revision when they alone differ, and are not hashed with the content."""
+LINKED = ("content_sha256", "revision", *BESIDE_CONTENT)
+"""Columns of a link in the chain of rows, besides the link before."""
 
 
 class SourcedAnswer(NamedTuple, Generic[R]):
@@ -332,7 +147,7 @@ class Revisions(Generic[R]):
 
         An answer that is not current and comes again is a revision, too. One that was last changed before the current
         answer is flagged as older, and does not replace it. The revision number in the record is ignored; the store
-        counts. Raises InputError for an unknown query or person and for a grade outside 0..9, and then writes nothing.
+        counts. Raises InputError for an unknown query or person, and then writes nothing.
         """
         everything = list(revisions)
         table_name = f"{self._rows.name}s"
@@ -340,7 +155,6 @@ class Revisions(Generic[R]):
         models.check_known(session, models.QUERY_TABLE, query_ids, what=table_name)
         names = {self.person_of(revision.record) for revision in everything}
         models.check_known(session, models.ASSESSOR_TABLE, names, what=table_name)
-        self._check_grades(everything, table_name)
         lines: dict[tuple[Any, ...], AnnotationHistory[R]] = {}
         for chunk in models.in_chunks(query_ids):
             of_persons = self._rows.c[self._person].in_(names)
@@ -364,7 +178,7 @@ class Revisions(Generic[R]):
             line.add(revision, sha256)
             details = {name: getattr(revision, name) for name in BESIDE_CONTENT}
             new.append({**content, **details, "revision": number, "content_sha256": sha256})
-        append_revisions(session, self._rows, new)
+        self._append(session, new)
         return RecordedCount(added, len(new) - added, len(everything) - len(new))
 
     def record_gone(
@@ -438,6 +252,52 @@ class Revisions(Generic[R]):
         """Name of the person whose record it is."""
         return str(getattr(record, self._person))
 
+    def faults(self, connection: Connection) -> Iterator[str]:
+        """Rows whose content does not have its hash, and rows that are missing."""
+        rows, name = self._rows, self._rows.name
+        content = [*(field for field in self._fields if field != "revision"), *ORIGIN]
+        previous, length = "", 0
+        revisions: dict[tuple[Any, ...], int] = {}
+        in_order = select(rows).order_by(rows.c.id).execution_options(yield_per=1_000)
+        for row in map(dict, connection.execute(in_order).mappings()):
+            place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
+            if row["content_sha256"] not in _hashes({field: row[field] for field in content}):
+                yield f"{place}: its content has changed since it was recorded"
+            key = tuple(row[column] for column in self._line)
+            if row["revision"] != (expected := revisions.get(key, 0) + 1):
+                yield f"{place}: expected revision {expected}"
+            if row["chain_sha256"] != _link(previous, row):
+                yield f"{place}: it has changed, or the row before it was changed or removed"
+            revisions[key] = row["revision"]
+            previous, length = row["chain_sha256"], length + 1
+        recorded, last = self._end(connection)
+        if length != recorded:
+            yield f"{name}: found {length} rows, {recorded} were recorded"
+        elif previous != last:
+            yield f"{name}: its last row is not the last one that was recorded"
+
+    def _append(self, session: Session, rows: Collection[Mapping[str, Any]]) -> None:
+        """Insert the rows after the existing ones, each with its link."""
+        if not rows:
+            return
+        connection, ends, name = session.connection(), models.CHAIN_TABLE, self._rows.name
+        length, last = self._end(connection)
+        chained = []
+        for row in rows:
+            last = _link(last, row)
+            chained.append({**row, "chain_sha256": last})
+        models.insert_rows(session, self._rows, chained)
+        connection.execute(ends.delete().where(ends.c.name == name))
+        connection.execute(ends.insert().values(name=name, length=length + len(rows), last_sha256=last))
+
+    def _end(self, connection: Connection) -> tuple[int, str]:
+        """Number of rows recorded, and the last link."""
+        ends = models.CHAIN_TABLE
+        row = connection.execute(
+            select(ends.c.length, ends.c.last_sha256).where(ends.c.name == self._rows.name)
+        ).first()
+        return (0, "") if row is None else (row[0], row[1])
+
     def _read_lines(
         self, session: Session, *conditions: ColumnElement[bool], payload: bool = False
     ) -> dict[tuple[Any, ...], AnnotationHistory[R]]:
@@ -474,7 +334,7 @@ class Revisions(Generic[R]):
     def _content(self, revision: SourcedAnswer[R]) -> dict[str, Any]:
         """Values of the row, without those that the store adds."""
         values = {name: getattr(revision.record, name) for name in self._fields if name != "revision"}
-        values |= {name: getattr(revision, name) for name in BESIDE_RECORD}
+        values |= {name: getattr(revision, name) for name in ORIGIN}
         return {name: _storable(value) for name, value in values.items()}
 
     def _silent(self, current: SourcedAnswer[R], flag: str, *, ruling: str | None) -> SourcedAnswer[R]:
@@ -484,20 +344,198 @@ class Revisions(Generic[R]):
         record = replace(current.record, **nothing, flags=(flag,))
         return SourcedAnswer(record, current.source, current.annotation, None, server=current.server, ruling=ruling)
 
-    def _check_grades(self, revisions: Iterable[SourcedAnswer[R]], what: str) -> None:
-        records = [revision.record for revision in revisions]
-        faults = [
-            f"{record.query_id} {record.doc_id} {self.person_of(record)}: grade {record.grade!r}, "
-            f"expected 0 to {models.HIGHEST_GRADE}"
-            for record in records
-            if record.grade is not None and not 0 <= record.grade <= models.HIGHEST_GRADE
-        ]
-        if faults:
-            raise InputError(f"{what}: {counted(len(faults), 'grade')} outside every scale", faults=faults)
-
 
 def _storable(value: Any) -> Any:
     """Text as both databases can hold it: no NUL, no half of a surrogate pair. The payload keeps them, escaped."""
     if isinstance(value, str):
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
     return value
+
+
+def hash_of(content: Mapping[str, Any]) -> str:
+    """SHA-256 of a content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _hashes(content: dict[str, Any]) -> Iterator[str]:
+    """The hash of the content in every way in which it may have been recorded."""
+    yield hash_of(content)
+    seconds = content["lead_time"]
+    if seconds is not None and seconds == int(seconds):
+        # Whole seconds may have been recorded as such; the database has one kind of number there.
+        yield hash_of({**content, "lead_time": int(seconds)})
+
+
+def _link(previous: str, row: Mapping[str, Any]) -> str:
+    linked = json.dumps([previous, *(row[name] for name in LINKED)])
+    return hashlib.sha256(linked.encode("ascii")).hexdigest()
+
+
+SourcedJudgement = SourcedAnswer[Judgement]
+SourcedAdjudication = SourcedAnswer[Adjudication]
+JUDGEMENTS = Revisions(models.JUDGEMENT_TABLE, Judgement)
+ADJUDICATIONS = Revisions(models.ADJUDICATION_TABLE, Adjudication)
+TRIALS = Revisions(models.TRIAL_JUDGEMENT_TABLE, Judgement)
+"""Answers in training and sub-study, which never count; `source` is their round."""
+
+
+def unsound_revisions(connection: Connection) -> Iterator[str]:
+    """Faults of the append-only tables: contents without their hash, and rows that are missing."""
+    yield from JUDGEMENTS.faults(connection)
+    yield from ADJUDICATIONS.faults(connection)
+    yield from TRIALS.faults(connection)
+
+
+def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterator[str]:
+    """Rows of any table with grades that the scale does not have."""
+    for table in models.TABLES.sorted_tables:
+        if "grade" in table.c:
+            wrong = select(table).where(table.c.grade.is_not(None), table.c.grade.not_in(grades))
+            for row in connection.execute(wrong.order_by(*table.primary_key.columns)).mappings():
+                key = " ".join(str(row[column.name]) for column in table.primary_key.columns)
+                yield f"{table.name} {key}: grade {row['grade']}, expected one of {', '.join(map(str, grades))}"
+
+
+def is_judged(session: Session) -> bool:
+    """True if any judgement is on record, one that counts or not."""
+    return session.connection().execute(select(models.JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
+
+
+def sources_of_judgements(session: Session) -> set[str]:
+    """Sources of the judgements on record."""
+    return set(session.connection().execute(select(models.JUDGEMENT_TABLE.c.source).distinct()).scalars())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Notes on answers: pairs returned to their assessors, the lead's rulings on corrected texts, pairs that may have fewer
+# judgements, and the opinions that adjudicators were shown.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def add_returned(session: Session, returned: PairReturn) -> None:
+    """Record a pair that is returned. Raises InputError for an unknown query or assessor."""
+    models.check_known(session, models.QUERY_TABLE, [returned.query_id], what="returned")
+    models.check_known(session, models.ASSESSOR_TABLE, [returned.assessor], what="returned")
+    models.insert_records(session, models.RETURNED_TABLE, [returned])
+
+
+def withdraw_returned(session: Session, returned: PairReturn, *, withdrawn_at: str, contested: bool = False) -> None:
+    """Record that this return was taken back. contested: the pair goes to an adjudicator."""
+    rows = models.RETURNED_TABLE
+    of_pair = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
+    session.connection().execute(rows.update().where(*of_pair).values(withdrawn_at=withdrawn_at, contested=contested))
+
+
+def read_returned(session: Session) -> tuple[PairReturn, ...]:
+    """Returned pairs, including those that were taken back, by pair, assessor and occasion."""
+    return models.read_in_order(
+        session, models.RETURNED_TABLE, PairReturn, ["query_id", "doc_id", "assessor", "occasion"]
+    )
+
+
+Ruling = Literal["stays", "again"]
+
+
+class TextRuling(NamedTuple):
+    """The lead's decision on an answered pair with a corrected topic or document."""
+
+    query_id: str
+    doc_id: str
+    text_id: str
+    """The topic or the paper."""
+    sha256: str
+    """SHA-256 of the corrected text."""
+    ruling: Ruling
+    """`stays`: judged as it was sent; `again`: judged once more on the corrected text."""
+    why: str
+    ruled_at: str
+    """ISO 8601, UTC."""
+
+
+TEXT_RULING_TABLE = models.define_table(
+    "text_ruling",
+    models.columns_of(TextRuling, key=["query_id", "doc_id", "text_id", "ruled_at"]),
+    models.to(query_id="query.query_id"),
+    models.check("ruling", "ruling IN ('stays', 'again')"),
+    models.check("why", "why <> ''"),
+)
+
+
+def add_rulings(session: Session, rulings: Iterable[TextRuling]) -> None:
+    """Record these decisions; earlier ones stay on record."""
+    models.insert_records(session, TEXT_RULING_TABLE, rulings)
+
+
+def read_rulings(session: Session) -> tuple[TextRuling, ...]:
+    """All decisions, the oldest first."""
+    return models.read_in_order(session, TEXT_RULING_TABLE, TextRuling, ["ruled_at", "query_id", "doc_id", "text_id"])
+
+
+def count_corrected_texts(session: Session) -> int:
+    """Number of texts that were corrected after the study had them; if 0, all answers are on the current texts."""
+    rows = SHOWN_VERSION_TABLE.c
+    corrected = select(func.count(rows.subject.distinct())).where(rows.part == "text", rows.why.is_not(None))
+    return session.connection().execute(corrected).scalar_one()
+
+
+def has_texts_on_record(session: Session) -> bool:
+    """True if the text of any paper is on record: from the first push on."""
+    rows = SHOWN_VERSION_TABLE.c
+    return session.connection().execute(select(rows.subject).where(rows.part == "text").limit(1)).first() is not None
+
+
+def accept(session: Session, pairs: Iterable[tuple[str, str]], *, why: str, accepted_at: str) -> None:
+    """Record these pairs, which are not on record yet, with the reason."""
+    models.insert_rows(
+        session,
+        models.ACCEPTED_TABLE,
+        (
+            {"query_id": query_id, "doc_id": doc_id, "why": why, "accepted_at": accepted_at}
+            for query_id, doc_id in pairs
+        ),
+    )
+
+
+def read_accepted(session: Session) -> dict[tuple[str, str], str]:
+    """The reason for each such pair."""
+    rows = models.ACCEPTED_TABLE
+    rows_found = session.connection().execute(rows.select().order_by(rows.c.query_id, rows.c.doc_id))
+    return {(row.query_id, row.doc_id): row.why for row in rows_found}
+
+
+def note_opinions(
+    session: Session, adjudicator: str, shown: Mapping[PairKey, Iterable[Judgement]], *, sent_at: str
+) -> None:
+    """Record the opinions that these tasks show, if they differ from those on record."""
+    rows = models.SHOWN_OPINIONS_TABLE
+    last = {(row.query_id, row.doc_id): row.opinions for row in _read(session, rows.c.adjudicator == adjudicator)}
+    new = []
+    for key, judgements in shown.items():
+        opinions = tuple(map(attrgetter("assessor", "grade", "cannot_judge", "comment"), judgements))
+        if last.get(key.pair) != opinions:
+            new.append(ShownOpinions(*key.pair, adjudicator, sent_at, opinions))
+    models.insert_records(session, models.SHOWN_OPINIONS_TABLE, new)
+
+
+def read_opinions(session: Session, query_id: str, doc_id: str) -> tuple[ShownOpinions, ...]:
+    """Opinions shown for one pair, the oldest first."""
+    rows = models.SHOWN_OPINIONS_TABLE
+    return _read(session, (rows.c.query_id == query_id) & (rows.c.doc_id == doc_id))
+
+
+def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[ShownOpinion, ...]]:
+    """Opinions that each task shows, by adjudicator and pair."""
+    return {(shown.adjudicator, (shown.query_id, shown.doc_id)): shown.opinions for shown in _read(session, true())}
+
+
+def shown_at(shown: Iterable[ShownOpinions], adjudicator: str, moment: str | None) -> ShownOpinions | None:
+    """Opinions that an adjudicator's task showed at a moment; the first ones before that, or without a moment."""
+    versions = [version for version in shown if version.adjudicator == adjudicator]
+    if moment is not None:
+        time = datetime.fromisoformat(moment)
+        versions = [version for version in versions if datetime.fromisoformat(version.sent_at) <= time][-1:] or versions
+    return next(iter(versions), None)
+
+
+def _read(session: Session, condition: ColumnElement[bool]) -> tuple[ShownOpinions, ...]:
+    return models.read_in_order(session, models.SHOWN_OPINIONS_TABLE, ShownOpinions, ["sent_at"], condition)
