@@ -146,7 +146,8 @@ def measured(command: Sequence[object], *, beside: int | None = None) -> tuple[C
         watch = threading.Thread(target=_watch, args=(beside or process.pid, peaks, done))
         watch.start()
         assert process.stdout is not None
-        output = process.stdout.read()
+        with process.stdout as stream:
+            output = stream.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         wall = time.perf_counter() - begin
