@@ -16,12 +16,11 @@ from annot.judging.exchange.audit import audit
 from annot.judging.stage import next_of
 from annot.judging.states import Examination, findings_of
 from annot.labelstudio.tasks import pair_key, split_key
-from annot.publishing.report.single_pages import describe
 from annot.steps import changes, corpus
 from annot.steps import people as assessors
 from annot.steps.changes import leave
 from annot.steps.publish import release
-from annot.steps.trace import trace
+from annot.steps.trace import describe, trace
 from annot.store.answers import JUDGEMENTS
 from annot.store.shown import content, display_parts
 from corrections import WHY, correct, decide, fill_again, label, listed, sentences
@@ -299,9 +298,8 @@ def test_what_stays_is_released_and_traced_with_the_text_that_was_judged(sent: W
     assert texts[2]["why"] == WHY
     told = trace(sent.ws, *PAIR)
     assert told.document is not None
-    assert told.document.sentences[0].text == OLD
-    assert [(one.number, one.people, one.is_shown) for one in told.texts] == [(1, ("a1", "a2"), True), (2, (), False)]
-    assert "version 1 of the document" in describe(told)
+    assert told.document.sentences[0] == OLD
+    assert describe(told).count("(revision 1) was shown the text of d00, version 1 of 2") == 2
 
 
 def test_what_was_judged_again_is_released_with_the_corrected_text(sent: World) -> None:
@@ -317,9 +315,8 @@ def test_what_was_judged_again_is_released_with_the_corrected_text(sent: World) 
     assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1, ("a1", 2): 2, ("a2", 2): 2}
     assert versions_in(exported(sent)) == versions_in(files["judgements.jsonl"])
     told = trace(sent.ws, *PAIR)
-    assert [one.people for one in told.texts] == [("a1", "a2"), ("a1", "a2")]
     assert told.document is not None
-    assert told.document.sentences[0].text == NEW
+    assert told.document.sentences[0] == NEW
 
 
 @pytest.mark.parametrize("ruling", ["stays", "again"])

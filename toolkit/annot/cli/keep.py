@@ -145,12 +145,11 @@ def _may_publish(names: Sequence[str]) -> bool:
 def trace(
     ws: "Workspace", query: Annotated[str, argument("Query id.")], document: Annotated[str, argument("Document id.")]
 ) -> Output:
-    """Show the history of a pair: corpus record, pool, every judgement, final grade and rank in each run."""
-    from annot.publishing.report.single_pages import describe
+    """Show the history of a pair: its texts, its place in the pool, every answer, the final grade and its ranks."""
     from annot.steps import trace as step
 
     story = step.trace(ws, query, document)
-    return Output(story, describe(story))
+    return Output(story, step.describe(story))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
@@ -99,10 +100,8 @@ def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str
     ids = set(paper_ids)
     labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, sorted(ids))}
     if absent := sorted(ids - labels.keys()):
-        hint = "label them with `annot facets`"
-        example = f"paper {absent[0]} has no sentence labels"
-        several = f"{len(absent)} papers have no sentence labels, {absent[0]} among them"
-        raise MissingInput(example if len(absent) == 1 else several, hint=hint)
+        fault = f"{counted(len(absent), 'paper')} without sentence labels: {absent[0]}{', ...' if absent[1:] else ''}"
+        raise MissingInput(fault, hint="label them with `annot facets`")
     return labels
 
 
@@ -123,18 +122,22 @@ def current_sha256(ws: Workspace, *, keep: bool) -> str:
     A file is taken for unchanged while its size, its times and its number in the file system are: whoever exchanges a
     file, even under its old date, changes one of them.
     """
-    remembered = ws.cache / "corpus.json"
-    files = _files(ws)
-    try:
-        remembered_hash = json.loads(remembered.read_text("utf-8"))
-        if remembered_hash["files"] == files:
-            return str(remembered_hash["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    remembered, files = ws.cache / "corpus.json", _files(ws)
+    if found := _remembered(remembered, "files", files):
+        return str(found["sha256"])
     digest = _from_manifest(ws, list(files)) or papers.corpus_sha256(ws.corpus)
     if keep:
         write_file(remembered, json.dumps({"files": files, "sha256": digest}))
     return digest
+
+
+def _remembered(path: Path, name: str, state: object) -> dict[str, Any]:
+    """The result that was written down for this state, which has this name; empty if there is none."""
+    try:
+        result: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return result if result[name] == state else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _files(ws: Workspace) -> dict[str, list[int]]:
@@ -175,12 +178,8 @@ def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> t
     if not ws.has_corpus:
         return ()
     key, remembered = [states["corpus"], states["texts"]], ws.cache / TEXTS_FILE
-    try:
-        remembered_ids = json.loads(remembered.read_text("utf-8"))
-        if remembered_ids["of"] == key and all(key):
-            return tuple(remembered_ids["differing"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    if all(key) and (found := _remembered(remembered, "of", key)):
+        return tuple(found["differing"])
     if not (last := _last_hashes(session)):
         return ()
     differing = _differing(papers.find_papers(ws.corpus, last).values(), last)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
-from annot.base.records import CITED, Qrel, Ranking, grouped
+from annot.base.records import CITED, Qrel, Ranking, grouped, nested
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import (
@@ -234,18 +234,15 @@ def _judged(
     graded = {(qrel.query_id, qrel.doc_id): qrel.relevance for qrel in qrels}
     graded |= dict.fromkeys(snapshot.outcome.unjudgeable, 0)
     planned = {query_id for query_id, _ in snapshot.outcome.planned if queries is None or query_id in queries}
-    pi: dict[str, dict[str, float]] = {}
-    drawn: dict[str, list[str]] = {}
-    judged: dict[str, dict[str, int]] = {}
-    for (query_id, doc_id), pair in sample_of(snapshot).pairs.items():
-        if query_id in planned:
-            pi.setdefault(query_id, {})[doc_id] = pair.probability
-            drawn.setdefault(query_id, [])
-            judged.setdefault(query_id, {})
-            if pair.drawn:
-                drawn[query_id].append(doc_id)
-                if pair.pair in graded:
-                    judged[query_id][doc_id] = graded[pair.pair]
+    pairs = [pair for pair in sample_of(snapshot).pairs.values() if pair.query_id in planned]
+    pi = nested((pair.query_id, pair.doc_id, pair.probability) for pair in pairs)
+    drawn = grouped((pair.query_id, pair.doc_id) for pair in pairs if pair.drawn)
+    judged = {
+        query_id: {
+            doc_id: graded[query_id, doc_id] for doc_id in drawn.get(query_id, ()) if (query_id, doc_id) in graded
+        }
+        for query_id in pi
+    }
     open_pairs = [(name, doc_id) for name, doc_ids in drawn.items() for doc_id in doc_ids if doc_id not in judged[name]]
     if open_pairs and not unfinished:
         raise InputError(
@@ -254,7 +251,7 @@ def _judged(
             hint="finish them and write them with `annot qrels`; `annot evaluate --so-far` measures what there is",
         )
     if open_pairs:
-        begun = [query_id for query_id, members in judged.items() if members or not drawn[query_id]]
+        begun = [query_id for query_id, members in judged.items() if members or query_id not in drawn]
         judged = {query_id: judged[query_id] for query_id in begun}
         pi = so_far({query_id: pi[query_id] for query_id in begun}, drawn, judged)
     return pi, judged

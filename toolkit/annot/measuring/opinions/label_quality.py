@@ -566,7 +566,7 @@ def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
 
 def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
     """Verdict on an opinion that does not judge, or of which too little is known; None for any other."""
-    unreadable, declined = figures.n_unreadable / figures.n_pairs, figures.n_declined / figures.n_pairs
+    unreadable, declined = (n / max(1, figures.n_pairs) for n in (figures.n_unreadable, figures.n_declined))
     if unreadable + declined > MOST_WITHOUT_GRADE:
         return OpinionVerdict.DOES_NOT_JUDGE, (
             f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
