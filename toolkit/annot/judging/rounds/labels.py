@@ -126,11 +126,7 @@ class LabelsRound(collecting.Round):
             else:
                 corrections.append(correction_of(ws, paper, answer, on_record.queries, on_record.sent))
         if corrections and not options.dry_run:
-            with ws.writing() as session:
-                put_corrections(
-                    session, [correction.labels for correction in corrections if correction.labels is not None]
-                )
-                put_queries(session, [query for correction in corrections for query in correction.queries])
+            _keep(ws, corrections)
         row = PulledLabels(
             assessor=name,
             assigned=collected.tasks,
@@ -145,6 +141,12 @@ class LabelsRound(collecting.Round):
         )
         notes += (note for correction in corrections for note in correction.notes)
         return collecting.PullResult((row,), tuple(notes))
+
+
+def _keep(ws: Workspace, corrections: Sequence[Correction]) -> None:
+    with ws.writing() as session:
+        put_corrections(session, [correction.labels for correction in corrections if correction.labels is not None])
+        put_queries(session, [query for correction in corrections for query in correction.queries])
 
 
 def correction_of(
