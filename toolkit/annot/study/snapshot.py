@@ -254,7 +254,7 @@ DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
 SET_ASIDE = "given on another version of a text than the pair is judged on"
 HINT = "write them with `annot qrels`"
 FINISH = "finish with `annot pull` and `annot push adjudication`, or write only the settled pairs with --partial"
-WHERE_SHORT = 'add a person and plan again where judgements are missing, or use `annot qrels --allow-single "why"`'
+WHERE_SHORT = 'if judgements are missing, add a person and plan again, or use --partial or --allow-single "why"'
 
 
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
@@ -357,8 +357,8 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     faults = unfinished(outcome)
     if partial or not faults:
         return
-    hint = f"{FINISH}; {WHERE_SHORT}" if outcome.short else FINISH
-    raise InputError(f"{counted(len(faults), 'pair')} without a final grade", faults=faults, hint=hint)
+    hints = [*([FINISH] if len(faults) > len(outcome.short) else []), *([WHERE_SHORT] if outcome.short else [])]
+    raise InputError(f"{counted(len(faults), 'pair')} without a final grade", faults=faults, hint="; ".join(hints))
 
 
 def unfinished(outcome: Outcome) -> list[str]:
