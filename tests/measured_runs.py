@@ -8,7 +8,6 @@ from annot.base.records import Qrel
 from annot.measuring.evaluation import measures as plain
 from annot.measuring.evaluation.measures import Evaluation, MeasureSelection, Run
 from annot.measuring.sampled import estimates as sampled
-from annot.measuring.sampled.estimates import SampledEvaluation
 from annot.measuring.sampled.grades import PoolGrades
 
 
@@ -26,5 +25,5 @@ def estimates(
     relevant_from: int,
     ties: str,
     measures: Sequence[str] = (),
-) -> dict[str, SampledEvaluation]:
+) -> dict[str, Evaluation]:
     return sampled.estimates(runs, pools, MeasureSelection(convention, measures, relevant_from), ties=ties)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from annot.base.stats.values import Estimate, Finish, Interval, Undefined
 from annot.measuring.forecast.hours import (
     NO_TIMES,
     NOT_KNOWN,
+    SET,
     WHO,
     End,
     Rules,
@@ -19,18 +21,16 @@ from annot.measuring.forecast.hours import (
     ages_of,
     cost_of,
     days_left,
+    drawn_hours,
     finish_of,
     forecast,
     hours_for,
     kept_times,
     pair_time,
     predicted,
-    scale_of,
     seconds_of,
-    settling_draws,
-    settling_hours,
+    set_speed,
     settling_of,
-    settling_value,
     speed_of,
     tails,
     times,
@@ -165,7 +165,10 @@ def test_a_speed_of_few_times_has_no_interval(pairs: int, words: str | None) -> 
 
 def test_a_deviation_learnt_from_few_may_be_off_as_chi_square_says() -> None:
     """The mean of freedom / chi-square is freedom / (freedom - 2)."""
-    assert float((scale_of(10, 40_000, 3) ** 2).mean()) == pytest.approx(10 / 8, rel=0.02)
+    speed = Speed({"a1": 3600.0}, {"a1": 0.04}, per_pair=0.0, freedom=10, n_times=99, unit="queries")
+    drawn = drawn_hours(speed, {"a1": np.ones(40_000)}, RULES, noun="judgement")
+    assert isinstance(drawn, np.ndarray)
+    assert np.log(drawn).var() == pytest.approx(0.04 * 10 / 8, rel=0.03)
 
 
 def test_costs_are_hours_at_their_rate() -> None:
@@ -182,42 +185,42 @@ def test_the_middle_share_of_draws_is_between_equal_tails() -> None:
 
 
 def test_disputes_cost_what_is_set_or_what_was_learnt() -> None:
-    assert settling_of([], seconds=90.0, fence=3.0) == 90.0
+    assert known(settling_of([], seconds=90.0, fence=3.0)).hours({WHO: 80}) == pytest.approx(2.0)
     assert settling_of([judged("q", 1, None)], seconds=None, fence=3.0) is NOT_KNOWN
-    learnt = settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0)
-    assert known(learnt).means == {WHO: pytest.approx(37.5)}
-    assert settling_value(90.0, 80) == pytest.approx(2.0)
-    assert settling_value(learnt, 96) == pytest.approx(1.0)
-    assert settling_value(NOT_KNOWN, 1) is NOT_KNOWN
-    assert settling_value(NOT_KNOWN, 0) == 0.0
+    learnt = known(settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0))
+    assert learnt.means == {WHO: pytest.approx(37.5)}
+    assert learnt.hours({WHO: 96}) == pytest.approx(1.0)
+
+
+def settled(rate: Speed | Undefined, n: int) -> Estimate:
+    return hours_for(rate, {WHO: n}, RULES, noun="settled dispute")
 
 
 def test_hours_of_disputes_have_an_interval_where_their_times_were_measured() -> None:
     learnt = known(settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0))
-    none = settling_hours(NOT_KNOWN, 0, RULES)
+    none = settled(NOT_KNOWN, 0)
     assert none == Estimate(0.0, Interval(0.0, 0.0, 0.9, "prediction"))
-    assert settling_hours(90.0, 0, RULES) == none
-    unmeasured = Undefined("the seconds per dispute were set, not measured")
-    assert settling_hours(90.0, 1, RULES) == Estimate(pytest.approx(1 / 40), unmeasured)
-    assert settling_hours(90.0, 80, RULES) == Estimate(pytest.approx(2.0), unmeasured)
-    assert settling_hours(NOT_KNOWN, 2, RULES) == Estimate(NOT_KNOWN, NOT_KNOWN)
-    found = settling_hours(learnt, 96, RULES)
+    assert settled(set_speed(90.0, WHO), 0) == none
+    assert settled(set_speed(90.0, WHO), 1) == Estimate(pytest.approx(1 / 40), SET)
+    assert settled(set_speed(90.0, WHO), 80) == Estimate(pytest.approx(2.0), SET)
+    assert settled(NOT_KNOWN, 2) == Estimate(NOT_KNOWN, NOT_KNOWN)
+    found = settled(learnt, 96)
     half = 2.353 * math.sqrt(learnt.known[WHO] + learnt.per_pair / 96)
     assert isinstance(found.interval, Interval)
     assert math.log(found.interval.high) == pytest.approx(half, rel=0.12)
     few = known(settling_of(queries((36.0,), 3, "j1"), seconds=None, fence=9.0))
-    assert settling_hours(few, 100, RULES).interval == Undefined("only 3 settled disputes with a time")
+    assert settled(few, 100).interval == Undefined("only 3 settled disputes with a time")
 
 
 def test_draws_of_disputes_follow_how_many_there_will_be() -> None:
-    assert settling_draws(NOT_KNOWN, np.zeros(3), RULES).tolist() == [0, 0, 0]
-    assert settling_draws(NOT_KNOWN, np.array([0.0, 1.0]), RULES) is NOT_KNOWN
-    assert settling_draws(90.0, np.array([0.0, 40.0]), RULES) == pytest.approx([0, 1])
+    def drawn(rate: Speed, numbers: list[float]) -> Any:
+        return drawn_hours(rate, {WHO: np.array(numbers)}, RULES, noun="settled dispute")
+
+    assert drawn(set_speed(90.0, WHO), [0.0, 40.0]) == pytest.approx([0, 1])
     learnt = known(settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0))
-    drawn = settling_draws(learnt, np.array([0.0, 0.5, 96.0] * 9000), RULES).reshape(-1, 3)
-    assert not drawn[:, 0].any()
-    # Half a dispute is as uncertain as one.
-    spread = np.median(np.abs(np.log(drawn[:, 1:] / (np.array([0.5, 96]) * 37.5 / 3600))), axis=0)
+    draws = drawn(learnt, [0.0, 1.0, 96.0] * 9000).reshape(-1, 3)
+    assert not draws[:, 0].any()
+    spread = np.median(np.abs(np.log(draws[:, 1:] / (np.array([1, 96]) * 37.5 / 3600))), axis=0)
     of_one, of_many = (math.sqrt(learnt.known[WHO] + learnt.per_pair / n) for n in (1, 96))
     assert spread[0] / spread[1] == pytest.approx(of_one / of_many, rel=0.05)
 

@@ -85,16 +85,16 @@ def grown() -> Any:
 
 def test_a_top_up_has_what_came_with_it_and_later() -> None:
     qrels = [Qrel("p1-aim", doc, 1) for doc in ("d1", "d2", "d3")] + [Qrel("p2-aim", "d5", 1)]
-    third, fourth = measured.topups(grown(), qrels)
-    assert (third.version.number, fourth.version.number) == (3, 4)
-    assert third.pairs == {("p1-aim", "d3"), ("p1-aim", "d4"), ("p2-aim", "d5")}
-    assert fourth.pairs == {("p1-aim", "d4"), ("p2-aim", "d5")}
-    assert (third.judged, fourth.judged) == (2, 1)
+    (third, since_third), (fourth, since_fourth) = measured.topups(grown(), qrels)
+    assert (third.version, fourth.version) == (3, 4)
+    assert since_third == {("p1-aim", "d3"), ("p1-aim", "d4"), ("p2-aim", "d5")}
+    assert since_fourth == {("p1-aim", "d4"), ("p2-aim", "d5")}
+    assert (third.pairs, fourth.pairs) == (2, 1)
 
 
 def test_a_top_up_of_which_nothing_is_judged_is_none() -> None:
     qrels = [Qrel("p1-aim", "d1", 1), Qrel("p1-aim", "d4", 1)]
-    assert [one.version.number for one in measured.topups(grown(), qrels)] == [4]
+    assert [topup.version for topup, _ in measured.topups(grown(), qrels)] == [4]
     assert measured.topups(SimpleNamespace(pools={"p1": pool("p1")}, queries=[]), qrels) == []  # type: ignore[arg-type]
 
 

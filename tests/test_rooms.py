@@ -63,7 +63,6 @@ COMPLEX = {
     "measuring.evaluation.evaluated.evaluate_runs": "conventions, averages and runs are nested in the method, too",
     "measuring.evaluation.comparisons.compare_runs": "the figures of one comparison, which share their differences",
     "judging.rounds.judging.outgoing_of": "what one person is sent; parts would have seven arguments",
-    "judging.rounds.judging.adjudication_outgoing_of": "what one adjudicator is sent; parts would have seven arguments",
     "pools.pooling.pool_in_version": "the fields of one record, a comprehension each",
     "pools.selection.even_choice": "one integer programme",
 }

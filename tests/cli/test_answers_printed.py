@@ -12,7 +12,6 @@ import pytest
 from annot.base.errors import FindingError, InputError
 from annot.cli import output, prepare
 from annot.cli.output import Output, SignOfLife, emit, listing, needs_a_person, progress, say, table
-from annot.formats.judgements_file import ExportKeys
 from annot.publishing.report.tables import Column, Columns
 
 
@@ -140,9 +139,11 @@ def test_options_of_one_kind_of_import_are_refused_with_another() -> None:
 @pytest.mark.parametrize("missing", ["rating", "query", "document"])
 def test_an_export_needs_the_places_of_three_fields(missing: str) -> None:
     places = {"rating": "rel", "query": "topic", "document": "paper"}
-    assert prepare._keys(**places, comment=None) == ExportKeys("rel", "topic", "paper", None)
+    assert prepare._places(**places, comment="note") == {
+        **{"grade": "rel", "query": "topic", "document": "paper", "comment": "note"}
+    }
     with pytest.raises(InputError, match="--as labelstudio needs --rating, --query and --document"):
-        prepare._keys(**{**places, missing: None}, comment=None)  # type: ignore[arg-type]
+        prepare._places(**{**places, missing: None}, comment=None)  # type: ignore[arg-type]
 
 
 def test_the_line_says_how_far_the_work_was_when_it_last_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

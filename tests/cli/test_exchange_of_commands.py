@@ -193,7 +193,7 @@ def test_each_pull_of_a_watch_takes_the_study_at_once_and_notes_what_is_lost(
 
 @pytest.mark.parametrize("pair", [("page", "adjudication"), ("page", "returned"), ("adjudication", "returned")])
 def test_one_form_of_the_status_is_shown(pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(typer.BadParameter, match="found several"):
+    with pytest.raises(typer.BadParameter, match="expected one of them"):
         judge.status(ANY, **dict.fromkeys(pair, True))
     monkeypatch.setattr(status, "adjudication", lambda _: [])
     monkeypatch.setattr(changes, "listing", lambda _: [])

@@ -15,7 +15,8 @@ import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, MissingInput
 from annot.cli import commands
-from annot.cli.commands import MODULES, AllCommands, ByFirstWord, DryRunOption, NamesOrVerb, app
+from annot.cli.commands import MODULES, AllCommands, ByFirstWord, NamesOrVerb, app
+from annot.cli.options import DryRunOption
 from annot.cli.output import Output
 from annot.judging import stage
 from annot.steps import check

@@ -171,7 +171,7 @@ def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend
     file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
     found = annot("check", "plan", folder=folder)
     assert found.exit_code == 1
-    assert "plan.jsonl: the hash is" in found.stdout
+    assert "plan.jsonl: missing, or without the hash" in found.stdout
     annot_done("plan", folder=folder)
     annot_done("check", "plan", folder=folder)
     file.unlink()

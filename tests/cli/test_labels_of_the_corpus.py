@@ -46,7 +46,7 @@ def test_a_corpus_that_carries_labels_of_its_own_needs_no_model(tmp_path: Path) 
     annot_done("query", "add", "p0", "--facet", "how", folder=folder)
     refused = annot("query", "add", "p2", "--facet", "how", folder=folder)
     assert refused.exit_code == 2
-    assert "paper p2 has no sentence labels" in refused.stderr
+    assert "1 paper without sentence labels: p2" in refused.stderr
     sampled = annot_done("query", "sample", "--json", folder=folder)
     assert sampled.data["papers"] == 2
     assert "1 paper without sentence labels is left out" in sampled.stderr

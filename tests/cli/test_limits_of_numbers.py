@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import InputError
-from annot.cli import commands, draw, judge, keep, measure, prepare
-from annot.cli.commands import BY_WORDS, MODULES, file_names, only_with, refuse_beside
+from annot.cli import draw, judge, keep, measure, options, prepare
+from annot.cli.commands import BY_WORDS, MODULES
+from annot.cli.options import file_names, only_with, refuse_beside
 from command_line import TREE
 
 LIMITS = {
@@ -23,7 +24,8 @@ LIMITS = {
     # A fold to train on and one to test on.
     (2, None): "query folds folds",
     (0, None): """
-        query folds seed; pool seed; plan seed; forecast seed; train gold seed; substudy draw seed; forecast hourly_rate
+        query folds seed; query choose seed; query sample seed; pool seed; plan seed; forecast seed; train gold seed;
+        substudy draw seed; forecast hourly_rate
     """,
     # A pair takes some time.
     (0.1, None): "forecast dispute_seconds; forecast seconds; plan hours; plan cost; plan seconds",
@@ -61,18 +63,18 @@ def test_every_number_has_the_limits_that_it_is_to_have() -> None:
 
 
 def test_options_with_a_least_value_end_at_a_thousand_million() -> None:
-    for number in (commands.MOST, 1_000_000_000, None, 0.5, [1, 1_000_000_000]):
-        assert commands._that_ends(number) == number  # type: ignore[arg-type]
+    for number in (options.MOST, 1_000_000_000, None, 0.5, [1, 1_000_000_000]):
+        assert options._that_ends(number) == number  # type: ignore[arg-type]
     for wrong in (1_000_000_001, float("inf"), float("nan"), [1, 1_000_000_001]):
         with pytest.raises(typer.BadParameter, match="expected at most 1000000000"):
-            commands._that_ends(wrong)  # type: ignore[arg-type]
+            options._that_ends(wrong)  # type: ignore[arg-type]
 
 
 def test_an_option_without_a_least_value_is_not_limited() -> None:
-    assert commands.option("Words.").callback is None
-    assert commands.option("A number.", min=0).callback is commands._that_ends
-    assert commands.option("Words.").show_default is True
-    assert commands.argument("Words.").show_default is True
+    assert options.option("Words.").callback is None
+    assert options.option("A number.", min=0).callback is options._that_ends
+    assert options.option("Words.").show_default is True
+    assert options.argument("Words.").show_default is True
 
 
 @pytest.mark.parametrize("name", ["a", "A.b_c+d-1", "1", "x" * 100, None, ["a", "b"]])
@@ -97,9 +99,9 @@ def test_options_are_in_vain_only_where_they_were_typed() -> None:
 
 @pytest.mark.parametrize("url", [None, "https://studio.example.org"])
 def test_an_address_is_taken_as_it_is(url: str | None) -> None:
-    assert commands._without_password(url) == url
+    assert options._without_password(url) == url
 
 
 def test_an_address_with_a_password_is_refused() -> None:
     with pytest.raises(typer.BadParameter, match="leave them out"):
-        commands._without_password("https://ann:secret@studio.example.org")
+        options._without_password("https://ann:secret@studio.example.org")

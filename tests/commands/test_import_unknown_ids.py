@@ -51,9 +51,7 @@ def test_every_unknown_id_is_listed_with_its_rows_and_what_it_was(study: Path) -
     assert refused.exit_code == 2
     for fault in (
         "j.csv:2, 3: document '1E+05': not in this study; it looks like a number in scientific notation",
-        "(the corpus has '100000')",
-        "j.csv:4: document '1-Mar': not in this study; it looks like a date written by a spreadsheet "
-        "(the corpus has 'MAR1')",
+        "j.csv:4: document '1-Mar': not in this study; it looks like a date written by a spreadsheet",
         "j.csv:5: document '7': not in this study; the corpus has '007' (a spreadsheet removes leading zeros)",
         "j.csv:6: document 'DEFINE': not in this study; the corpus has 'de\ufb01ne'",
         "j.csv:7: document 'x': not in this study",

@@ -54,7 +54,7 @@ def test_with_vectors_it_draws_again_and_is_never_dropped_from_pools_that_it_dre
     (ws.root / "ids.txt").write_text("".join(f"{one['paper_id']}\n" for one in lines))
     typed = (str(ws.root / "m.npy"), "--ids", str(ws.root / "ids.txt"), "--space", "allenai/specter")
     assert annot("vectors", "add", "specter", *typed).exit_code == 0
-    assert "left out, as in the recorded pools: specter" in annot("pool").stderr
+    assert "when pools were drawn: specter" in annot("pool").stderr
     assert annot("pool", "--redraw").exit_code == 0
     assert left_out(ws) == {()}
     for path in (ws.vectors / "specter").iterdir():

@@ -65,9 +65,9 @@ def test_papers_without_labels_are_counted_and_the_first_is_named(monkeypatch: p
     monkeypatch.setattr(facts.facet_labels, "read_labels", read_labels)
     session: Any = None
     assert facts.labels_of(session, ["b", "a"]) == known
-    with pytest.raises(MissingInput, match=r"^paper c has no sentence labels"):
+    with pytest.raises(MissingInput, match=r"^1 paper without sentence labels: c$"):
         facts.labels_of(session, ["c", "a"])
-    with pytest.raises(MissingInput, match=r"^2 papers have no sentence labels, c among them"):
+    with pytest.raises(MissingInput, match=r"^2 papers without sentence labels: c, \.\.\."):
         facts.labels_of(session, ["d", "a", "c"])
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.forecast.hours import NO_TIMES, Effort, Rules, Speed, drawn_range
+from annot.measuring.forecast.hours import NO_TIMES, WHO, Effort, Rules, Speed, drawn_range, set_speed
 from annot.pools.pooling import ExpectedPairs, expected_pairs
 
 RULES = Rules(fence=3.0, window_days=28, hourly_rate=20.0, level=0.9, draws=1000, seed=1)
@@ -16,11 +16,10 @@ GIVEN = Effort(
     assessors=4,
     repeats=0.1,
     fewest_for_repeats=42,
-    names=(),
-    speed=NO_TIMES,
-    seconds=36.0,
+    names=("a1",),
+    speed=set_speed(36.0, "a1"),
     disputed=0.25,
-    settling=72.0,
+    settling=set_speed(72.0, WHO),
     rules=RULES,
 )
 
@@ -41,7 +40,7 @@ def test_without_a_dispute_settled_hours_are_those_of_judging() -> None:
     assert (GIVEN.with_disputes, unknown.with_disputes) == (True, False)
     assert unknown.value(100) == pytest.approx(2.2)
     assert replace(GIVEN, disputed=None).value(100) == pytest.approx(2.2)
-    assert replace(GIVEN, seconds=None).hours(ExpectedPairs(100.0, 1.0, 200)).value == NO_TIMES
+    assert replace(GIVEN, speed=NO_TIMES).hours(ExpectedPairs(100.0, 1.0, 200)).value == NO_TIMES
 
 
 def test_nine_of_ten_draws_are_within_their_range() -> None:
@@ -58,7 +57,7 @@ def test_nine_of_ten_draws_are_within_their_range() -> None:
 
 def test_a_learnt_time_widens_the_range() -> None:
     speed = Speed({"a1": 30.0, "a2": 42.0}, {"a1": 0.01, "a2": 0.01}, 0.5, 20, 200, "queries")
-    learnt = replace(GIVEN, seconds=None, speed=speed, names=("a1", "a2"), disputed=None)
+    learnt = replace(GIVEN, speed=speed, names=("a1", "a2"), disputed=None)
     pairs = ExpectedPairs(100.0, 4.0, 200)
     assert learnt.value(100) == pytest.approx(GIVEN.value(100) - 0.5)
     wide, narrow = learnt.hours(pairs).interval, replace(GIVEN, disputed=None).hours(pairs).interval

@@ -82,11 +82,11 @@ BROKEN = {
     "a list with a tab in a text": ("1\ta\n2\ta\tb\n", ["f:2: found 3 cells, expected an id, a tab and a text"]),
     "Latin-1": (
         "1\tone\n2\tcaf\xe9 noir\n".encode("latin-1"),
-        ["f:2: not UTF-8: byte 0xE9 at position 11; Windows-1252 would read '2\\tcafé noir'"],
+        ["f:2: not UTF-8: byte 0xE9 at position 11"],
     ),
     "Latin-1 that is declared as UTF-8": (
         '<?xml version="1.0" encoding="utf-8"?>\n<t>\n<topic number="1">\xe9</topic></t>'.encode("latin-1"),
-        ["f:3: not UTF-8: byte 0xE9 at position 61; Windows-1252 would read '"],
+        ["f:3: not UTF-8: byte 0xE9 at position 61"],
     ),
     "an encoding that is declared and unknown": (
         '<?xml version="1.0" encoding="zlib"?><t/>',
@@ -94,11 +94,11 @@ BROKEN = {
     ),
     "UTF-16 with half a character": (
         codecs.BOM_UTF16_LE + "1\ta\n2\tb".encode("utf-16-le") + b"\0",
-        ["not UTF-16: byte 0x00 at position 16"],
+        ["not UTF-16-LE: byte 0x00 at position 16"],
     ),
     "UTF-8 with its mark, and Latin-1": (
         codecs.BOM_UTF8 + b"1\ta\n" + b"b" * 50 + b"\xe9" + b"c" * 50 + b"\n",
-        [f"f:2: not UTF-8: byte 0xE9 at position 57; Windows-1252 would read {'b' * 40 + 'é' + 'c' * 39!r}"],
+        ["f:2: not UTF-8: byte 0xE9 at position 57"],
     ),
     "a zero byte": ("1\ta\n\0", ["f:2: found a zero byte, expected text"]),
     "a second number in a topic": (
@@ -130,7 +130,6 @@ BROKEN = {
         '<!DOCTYPE t SYSTEM "file:///etc/passwd">\n<t/>',
         ["f:1: declares a document type (<!DOCTYPE t>)"],
     ),
-    "elements in elements": ("\n<t>" + "<a>" * 25 + "</a>" * 25 + "</t>", ["f:2: <a> is nested too deeply"]),
     "a line that is no JSON": (
         '{"id": "1", "text": "a"}\n{"id": "2", "text": \n',
         ["f:2: not valid JSON: Expecting value at column 21"],
@@ -178,14 +177,10 @@ def test_of_a_long_text_the_beginning_is_shown(text: str, found: str) -> None:
     assert any(fault.startswith(found) for fault in faults_of(text))
 
 
-def test_texts_and_elements_may_be_as_long_and_as_deep_as_the_message_says() -> None:
+def test_texts_may_be_as_long_as_the_message_says_and_elements_in_any_number_of_others() -> None:
     assert len(topics_in(b"1\t" + b"a" * 20_000, name="f").topics[0][1].title) == 20_000
-    for inside, fits in ((17, True), (18, False)):
-        text = "<t><topic number='1'><query>" + "<i>" * inside + "a" + "</i>" * inside + "</query></topic></t>"
-        if fits:
-            assert topics_in(text.encode(), name="f").topics[0][1].title == "a"
-        else:
-            assert faults_of(text) == ["f:1: <i> is nested too deeply"]
+    text = "<t><topic number='1'><query>" + "<i>" * 1_000 + "a" + "</i>" * 1_000 + "</query></topic></t>"
+    assert topics_in(text.encode(), name="f").topics[0][1].title == "a"
 
 
 def test_what_is_whole_in_a_broken_file_is_checked_too() -> None:

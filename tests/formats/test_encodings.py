@@ -22,7 +22,7 @@ from annot.formats.citation_edges import edge_format, edges_of
 from annot.formats.corpora import FORMATS, BrokenRecord, Piece, encoding_in, format_named, format_of
 from annot.formats.corpora.xml_papers import xml_records
 from annot.formats.input_files import content_of, read_error_sheet, read_full_texts, read_gold, read_returned_lines
-from annot.formats.judgements_file import ExportKeys, read_export, read_judgements, read_relish
+from annot.formats.judgements_file import read_export, read_judgements, read_relish
 from annot.formats.topics import read_topics
 from annot.formats.trec import read_qrels, read_run, read_submitted
 from annot.pools.selection import read_sheet
@@ -99,7 +99,7 @@ def topics(path: Path) -> object:
     return read_topics(str(path))
 
 
-KEYS = ExportKeys("rel", "q", "d", None)
+PLACES = {"grade": "rel", "query": "q", "document": "d"}
 XML: dict[str, tuple[Callable[[str, str], str], Callable[[Path], object]]] = {
     "pubmed": (article, papers(None)),
     "acl": (volume, papers("acl")),
@@ -138,7 +138,7 @@ OTHERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "export": (
         '[{{"id":1,"data":{{"q":"q","d":"{}"}},"annotations":[{{"id":2,"completed_by":1,'
         '"result":[{{"from_name":"rel","value":{{"choices":["1"]}}}}]}}]}}]',
-        of_bytes(read_export, keys=KEYS, grades={}, scale=("no", "yes")),
+        of_bytes(read_export, places=PLACES, grades={}, scale=("no", "yes")),
     ),
     "relish": (
         '[{{"pmid":"1","response":{{"relevant":["{}"],"partial":[],"irrelevant":[]}}}}]',
@@ -273,8 +273,9 @@ def opens(path: Path) -> Iterable[str]:
 def test_readers_of_formats_get_their_bytes_through_one_door() -> None:
     formats = Path(annot.__file__).parent / "formats"
     opening = {path.relative_to(formats).as_posix() for path in formats.rglob("*.py") if [*opens(path)]}
-    # A workbook is a folder of files: its parts are unpacked one by one, under a limit of their own.
-    assert opening == {"input_files.py", "corpora/tables.py"}
+    # A workbook is a folder of files: its parts are unpacked one by one, under a limit of their own. In `pieces.py`,
+    # records that cannot be read are written aside.
+    assert opening == {"input_files.py", "corpora/tables.py", "corpora/pieces.py"}
 
 
 def test_a_model_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused_before(

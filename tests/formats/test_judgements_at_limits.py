@@ -56,16 +56,6 @@ def test_what_is_no_number_of_seconds_is_a_fault(seconds: str) -> None:
     assert caught.value.faults == (f"j:2: seconds {seconds!r}, expected a number, 0 or more",)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_a_file_without_a_judgement_is_told_with_its_first_eighty_characters(encoding: str) -> None:
-    line = "é" + "x" * 90
-    with pytest.raises(InputError) as caught:
-        read(f"\n{line}\n".encode(encoding))
-    (fault,) = caught.value.faults
-    assert f" {line[:80]!r}, expected" in fault
-    assert ("not UTF-8" in fault) == (not encoding.startswith("utf-8"))
-
-
 def test_a_column_named_exactly_wins_over_one_that_looks_like_it() -> None:
     text = "Topic Id,topic_id,document,assessor,grade\nq1,q2,d,Ada,1\n"
     assert [read(text, query=name)[0].query for name in ("Topic Id", "topic_id")] == ["q1", "q2"]

@@ -155,8 +155,8 @@ def test_every_fault_is_told_at_once_with_its_line() -> None:
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        ("", "j.csv: found an empty file, expected judgements"),
-        ("query,document,assessor,grade\n", "j.csv: found no judgement below the line "),
+        ("", "j.csv: found no judgement, expected a header and one row each"),
+        ("query,document,assessor,grade\n", "j.csv: found no judgement, expected a header and one row each"),
         ('{"query": "q-method"\n', "j.csv:1: not valid JSON: "),
         ('[{"query": "q-method"}]', "j.csv: found a JSON array, expected one object per line"),
         ("query,document,grade\nq,d,1\n", "j.csv: no column for the assessor; expected one named assessor or "),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from annot.formats.paper_records import _STOP, _stops, split_sentences
+from annot.formats.paper_records import split_sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,11 +53,6 @@ def test_nothing_is_lost(text: str) -> None:
     sentences = split_sentences(text)
     assert "".join("".join(sentences).split()) == "".join(text.split())
     assert all(sentence == sentence.strip() != "" for sentence in sentences)
-
-
-@given(st.text(st.sampled_from('aAbTheWe ..)]"\n019'), max_size=80))
-def test_full_stops_found_by_themselves_are_those_that_the_whole_rule_finds(text: str) -> None:
-    assert [found.span() for found in _stops(text)] == [found.span() for found in _STOP.finditer(text)]
 
 
 def f1_of_boundaries(abstracts: Iterable[Sequence[str]]) -> float:

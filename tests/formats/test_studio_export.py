@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.judgements_file import ExportKeys, FileJudgement, grades_named, read_export
+from annot.formats.judgements_file import FileJudgement, grades_named, read_export
 
 SCALE = ("No", "A bit", "All")
 
@@ -27,8 +27,8 @@ def task(number: Any, *annotations: Any, **data: Any) -> dict[str, Any]:
 
 
 def read(*tasks: Any, grades: dict[str, int | None] | None = None) -> tuple[FileJudgement, ...]:
-    keys = ExportKeys("grade", "q", "d", "note")
-    return read_export(json.dumps(tasks).encode(), name="e", keys=keys, grades=grades or {}, scale=SCALE)
+    places = {"grade": "grade", "query": "q", "document": "d", "comment": "note"}
+    return read_export(json.dumps(tasks).encode(), name="e", places=places, grades=grades or {}, scale=SCALE)
 
 
 def faults_of(*tasks: Any) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def test_an_export_of_another_kind_is_refused() -> None:
         "e: no annotation has a control named 'grade'; did you mean 'grades'?",
     )
     assert faults_of("x", task(1, annotation(2))) == ("e: entry 1: no data, expected a task of Label Studio",)
-    keys = ExportKeys("grade", "q", "d", None)
+    places = {"grade": "grade", "query": "q", "document": "d"}
     for data, problem in (
         (b"[\xff]", "e: not UTF-8 at byte 1"),
         (b"[", "e: not valid JSON: Expecting value at column 2"),
@@ -128,7 +128,7 @@ def test_an_export_of_another_kind_is_refused() -> None:
         (b'[{"annotation_id": 1}]', "e: JSON-MIN, which leaves out skipped and revised annotations"),
     ):
         with pytest.raises(InputError) as caught:
-            read_export(data, name="e", keys=keys, grades={}, scale=SCALE)
+            read_export(data, name="e", places=places, grades={}, scale=SCALE)
         assert caught.value.message == problem
 
 

@@ -27,7 +27,7 @@ def test_documents_are_in_the_order_of_ranks_and_those_there_twice_stay_twice() 
     assert run.form == "trec"
     assert ids(run) == {"q": ["a", "b", "c", "a"], "p": ["x"]}
     assert run.documents["q"][0] == ScoredDoc("a", 0.3)
-    assert run.rising == ()
+    assert run.rising == []
     assert run.metadata == {}
 
 
@@ -41,7 +41,7 @@ def test_a_rank_that_is_no_number_of_at_most_nine_digits_is_the_number_of_the_li
 def test_queries_whose_scores_only_rise_are_named() -> None:
     scores = {"rising": (1, 2, 2), "tied": (1, 1), "falling": (2, 1), "mixed": (1, 3, 2), "one": (1,)}
     lines = [f"{query} Q0 d{at} {at} {score} t" for query, of in scores.items() for at, score in enumerate(of, 1)]
-    assert read("\n".join(lines)).rising == ("rising",)
+    assert read("\n".join(lines)).rising == ["rising"]
 
 
 def test_one_run_a_file() -> None:
@@ -114,10 +114,10 @@ def test_distances_in_a_run_get_the_other_sign_and_rising_scores_are_asked_about
     rising = read("".join(f"q{query} Q0 d{at} {at} {at} t\n" for query in range(5) for at in (1, 2)))
     turned = higher_is_better(rising, name="r", distances=True)
     assert turned.documents["q0"] == (ScoredDoc("d1", -1), ScoredDoc("d2", -2))
-    assert turned.rising == ()
+    assert turned.rising == []
     with pytest.raises(InputError, match="the scores of 5 queries rise") as caught:
         higher_is_better(rising, name="r", distances=False)
-    assert caught.value.faults == ("q0", "q1", "q2")
+    assert list(caught.value.faults) == ["q0", "q1", "q2"]
     falling, pool = read("q Q0 a 1 2 t\nq Q0 b 2 1 t\n"), read('{"p": [["b", 1]]}')
     assert higher_is_better(falling, name="r", distances=False) == falling
     assert higher_is_better(pool, name="r", distances=True) == pool

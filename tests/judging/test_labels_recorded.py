@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError, StudioError
 from annot.base.records import PairKey
 from annot.corpus.corpus_facts import labels_of
-from annot.judging.exchange.collecting import CollectedProject, RecordedProject, RoundOptions
+from annot.judging.exchange.collecting import CollectedProject, PullResult, RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import labels as labels_round
 from annot.judging.rounds.labels import LabelsRound, PulledLabels
@@ -49,7 +49,7 @@ def reading(
     )  # fmt: skip
 
 
-def recorded(ws: Workspace, *found: ReadAnnotation, dry_run: bool = False) -> RecordedProject:
+def recorded(ws: Workspace, *found: ReadAnnotation, dry_run: bool = False) -> PullResult:
     collected = CollectedProject(PROJECT, 4, [1], found, (), (), 0, ("a note",))
     return LabelsRound().record(ws, collected, RoundOptions(dry_run=dry_run))
 
@@ -74,7 +74,7 @@ def test_the_latest_of_a_persons_own_answers_is_taken_and_the_queries_follow(ws:
     assert set(on_record(ws).values()) == {"bmr"}
     done = recorded(ws, *found)
     assert done == looked
-    row = done.row
+    row = done.assessors[0]
     assert isinstance(row, PulledLabels)
     assert (row.assigned, row.judged, row.new, row.changed, row.flagged, row.lost) == (4, 2, 0, 0, 1, 0)
     assert (row.sentences, row.queries) == (1, 1)

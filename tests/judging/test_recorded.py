@@ -79,14 +79,14 @@ def test_answers_of_a_round_that_never_counts_are_kept_beside_and_none_is_lost(w
         trials.add_assignments(session, "train", [Assignment(*D0.pair, "a2", 1)])
     of = project(ws, "train", D0, D1, D2)
     done = record_uncounted(ws, collected(of, reading(D0, 1), reading(D1, 2, "no grade")))
-    assert counts(done.row) == {"assigned": 3, "judged": 1, "new": 2, "changed": 0, "flagged": 1, "lost": 0}
-    assert (done.row.part, done.lost) == (PARTS["train"].title, ())
+    assert counts(done.assessors[0]) == {"assigned": 3, "judged": 1, "new": 2, "changed": 0, "flagged": 1, "lost": 0}
+    assert (done.assessors[0].part, done.lost) == (PARTS["train"].title, ())
     assert list(done.notes) == ["a note", "a1: 1 answer not counted: no grade"]
     other = project(ws, "train", D0, name="a2")
     again = record_uncounted(ws, collected(of, reading(D0, 1, grade=3, changed=LATER)))
-    assert counts(again.row) == {"assigned": 3, "judged": 1, "new": 0, "changed": 1, "flagged": 0, "lost": 0}
+    assert counts(again.assessors[0]) == {"assigned": 3, "judged": 1, "new": 0, "changed": 1, "flagged": 0, "lost": 0}
     theirs = record_uncounted(ws, collected(other, reading(D0, 9)), lambda session: lambda found: "train")
-    assert counts(theirs.row) == {"assigned": 1, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
+    assert counts(theirs.assessors[0]) == {"assigned": 1, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
 
 
 def recorded(ws: Workspace, of: CollectedProject, *, accept_deletions: bool = False) -> Any:
@@ -99,7 +99,7 @@ def recorded(ws: Workspace, of: CollectedProject, *, accept_deletions: bool = Fa
 def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspace) -> None:
     of = project(ws, "judge", D0, D1, D2)
     first = recorded(ws, collected(of, reading(D0, 1), reading(D1, 2), reading(D2, 3, "no grade"), edited=1))
-    assert counts(first.row) == {"assigned": 40, "judged": 2, "new": 3, "changed": 0, "flagged": 1, "lost": 0}
+    assert counts(first.assessors[0]) == {"assigned": 40, "judged": 2, "new": 3, "changed": 0, "flagged": 1, "lost": 0}
     assert list(first.notes) == [
         "a note",
         "a1: 1 annotation not counted: no grade",
@@ -108,14 +108,14 @@ def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspac
     (line,) = (line for at, line in lines_of(ws, of).items() if at == (D0, "1"))
     gone: list[MissingAnnotation] = [(line, "its task was deleted")]
     kept = recorded(ws, collected(of, gone=gone))
-    assert counts(kept.row) == {"assigned": 40, "judged": 2, "new": 0, "changed": 1, "flagged": 0, "lost": 1}
+    assert counts(kept.assessors[0]) == {"assigned": 40, "judged": 2, "new": 0, "changed": 1, "flagged": 0, "lost": 1}
     (lost,) = kept.lost
     assert (lost.assessor, lost.doc_id, lost.occasion, lost.why, lost.push) == (
         "a1", "d00", 1, "its task was deleted", "annot push",
     )  # fmt: skip
     assert list(kept.notes) == ["a note"]
     let_go = recorded(ws, collected(of, gone=gone), accept_deletions=True)
-    assert (let_go.row.judged, let_go.row.lost) == (1, 1)
+    assert (let_go.assessors[0].judged, let_go.assessors[0].lost) == (1, 1)
     assert list(let_go.notes) == ["a note", "a1: 1 answer withdrawn; `annot answers list` lists them"]
 
 
@@ -129,7 +129,7 @@ def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) 
         withdraw_returned(session, taken_back, withdrawn_at=RECORDED)
     of = project(ws, "judge", D0)
     done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), RoundOptions())
-    assert counts(done.row) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
+    assert counts(done.assessors[0]) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
     with ws.reading() as session:
         assert [one.record.asked for one in trials.read_answers(session, "hidden-gold")] == [gold]
         assert [one.asked for one in JUDGEMENTS.records(session)] == [D0]

@@ -88,23 +88,25 @@ def test_hidden_repeats_and_flagged_rows_do_not_count() -> None:
         {"query": "q", "document": "f", "assessor": "a", "grade": None, "occasion": None, "flags": []},
     ]
     found = ratings_in(rows, name="ratings")
-    assert [(one.doc_id, one.grade) for one in found.judgements] == [("d", 1), ("f", None)]
+    assert [(one.doc_id, one.grade) for one in found.rows] == [("d", 1), ("f", None)]
     assert found.by_query
 
 
 def test_papers_are_those_of_the_first_source_that_knows_every_query() -> None:
     some, every = GivenTopics({"q1": "p"}, "a file"), GivenTopics({"q1": "p", "q2": "p", "q3": "r"}, "a column")
-    assert topics_of(["q1", "q2"], None, some, every) == (
+    found = topics_of(["q1", "q2"], None, some, every)
+    assert (found.of, found.note, found.words) == (
         {"q1": "p", "q2": "p"},
         "query papers are the sampling units: 2 queries on 1 paper, by a column",
         StudyVocabulary(),
     )
     topics = GivenTopics({"q1": "t"}, "a column", "topic_id")
-    assert topics_of(["q1"], topics)[1:] == (
+    found = topics_of(["q1"], topics)
+    assert (found.note, found.words) == (
         "topics are the sampling units: 1 query on 1 topic, by a column",
         StudyVocabulary("topic", "document"),
     )
-    assert topics_of(["q1", "q9"], some, every)[0] is None
+    assert topics_of(["q1", "q9"], some, every).of == {}
 
 
 def test_a_list_of_runs_names_the_one_that_is_there_twice() -> None:

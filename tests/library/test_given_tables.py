@@ -48,7 +48,7 @@ def test_judgements_are_the_same_in_every_form(form: Any) -> None:
 
 
 def test_a_grade_that_is_nan_was_asked_for_and_not_given() -> None:
-    (missing,) = [one for one in ratings_in(FRAME, name="ratings").judgements if one.grade is None]
+    (missing,) = [one for one in ratings_in(FRAME, name="ratings").rows if one.grade is None]
     assert (missing.query_id, missing.doc_id, missing.assessor) == ("q1", "d2", "a2")
     pairs = {
         policy: annot.measure_agreement(FRAME, missing=policy, level=None).per_query()["pairs"].unique().tolist()
@@ -59,7 +59,7 @@ def test_a_grade_that_is_nan_was_asked_for_and_not_given() -> None:
 
 def test_ids_that_are_numbers_become_text() -> None:
     found = ratings_in(FRAME.assign(query=[1] * 4 + [2] * 4, document=np.arange(8) // 2), name="ratings")
-    assert [one.query_id for one in found.judgements[::4]] == ["1", "2"]
+    assert [one.query_id for one in found.rows[::4]] == ["1", "2"]
 
 
 def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:

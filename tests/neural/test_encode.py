@@ -301,7 +301,6 @@ def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(fo
     [
         (["specter", "--encoder", "specter", "--device", "cuda:9"], "--device cuda:9: "),
         (["specter", "--encoder", "specter", "--device", "gpu"], "expected cpu"),
-        (["specter", "--encoder", "specter", "--metric", "l1"], "--metric 'l1'"),
         (["spectre", "--encoder", "spectre"], "no encoder of this name; did you mean 'specter'?"),
         (["scincl", "--encoder", "scincl"], "hf download malteos/scincl"),
         (["mine", "--encoder", "nowhere"], "--encoder nowhere: no such folder"),

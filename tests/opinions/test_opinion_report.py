@@ -60,7 +60,9 @@ def test_several_opinions_have_a_row_each(ws: Workspace) -> None:
         ("silent", "does not judge"),
     ]
     assert found[1].worth.verdict is not OpinionVerdict.DOES_NOT_JUDGE
-    assert found[2].worth.sentence == "silent does not judge: 100% of its answers cannot be read."
+    assert found[2].worth.sentence == (
+        "silent does not judge: 100% of its answers cannot be read, 0% say that the pair cannot be judged."
+    )
     data = json.loads(annot_done("opinion", "report", "--json", folder=ws.root).stdout)["data"]
     assert [one["worth"]["verdict"] for one in data] == [str(one.worth.verdict) for one in found]
 

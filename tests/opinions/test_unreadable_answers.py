@@ -161,4 +161,6 @@ def test_a_model_that_can_judge_few_pairs_does_not_judge(ws: Workspace) -> None:
     with serving(lambda request, number: Scripted(DECLINED if number > 15 else GOOD)) as server:
         ask(with_model(ws, server.url, requests_at_once=1))
     (found,) = opinions.measure(ws, "small", before_judging="A test.")
-    assert found.worth.sentence == "small does not judge: of its answers, 62% say that the pair cannot be judged."
+    assert found.worth.sentence == (
+        "small does not judge: 0% of its answers cannot be read, 62% say that the pair cannot be judged."
+    )

@@ -74,10 +74,12 @@ def test_the_sentences_of_enough_topics() -> None:
         "m agrees as people do: it may replace one, having won against 3 of 3 assessors, and no run gains more "
         "under its grades than its errors explain (12 topics show a favour of 1.5 points or more with 80% power)."
     )
-    assert found[1].sentence == "m does not judge: it gives grade 1 to every pair."
+    assert found[1].sentence == "m does not judge: it gives grade 1 to 100.0% of the pairs."
     assert found["unreadable"].verdict is OpinionVerdict.DOES_NOT_JUDGE
     share = 100 * found["unreadable"].n_unreadable / found["unreadable"].n_pairs
-    assert found["unreadable"].sentence == f"m does not judge: {share:.0f}% of its answers cannot be read."
+    assert found["unreadable"].sentence == (
+        f"m does not judge: {share:.0f}% of its answers cannot be read, 0% say that the pair cannot be judged."
+    )
     assert found["guessed"].verdict is OpinionVerdict.DOES_NOT_JUDGE
     assert found["guessed"].sentence.startswith(
         "m does not judge: its grades do not rise with people's (Spearman's rho"
@@ -255,11 +257,13 @@ def test_before_people_have_judged_nothing_is_said_of_it() -> None:
     judged = study(8)
     found = worth("m", "x", {("q99", "d"): [1]}, judged)
     assert found.verdict is OpinionVerdict.UNKNOWN
-    assert found.sentence == "m is not measured yet: no pair has both an opinion and a final grade, and 30 are needed."
+    assert found.sentence == (
+        "m is not measured yet: pairs with both an opinion and a final grade: 0, and 30 are needed."
+    )
     of_all = said(judged, "final")
     few = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:29]}, judged)
     assert few.verdict is OpinionVerdict.UNKNOWN
-    assert few.sentence.startswith("m is not measured yet: 29 pairs have both")
+    assert few.sentence.startswith("m is not measured yet: pairs with both an opinion and a final grade: 29")
     enough = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:30]}, judged)
     assert enough.verdict is not OpinionVerdict.UNKNOWN
 

@@ -99,7 +99,7 @@ def some_pair(ws: Workspace) -> tuple[str, str]:
 def put_back(ws: Workspace, annot: Annot) -> Result:
     """A pair is put before its assessor again: it waits for an answer."""
     pair = some_pair(ws)
-    assessor = annot("trace", *pair, "--json").data["given_to"][0][0]
+    assessor = annot("trace", *pair, "--json").data["given_to"][0]["assessor"]
     return annot("return", *pair, "--to", assessor, "--why", "Again.")
 
 

@@ -55,24 +55,17 @@ class Encoders:
         # Of the third paper it reads nothing.
         return [numbered(paper.sentences) if paper.paper_id != "r" else numbered(()) for paper in papers]
 
-    def open_text_encoder(self, folder: Path, reading: str, *, device: str | None) -> Any:
+    def open_text_encoder(self, folder: Path, reading: str, *, device: str | None, topics: bool = False) -> Any:
         def encode(texts: Sequence[str], advance: Any) -> Any:
-            self.read.append((reading, list(texts)))
+            self.read.append(("topic", reading, list(texts)) if topics else (reading, list(texts)))
             return numbered(texts)
 
         return encode
 
-    def open_paper_encoder(self, folder: Path, reading: str, *, device: Any, half: bool, batch: int) -> Any:
+    def open_paper_encoder(self, folder: Path, reading: str, *, device: Any) -> Any:
         def encode(papers: Sequence[Paper], advance: Any) -> Any:
-            self.read.append((reading, half, batch, [paper.paper_id for paper in papers]))
+            self.read.append((reading, [paper.paper_id for paper in papers]))
             return numbered(papers)
-
-        return encode
-
-    def open_topic_encoder(self, folder: Path, reading: str, *, device: Any, half: bool, batch: int) -> Any:
-        def encode(texts: Sequence[str], advance: Any) -> Any:
-            self.read.append(("topic", reading, half, batch, list(texts)))
-            return numbered(texts)
 
         return encode
 
@@ -83,8 +76,8 @@ def test_texts_are_read_as_topics_and_stand_behind_the_papers(ws: Workspace, mon
     for _ in range(2):
         found = encoded_abstracts(ws, mine, PAPERS, {"p": "What is asked?", "T2": "More."}, advance=quietly)
     assert used.read == [
-        ("document", False, 32, ["p", "q", "r"]),
-        ("topic", "document", False, 32, ["What is asked?", "More."]),
+        ("document", ["p", "q", "r"]),
+        ("topic", "document", ["What is asked?", "More."]),
     ]
     assert found.ids.to_pylist() == ["p", "q", "r", topic_name("p", "What is asked?"), topic_name("T2", "More.")]
     assert found.matrix[:, 0].tolist() == [0, 1, 2, 0, 1]
@@ -118,7 +111,7 @@ def test_vectors_of_the_same_papers_by_the_same_weights_are_kept(
     mine = EncoderWeights("mine", None, "document")
     for _ in range(2):
         found = encoded_abstracts(ws, mine, PAPERS, {}, advance=quietly)
-    assert used.read == [("document", False, 32, ["p", "q", "r"])]
+    assert used.read == [("document", ["p", "q", "r"])]
     assert (found.ids.to_pylist(), found.model, found.space, found.metric) == (["p", "q", "r"], "mine", "mine", "l2")
     assert found.matrix[:, 0].tolist() == [0, 1, 2]
     (kept,) = (ws.cache / "encoded").iterdir()

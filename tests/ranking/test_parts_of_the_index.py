@@ -232,7 +232,7 @@ def test_a_worker_that_does_not_see_the_folders_makes_only_shards_that_were_not_
     monkeypatch.setattr(index, "save_result", lambda folder, url, **_: kept.append(folder) or {"a": url})
     at_url = Places(places.existing, places.new, places.corpus_sha256, "memory://shards")
     (first, _second) = groups_of(folder)
-    assert index._MakeShard(at_url, frozenset({name}))((first,)) == (name, {})
+    assert index._make_missing_shard(at_url, frozenset({name}), (first,)) == (name, {})
     assert kept == []
-    assert index._MakeShard(at_url, frozenset())((first,)) == (name, {"a": "memory://shards"})
+    assert index._make_missing_shard(at_url, frozenset(), (first,)) == (name, {"a": "memory://shards"})
     assert kept == [places.shard(name)]

@@ -49,7 +49,7 @@ def trained(
         hashfxn=lambda text: zlib.crc32(text.encode()),
     )
     if folder is not None:
-        model.keep_in(folder, facts or {})
+        model.keep_in(folder, facts or {}, after_epoch=lambda _done: None)
     model.build_vocab_from_freq(WORDS, corpus_count=30)
     model.train(
         corpus_file=str(sentences), total_words=180, total_examples=30, epochs=4,

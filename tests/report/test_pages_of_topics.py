@@ -106,13 +106,13 @@ def test_trace_tells_the_topic_in_its_words(binary: Path, mixed: Path) -> None:
     told = annot_done("trace", "T4", UNTITLED, folder=binary).stdout
     assert told.startswith(
         "query T4: topic T4, judged as a whole\n  salt in old masonry\n  description: How is salt taken out of walls?\n"
-        "  track: buildings\n\ndocument d03\n  passage of d\n  SHA-256 of the record: "
+        "  track: buildings\n\ndocument d03\n  passage of d\n"
     )
     assert "    2  How d03.\n" in told
     assert "facet" not in told
     assert "label" not in told.replace("label-studio", "")
     found = json.loads(annot_done("trace", "T4", UNTITLED, "--json", folder=binary).stdout)["data"]
-    assert (found["query_paper"], found["topic"]["fields"]) == (None, {"track": "buildings"})
+    assert found["topic"]["fields"] == {"track": "buildings"}
     of_paper = annot_done("trace", "p4-method", UNTITLED, folder=mixed).stdout
     assert of_paper.startswith("query p4-method: facet method, sentences 2\n  Title of p4\n")
-    assert "    2  method      method      How d03.\n" in of_paper
+    assert "    2  method      How d03.\n" in of_paper

@@ -62,7 +62,7 @@ def test_where_all_is_judged_the_figures_are_those_of_the_evaluation(
         found = estimates(runs, pools_of(census(grades), grades, predicted, highest=3), **asked)  # type: ignore[arg-type]
         for tag, run in runs.items():
             expected = evaluate(run, qrels, **asked)  # type: ignore[arg-type]
-            own = found[tag].evaluation
+            own = found[tag]
             assert own.not_submitted == expected.not_submitted
             assert own.without_relevant == expected.without_relevant == ("q0",)
             assert {name: own.mean[name] for name in names} == pytest.approx(
@@ -156,9 +156,9 @@ def test_without_predictions_it_is_the_estimator_of_horvitz_and_thompson() -> No
     (found,) = estimates(run, pools, convention="trec", measures=["P@10"], **asked).values()  # type: ignore[arg-type]
     top = [doc.doc_id for doc in runs["whole"]["q0"][:10]]
     plain = sum((judged.get(doc_id, 0) >= 2) / pi[doc_id] for doc_id in top) / 10
-    assert found.evaluation.mean["P@10"] == pytest.approx(plain, abs=CLOSE)
+    assert found.mean["P@10"] == pytest.approx(plain, abs=CLOSE)
     number = sum((grade >= 2) / pi[doc_id] for doc_id, grade in judged.items())
-    assert found.evaluation.queries[0].relevant == round(number)
+    assert found.queries[0].relevant == round(number)
 
 
 def test_the_ideal_is_never_below_what_was_found_nor_below_one_document() -> None:
@@ -172,11 +172,11 @@ def test_the_ideal_is_never_below_what_was_found_nor_below_one_document() -> Non
     (found,) = estimates({"r": run}, pools, convention="trec", relevant_from=1, ties="order", measures=["R@1"]).values()
     assert found.floored["nDCG"] == found.floored["R@1"] == ("none", "q")
     assert found.floored["P@20"] == ()
-    assert found.evaluation.without_relevant == ("none",)
+    assert found.without_relevant == ("none",)
     # Of one relevant document found at rank 1, the hits are 1; what replicates take off stays within.
-    assert all(np.isfinite(one.values["nDCG"]) for one in found.evaluation.queries)
+    assert all(np.isfinite(one.values["nDCG"]) for one in found.queries)
     # One document was found, so P@20 is at least 1 / 20, and by the estimator it is 0.
-    assert [query.query_id for query in found.evaluation.queries if query.shown("P@20") is None] == ["none", "q"]
+    assert [query.query_id for query in found.queries if query.shown("P@20") is None] == ["none", "q"]
 
 
 def test_a_query_that_a_run_leaves_out_has_no_ideal_that_was_raised() -> None:
@@ -193,7 +193,7 @@ def test_a_query_that_a_run_leaves_out_has_no_ideal_that_was_raised() -> None:
         found = estimates(runs, pools, convention=convention, relevant_from=1, ties="order", measures=measures)
         for measure in measures:
             assert tuple(one.floored[measure] == ("q",) for one in found.values()) == raised, (convention, measure)
-            assert [one.evaluation.mean[measure] for one in found.values()] == [0, 0, 0]
+            assert [one.mean[measure] for one in found.values()] == [0, 0, 0]
 
 
 def test_the_signs_of_replicates_are_balanced() -> None:

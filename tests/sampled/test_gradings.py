@@ -31,7 +31,7 @@ def test_a_grading_replaces_final_grades_of_drawn_pairs_alone(convention: str, m
         pools = pools_of({"q": PI["q"]}, {"q": judged}, predicted, highest=3)
         runs = {f"r{at}": {"q": tuple(ranking)} for at, ranking in enumerate(RANKINGS)}
         asked = {"convention": convention, "relevant_from": 2, "ties": "order", "measures": (measure,)}
-        expected = [one.evaluation.mean[measure] for one in estimates(runs, pools, **asked).values()]
+        expected = [one.mean[measure] for one in estimates(runs, pools, **asked).values()]
         assert found[:, column] == pytest.approx(expected, abs=1e-12)
     with pytest.raises(InputError, match="cannot be estimated"):
         sampled.measured(RANKINGS, "q", (), rows[:, :0], convention="trec", measure="Rprec", relevant_from=2)
@@ -47,12 +47,12 @@ def test_pools_measure_the_queries_asked_for_and_a_random_order_of_each() -> Non
     for ties in ("order", "expected"):
         own = {"convention": "trec", "relevant_from": 2, "ties": ties, "measures": asked.names}
         (expected,) = estimates({"": run}, {"r": pools["r"]}, **own).values()
-        assert sampled.measured(run, ["r"], asked, ties=ties) == expected.evaluation
+        assert sampled.measured(run, ["r"], asked, ties=ties) == expected
     # A random order of what is ranked: all documents tie.
     tie = {"q": tuple(ScoredDoc(doc_id, 0.0) for doc_id in "abx")}
     how = {"convention": "trec", "relevant_from": 2, "ties": "expected", "measures": asked.names}
     (expected,) = estimates({"": tie}, {"q": pools["q"]}, **how).values()
     assert sampled.chance({"q": "abx"}, [("q", 3)], asked) == {
-        ("q", 3): {name: expected.evaluation.mean[name] for name in asked.names}
+        ("q", 3): {name: expected.mean[name] for name in asked.names}
     }
     assert sampled.one_assessor(asked) == {}

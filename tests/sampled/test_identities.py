@@ -73,7 +73,7 @@ class Case:
         found = estimates(
             self.runs, self.pools, convention=convention, relevant_from=1, ties="order", measures=MEASURES[convention]
         )
-        return {tag: of.evaluation for tag, of in found.items()}
+        return dict(found)
 
     def found_relevant(self, query_id: str) -> bool:
         return any(self.judged[query_id].values())

@@ -24,25 +24,6 @@ def test_a_share_is_a_person_and_a_number_above_zero() -> None:
     assert [fault.removeprefix("--share ").partition(": ")[0] for fault in error.value.faults] == wrong
 
 
-@pytest.mark.parametrize(
-    ("hours", "per_pair", "too_many"),
-    [
-        # Of three people two judge each pair: nobody can do more than half of all judgements.
-        ({"a1": 2.0, "a2": 1.0, "a3": 1.0}, 2, ()),
-        ({"a1": 2.5, "a2": 1.0, "a3": 1.0}, 2, ("a1",)),
-        ({"a1": 1.0, "a2": 1.0, "a3": 1.0}, 2, ()),
-        # Where all judge every pair, shares say nothing.
-        ({"a1": 2.0, "a2": 1.0}, 2, ("a1", "a2")),
-        ({"a1": 1.0, "a2": 1.0}, 2, ()),
-        ({"a1": 1.0}, 2, ()),
-    ],
-)
-def test_more_hours_than_those_of_every_pair_are_too_many(
-    hours: dict[str, float], per_pair: int, too_many: tuple[str, ...]
-) -> None:
-    assert plan._too_many(hours, per_pair) == too_many
-
-
 def test_loads_count_pairs_once_and_repeats_apart() -> None:
     given = (
         Assignment("q1", "d1", "a1", 1),

@@ -46,7 +46,6 @@ class Sent:
         patch.setattr(exchange, "send_outgoing", lambda ws, mine, **_: self._send(mine, away))
 
     name, option_names, parts, noted_as = "judging", frozenset[str](), (FIRST, SECOND), "push"
-    makes_collection = True
 
     def prepare(self, *_: object, dry_run: bool) -> PreparedPush:
         return self.prepared

@@ -103,7 +103,7 @@ def test_estimates_after_a_top_up_have_no_bias_over_redraws(whole: bool) -> None
             ties="order",
             measures=measures,
         ).values()
-        found.append([of_run.evaluation.mean[name] for name in measures])
+        found.append([of_run.mean[name] for name in measures])
     means, errors = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
     qrels = [Qrel(query.query_id, doc_id, grade) for doc_id, grade in grades.items()]
     run = {query.query_id: NEW}
@@ -140,7 +140,7 @@ def test_a_top_up_is_drawn_as_the_study_was_and_a_larger_share_only_adds_pairs(w
         grow(ws, 0.3)
 
 
-def test_the_next_step_counts_what_the_sample_draws_from_new_pairs(ws: Workspace) -> None:
+def test_the_next_step_counts_the_pairs_that_are_new_in_sampled_pools(ws: Workspace) -> None:
     make(ws, 0.3)
     sent(ws, {query.query_id for query in QUERIES})
     top_up(ws, "p1", "p2", "p3", "p4")
@@ -149,7 +149,7 @@ def test_the_next_step_counts_what_the_sample_draws_from_new_pairs(ws: Workspace
     new = len(drawn(ws) & PAIRS)
     assert 0 < new < len(PAIRS)
     assert coming.next_command == "annot plan --grow"
-    assert coming.next_why == f"{new} pairs to assign, drawn from 120 pairs that are new in the pools"
+    assert coming.next_why == "120 pairs new in the pools, from which the sample is not drawn yet"
     assert made.new == 2 * new
     assert "new in the pools" not in status(ws).next_why
     with ws.reading() as session:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -44,13 +42,13 @@ def test_a_model_may_lack_labels_of_the_study_unless_it_comes_with_annot(
         assert found is None or found.message.startswith(name)
 
 
-def shard(*given: Paper, tmp_path: Path, misfit: InputError | None = None) -> facets.LabelledShard:
+def shard(*given: Paper, tmp_path: Path, fits: bool = True) -> dict[str, list[Any]]:
     tmp_path.mkdir(exist_ok=True)
     with PaperWriter(tmp_path) as writer:
         for one in given:
             writer.add(one)
     (of,) = groups_of(tmp_path)
-    return facets.LabelShard(shipped_model(), "m", ALL, Settings().facets, misfit)(of)
+    return dict(facets.label_shard(of, model=shipped_model(), name="m", labels=ALL, fits=fits).to_pydict())
 
 
 METHOD = Paper("a", "A", ("We propose a new method.", "We propose it."), 2001, ("method", "method"))
@@ -59,36 +57,29 @@ ODD = Paper("b", "B", ("We propose a new method.",), 2001, ("background",))
 
 def test_labels_that_the_model_gives_too_are_counted(tmp_path: Path) -> None:
     found = shard(METHOD, ODD, tmp_path=tmp_path / "all")
-    assert found.papers.to_pydict() == {
-        "paper_id": ["a", "b"], "labels": ["method,method", "background"], "carried": [True, True]
-    }  # fmt: skip
-    assert found.by_label == Counter({"method": 2, "background": 1})
-    assert found.carried.total() == 3
+    assert (found["labels"], found["carried"]) == (["method,method", "background"], [True, True])
+    assert found["agreeing"][0] <= 2
     alone = shard(ODD, tmp_path=tmp_path / "odd")
     predicted = shard(Paper("b", "B", ODD.sentences, 2001), tmp_path=tmp_path / "bare")
-    (label,) = predicted.papers.to_pydict()["labels"]
+    (label,) = predicted["labels"]
     assert label != "background"
-    assert alone.carried == Counter({False: 1})
-    assert shard(METHOD, tmp_path=tmp_path / "method").by_facet["method"] == 1
+    assert alone["agreeing"] == [0]
 
 
 def test_a_paper_without_sentences_has_no_label(tmp_path: Path) -> None:
     found = shard(METHOD, Paper("none", "N", (), 2001), tmp_path=tmp_path)
-    assert found.papers.to_pydict()["labels"] == ["method,method", ""]
+    assert found["labels"] == ["method,method", ""]
 
 
 def test_without_a_model_that_fits_only_carried_labels_are_kept(tmp_path: Path) -> None:
-    found = shard(METHOD, Paper("b", "B", ("One.",), 2001), tmp_path=tmp_path, misfit=InputError("no"))
-    assert found.papers.to_pydict()["paper_id"] == ["a"]
-    assert (found.without, found.carried) == (("b",), Counter())
+    found = shard(METHOD, Paper("b", "B", ("One.",), 2001), tmp_path=tmp_path, fits=False)
+    assert (found["labels"], found["agreeing"]) == (["method,method", None], [0, 0])
 
 
 def test_labels_put_aside_come_back_with_their_origin() -> None:
-    file = BytesIO()
-    fields = ["paper_id", "labels", "carried"]
-    rows = [pa.array(["a", "b", "c"]), pa.array(["method,result", "", "other"]), pa.array([True, True, False])]
-    facets.write_labels(file, [pa.RecordBatch.from_arrays(rows, fields)])
-    assert list(facets.labels_in(file, predicted_by="predicted:1")) == [
+    rows = [["a", "b", "c", "d"], ["method,result", "", "other", None], [True, True, False, False], [1, 0, 0, 0]]
+    batch = pa.RecordBatch.from_arrays([*map(pa.array, rows)], schema=facets.LABELLED)
+    assert list(facets.labels_in(batch, predicted_by="predicted:1")) == [
         facet_labels.FacetLabels("a", ("method", "result"), "carried"),
         facet_labels.FacetLabels("b", (), "carried"),
         facet_labels.FacetLabels("c", ("other",), "predicted:1"),

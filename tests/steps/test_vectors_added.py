@@ -109,12 +109,6 @@ def test_files_without_a_paper_of_the_corpus_are_refused(ws: Workspace, tmp_path
         added(ws, [file], ids)
 
 
-def test_a_metric_is_l2_or_cosine() -> None:
-    assert [vectors._metric(name) for name in ("l2", "cosine")] == ["l2", "cosine"]
-    with pytest.raises(InputError, match="--metric"):
-        vectors._metric("dot")
-
-
 # -- weights -----------------------------------------------------------------------------------------------------------
 
 

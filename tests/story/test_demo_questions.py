@@ -81,5 +81,5 @@ def test_run_again_it_changes_nothing(demonstration: Demonstration) -> None:
 
 def test_the_demonstration_of_facets_does_not_go_on_in_it(demonstration: Demonstration) -> None:
     ws, _, _ = demonstration
-    with pytest.raises(InputError, match="found the demo of questions, expected that of facets"):
+    with pytest.raises(InputError, match="of questions, expected the demo of facets"):
         whole_way.go(ws.root, tell=print, watch=watch)

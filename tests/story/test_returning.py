@@ -171,7 +171,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert len(study.on_server("j1", "adjudicate")) == len(first) + 1
     assert annot("qrels").exit_code == 0
     assert f"{settled[0]} 0 {settled[1]} 0\n" in (study.folder / "exports" / "qrels.txt").read_text(encoding="utf-8")
-    views = annot("trace", *settled, "--json").data["shown"]
+    views = [one for one in annot("trace", *settled, "--json").data["said"] if one["ratings"]]
     assert [sorted(grade for _, grade in one["grades"]) for one in views] == [[1, 2], [2, 3]]
 
     # Whoever leaves with a returned pair unanswered blocks nothing: the next push withdraws the task.

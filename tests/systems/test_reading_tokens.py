@@ -234,6 +234,6 @@ def test_a_paper_is_read_as_title_separator_and_abstract(tmp_path: Path, monkeyp
     encode = encoders.open_paper_encoder(tmp_path, "own", device="cpu", half=False, batch=7)
     encode([Paper("p", "Title", ("One.", "Two.")), Paper("r", "", ())], lambda done, total: None)
     assert read == ["Title One. Two.", " "]
-    of_topics = encoders.open_topic_encoder(tmp_path, "own", device="cpu", half=False, batch=7)
+    of_topics = encoders.open_text_encoder(tmp_path, "own", device="cpu", batch=7, topics=True)
     assert of_topics(["What is asked?"], lambda done, total: None).tolist() == [[2.0]]
     assert asked == ["What is asked?"]

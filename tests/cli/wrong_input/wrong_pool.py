@@ -172,7 +172,7 @@ WRONG: dict[str, Wrong] = {
     "pool add --method: deeper than the rankings": Wrong(
         "pool add",
         "--run engine.run --method engine --depth 51",
-        ("--depth 51: the rankings of query paper fic", "50 or less"),
+        ("--depth 51: the rankings of query paper fic", "end at 50"),
         "pooled",
         engine_run,
     ),

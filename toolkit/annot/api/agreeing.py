@@ -28,7 +28,7 @@ from annot.measuring.agreement.coefficients import (
 )
 from annot.measuring.agreement.estimates import POLICIES, agreement_table
 from annot.publishing.report.cells import Number, coefficient
-from annot.steps.inputs import GivenRatings, check_level, qrels_in, ratings_in, scale_of, topics_of
+from annot.steps.inputs import GivenRows, check_level, qrels_in, ratings_in, scale_of, topics_of
 
 if TYPE_CHECKING:
     from annot.measuring.agreement.estimates import AgreementTable
@@ -282,7 +282,7 @@ def measure_agreement(
     0  alpha_ordinal  0.736        2      8
     """
     rated = ratings_in(ratings, name="ratings", clusters=clusters)
-    grades = scale_of(rated.judgements, scale)
+    grades = scale_of(rated.rows, scale)
     check_name(missing, tuple(POLICIES), what="missing")
     if not coefficients:
         raise InputError("coefficients: expected at least one")
@@ -298,15 +298,15 @@ def measure_agreement(
     settled = None if final is None else qrels_in(final)
     units = topics_of(rated.facets, rated.topics, None if settled is None else settled.topics)
     table = agreement_table(
-        rated.judgements,
+        rated.rows,
         # Where a final grade comes from makes no difference to agreement.
-        () if settled is None else tuple(Decision(*qrel, "adjudicated") for qrel in settled.qrels),
+        () if settled is None else tuple(Decision(*qrel, "adjudicated") for qrel in settled.rows),
         rated.facets,
         grades=grades,
         missing=missing,
         binarised_at=binarised_at,
         level=level,
-        topics=units.topics,
+        topics=units.of or None,
         coefficients=coefficients,
         unjudgeable={(str(query), str(document)) for query, document in unjudgeable},
     )
@@ -359,8 +359,8 @@ def alpha(ratings: Any, level: AlphaLevel = "ordinal") -> float:
     """
     check_name(level, LEVELS, what="level")
     table = ratings_in(ratings, name="ratings")
-    grades = scale_of(table.judgements, None)
-    return COEFFICIENTS[f"alpha_{level}"](_matrix(table.judgements), grades)
+    grades = scale_of(table.rows, None)
+    return COEFFICIENTS[f"alpha_{level}"](_matrix(table.rows), grades)
 
 
 def _matrix(judgements: Sequence[Judgement]) -> Array:
@@ -372,10 +372,15 @@ def _matrix(judgements: Sequence[Judgement]) -> Array:
 
 
 def _of_items(
-    table: GivenRatings, grades: Sequence[int], *, missing: str, coefficients: Sequence[str], level: float | None
+    table: GivenRows[Judgement],
+    grades: Sequence[int],
+    *,
+    missing: str,
+    coefficients: Sequence[str],
+    level: float | None,
 ) -> ItemAgreement:
     """The figures of a matrix of items, which are the sampling units of their intervals."""
-    matrix = _matrix(table.judgements)
+    matrix = _matrix(table.rows)
     matrix = POLICIES[missing](matrix, np.ones(matrix.shape, dtype=np.bool_))
     items = [matrix[:, [column]] for column in range(matrix.shape[1])]
     met, tables = zip(*[tables_between(item, grades) for item in items], strict=True)

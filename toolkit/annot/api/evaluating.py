@@ -175,7 +175,7 @@ def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
     1       q1     d2          0
     """
     table = qrels_in(path)
-    frame = pd.DataFrame(table.qrels, columns=["query_id", "doc_id", "relevance"])
+    frame = pd.DataFrame(table.rows, columns=["query_id", "doc_id", "relevance"])
     if table.topics is not None:
         frame[table.topics.column] = frame["query_id"].map(table.topics.of)
         frame.attrs[SOURCE] = table.topics.source
@@ -297,14 +297,14 @@ def evaluate(
     check_level(level)
     table = qrels_in(qrels, clusters=clusters)
     if relevant_from is None:
-        highest = max((qrel.relevance for qrel in table.qrels), default=RELEVANT_FROM)
+        highest = max((qrel.relevance for qrel in table.rows), default=RELEVANT_FROM)
         relevant_from = max(1, min(RELEVANT_FROM, highest))
     units = topics_of(table.facets, table.topics)
     evaluated = evaluate_runs(
         runs_in(run, name="run"),
-        JudgedWhole(table.qrels, () if judgements is None else ratings_in(judgements, name="judgements").judgements),
+        JudgedWhole(table.rows, () if judgements is None else ratings_in(judgements, name="judgements").rows),
         facets=table.facets,
-        topics=units.topics,
+        topics=units.of or None,
         splits={},
         systems={},
         left_out={},

@@ -1,26 +1,13 @@
 """Vectors and the index, and the pools that are drawn with them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.cli.commands import (
-    ClusterOption,
-    DistancesOption,
-    DryRunOption,
-    DuplicatesOption,
-    GrowOption,
-    MetaOption,
-    argument,
-    command,
-    file_names,
-    flag,
-    group,
-    option,
-    recorded,
-    refuse_beside,
-)
+from annot.cli import options
+from annot.cli.commands import command, group
+from annot.cli.options import argument, file_names, flag, option, recorded, refuse_beside
 from annot.cli.output import Output, listing, progress, rendered, table
 
 if TYPE_CHECKING:
@@ -69,7 +56,10 @@ def vectors_add(
         str | None, option("Vector space, such as allenai/specter2.", shown="in the files, or NAME")
     ] = None,
     model: Annotated[str | None, option("Model that made the vectors in the files.", shown="the space")] = None,
-    metric: Annotated[str | None, option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2")] = None,
+    metric: Annotated[
+        Literal["l2", "cosine"] | None,
+        option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2"),
+    ] = None,
     float16: Annotated[
         bool,
         flag(
@@ -78,8 +68,8 @@ def vectors_add(
     ] = False,
     device: Annotated[str | None, option("--encoder: cpu, cuda, cuda:1, ...", shown="a GPU if there is one")] = None,
     batch: Annotated[int | None, option("--encoder: papers read at once, more on a GPU.", min=1, shown="32")] = None,
-    cluster: ClusterOption = None,
-    dry_run: DryRunOption = False,
+    cluster: options.ClusterOption = None,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add paper vectors, from files or with an encoder, or word vectors (--words). Lists entries that do not fit.
 
@@ -99,10 +89,7 @@ def vectors_add(
             read = step.add_words(ws, words, dry_run=dry_run, advance=advance)
         return Output(read, rendered("word-vectors", imported=read), step.word_notes(read))
     if name is None or bool(files) == (encoder is not None):
-        raise InputError(
-            "expected NAME FILES, NAME --encoder MODEL, or --words FILE",
-            hint="`annot vectors add --help` explains them",
-        )
+        raise InputError("expected NAME FILES, NAME --encoder MODEL, or --words FILE")
     if encoder is not None:
         refuse_beside("vectors add --encoder", **of_files, model=model)
         with progress("encoding papers", forecast=True) as advance:
@@ -154,7 +141,7 @@ def index_build(
             "Memory limit for all processes together. Work that needs more is refused before it starts.", shown="4G"
         ),
     ] = None,
-    cluster: ClusterOption = None,
+    cluster: options.ClusterOption = None,
     repair: Annotated[bool, flag("--repair", "First check files against their hashes; rebuild damaged parts.")] = False,
     listed: Annotated[
         bool, flag("--list", "Instead, list the parts of the index, with size, date and whether they are in use.")
@@ -166,7 +153,7 @@ def index_build(
             "Instead, remove parts that the current corpus and settings do not use, and remains of interrupted builds.",
         ),
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Build the index for the methods in annot.toml: tokens, counts, word vectors and averages.
 
@@ -221,9 +208,9 @@ def pool_build(
         bool, flag("--redraw", "Use the settings in annot.toml instead of those that earlier pools were drawn with.")
     ] = False,
     frozen: Annotated[bool, flag("--frozen", "Draw from the rankings already in pools/rankings/.")] = False,
-    cluster: ClusterOption = None,
-    grow: GrowOption = False,
-    dry_run: DryRunOption = False,
+    cluster: options.ClusterOption = None,
+    grow: options.GrowOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Rank the corpus with each method and draw a pool of candidates for each topic.
 
@@ -260,11 +247,11 @@ def pool_import(
     ws: "Workspace",
     file: Annotated[Path, argument("A TREC run of the study's topics or queries.")],
     method: Annotated[str, option("Name for the method.")],
-    meta: MetaOption = None,
+    meta: options.MetaOption = None,
     foreign: Annotated[str | None, option("drop: leave out unknown topics and documents.", shown="refuse it")] = None,
-    duplicates: DuplicatesOption = None,
-    distances: DistancesOption = False,
-    dry_run: DryRunOption = False,
+    duplicates: options.DuplicatesOption = None,
+    distances: options.DistancesOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Import a run of another search engine as a pooling method.
 
@@ -298,8 +285,8 @@ def pool_add(
         option("Why they are added, such as how they were found. Required for papers found by hand.", shown=False),
     ] = None,
     by: Annotated[str | None, option("Who adds them.", shown="your user name")] = None,
-    grow: GrowOption = False,
-    dry_run: DryRunOption = False,
+    grow: options.GrowOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add candidates to a pool: papers found by hand, or the top papers of a new system (--method).
 
@@ -314,9 +301,7 @@ def pool_add(
     if method is None:
         refuse_beside("pool add QUERY DOC...", run=run, depth=depth, query=only)
         if query is None or not documents or reason is None:
-            raise InputError(
-                "expected QUERY DOC... --reason WHY, or --method NAME", hint="`annot pool add --help` explains both"
-            )
+            raise InputError("expected QUERY DOC... --reason WHY, or --method NAME")
         with progress("comparing papers") as advance:
             grown = step.add(
                 ws, query, tuple(documents), reason=reason, by=by, grow=grow, dry_run=dry_run, advance=advance

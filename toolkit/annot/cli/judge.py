@@ -13,26 +13,9 @@ import typer
 
 from annot.base.errors import AnnotError, InputError
 from annot.base.names import counted
-from annot.cli.commands import (
-    AcceptDeletionsOption,
-    DryRunOption,
-    GrowOption,
-    HourlyRateOption,
-    JsonOption,
-    SeedOption,
-    argument,
-    command,
-    flag,
-    group,
-    held,
-    keep_backup,
-    one_of,
-    only_with,
-    option,
-    recorded,
-    refuse_beside,
-    setting,
-)
+from annot.cli import options
+from annot.cli.commands import command, group, held, keep_backup
+from annot.cli.options import argument, flag, one_of, only_with, option, recorded, refuse_beside, setting
 from annot.cli.output import WAITING, Output, emit, listing, progress, rendered, say, table
 
 if TYPE_CHECKING:
@@ -127,7 +110,7 @@ def plan_make(
         float | None,
         option("With --hours or --cost: seconds per judgement.", shown="estimated from past judgements", min=0.1),
     ] = None,
-    grow: GrowOption = False,
+    grow: options.GrowOption = False,
     withdraw: Annotated[
         bool, flag("--withdraw", "Instead, remove the pairs that were never sent, so that you can plan them again.")
     ] = False,
@@ -139,7 +122,7 @@ def plan_make(
             "next push deletes their tasks.",
         ),
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Plan who judges which pairs, in which order, and print the number of pairs per person.
 
@@ -148,10 +131,11 @@ def plan_make(
     """
     from annot.steps import plan as step
 
+    chosen = tuple(queries or ())
     if withdraw:
         refuse_beside("plan --withdraw", repeats=repeats, share=share, seed=seed, sample=sample, grow=grow)
         refuse_beside("plan --withdraw", hours=hours, cost=cost, seconds=seconds, only_new=only_new)
-        count = step.withdraw(ws, queries=tuple(queries or ()), sent=sent, dry_run=dry_run)
+        count = step.withdraw(ws, queries=chosen, sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
         return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
     only_with("--withdraw", sent=sent)
@@ -164,14 +148,14 @@ def plan_make(
         from annot.steps import forecast as sample_forecast
 
         found = sample_forecast.share_for(
-            ws, hours=hours, cost=cost, seconds=seconds, queries=tuple(queries or ()), only_new=only_new
+            ws, hours=hours, cost=cost, seconds=seconds, queries=chosen, only_new=only_new
         )
         sample, notes = found.share, found.notes
     elif sample is None or not dry_run:
         only_with("--hours, --cost or a dry run of --sample", seconds=seconds)
     planned = step.make(
         ws,
-        queries=tuple(queries or ()),
+        queries=chosen,
         shares=step.shares_of(share or ()),
         seed=seed,
         grow=grow,
@@ -185,12 +169,7 @@ def plan_make(
 
         with progress("drawing again") as advance:
             forecast_of_share = sample_forecast.shares(
-                ws,
-                shares=(sample,),
-                seconds=seconds,
-                queries=tuple(queries or ()),
-                only_new=only_new,
-                advance=advance,
+                ws, shares=(sample,), seconds=seconds, queries=chosen, only_new=only_new, advance=advance
             )
         planned = replace(planned, forecast=forecast_of_share)
         row = sample_forecast.shares_table(forecast_of_share)
@@ -244,7 +223,7 @@ def forecast(
         bool,
         flag("--sample", "Instead, forecast pairs, hours, cost and the loss of certainty if only a share is judged."),
     ] = False,
-    hourly_rate: HourlyRateOption = None,
+    hourly_rate: options.HourlyRateOption = None,
     dispute_seconds: DisputeSecondsOption = None,
     design_queries: Annotated[
         int | None, option("With --design: number of queries.", "--queries", shown="those here", min=1)
@@ -349,7 +328,7 @@ def return_pairs(
         Path | None, option("Return many pairs: a table with the columns query_id, doc_id, to and why.", "--file")
     ] = None,
     undo: Annotated[bool, flag("--undo", "Take back returned pairs that have no new answer yet.")] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Return pairs to their assessors for a second look, with a reason. `annot push` then sends them.
 
@@ -389,7 +368,7 @@ def answers_restore(
     doc: Annotated[str | None, argument("Document id.")] = None,
     assessor: Annotated[str | None, option("Who gave the answer; with --all, only this person's.")] = None,
     every: Annotated[bool, flag("--all", "Restore every answer that `annot answers list` shows.")] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Make an answer that was lost on the server count again. Later pulls do not report it any more.
 
@@ -434,7 +413,7 @@ def push(
         Path | None,
         option("substudy: a table of full texts with the columns paper_id and where.", shown="substudy/full-texts.tsv"),
     ] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Send the tasks of a round to Label Studio and print the link to each person's project. Safe to repeat.
 
@@ -450,7 +429,7 @@ def push(
     from annot.judging.exchange.collecting import RoundOptions
     from annot.steps import exchange as step
 
-    options = RoundOptions(
+    round_options = RoundOptions(
         changed=changed,
         new_screen=new_screen,
         assessor=tuple(assessor or ()),
@@ -458,7 +437,7 @@ def push(
         texts=texts,
     )
     with progress("sending tasks") as advance:
-        pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, options=options)
+        pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, options=round_options)
     command_line = f"annot push {round}" + (f" --view {view}" if view else "")
     return Output(
         pushed, _by_part(pushed.projects), pushed.notes, finding=pushed.finding(command_line.removesuffix(" judging"))
@@ -469,13 +448,13 @@ def push(
 def pull(
     ws: "Workspace",
     round: Annotated[str | None, argument(ROUNDS, metavar="[ROUND]", shown="every round that was sent")] = None,
-    accept_deletions: AcceptDeletionsOption = False,
+    accept_deletions: options.AcceptDeletionsOption = False,
     watch: Annotated[
         bool, flag("--watch", "Keep pulling judging and adjudication until everything is judged or you press Ctrl-C.")
     ] = False,
     every: Annotated[int | None, setting("With --watch: seconds between two pulls.", min=1)] = None,
-    as_json: JsonOption = False,
-    dry_run: DryRunOption = False,
+    as_json: options.JsonOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output | None:
     """Fetch the answers from Label Studio, of one round or of all that were sent, and print what is new.
 
@@ -500,9 +479,9 @@ def pull(
         return None
     if every is not None:
         raise InputError("--every can only be used with --watch")
-    options = RoundOptions(accept_deletions=accept_deletions, dry_run=dry_run)
+    round_options = RoundOptions(accept_deletions=accept_deletions, dry_run=dry_run)
     with progress("reading answers") as advance:
-        pulled, refused = step.pull_sent(ws, advance=advance, options=options, named=round)
+        pulled, refused = step.pull_sent(ws, advance=advance, options=round_options, named=round)
     command_line = f"annot pull {round or ''}".rstrip()
     findings = [*refused, *filter(None, [pulled.finding(command_line)])]
     worst = max(findings, key=lambda finding: finding.exit_code, default=None)
@@ -612,8 +591,8 @@ def train_gold(
         Path | None, argument("A table with the columns query_id, doc_id, grade and why.", shown="draw settled pairs")
     ] = None,
     per_facet: Annotated[int | None, setting("Gold pairs per facet.", min=1)] = None,
-    seed: SeedOption = None,
-    dry_run: DryRunOption = False,
+    seed: options.SeedOption = None,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Choose the gold pairs for training: from a file, or drawn from the settled pairs across all grades.
 
@@ -631,7 +610,7 @@ def train_gold(
 def train_hide(
     ws: "Workspace",
     share: Annotated[float, option("Hidden pairs per planned pair.", min=0.0, max=0.5)] = 0.05,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Mix pairs with known grades into people's work, to check them. `annot push` sends these pairs.
 
@@ -668,8 +647,8 @@ def substudy_draw(
     assessor: Annotated[str, option("The assessor who judges all pairs in both views.")],
     queries: Annotated[int, option("Queries per facet.", min=1)] = 3,
     candidates: Annotated[int, option("Candidates per query.", min=1)] = 5,
-    seed: SeedOption = None,
-    dry_run: DryRunOption = False,
+    seed: options.SeedOption = None,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Draw the pairs of the sub-study: random queries of each facet, random candidates across the final grades.
 

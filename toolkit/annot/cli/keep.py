@@ -5,12 +5,12 @@ demonstration.
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from annot.cli import output
-from annot.cli.commands import DryRunOption, OutOption, WaitOption, argument, command, flag, group, held, option
+from annot.cli import options, output
+from annot.cli.commands import command, group, held
+from annot.cli.options import argument, flag, option
 from annot.cli.output import Output, confirmed, is_attended, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def browse(
     partial: Annotated[
         bool, flag("--partial", "Show settled grades while judging is in progress. Do not show this page to assessors.")
     ] = False,
-    out: OutOption = None,
+    out: options.OutOption = None,
 ) -> Output:
     """Write a web page for browsing the collection: queries, ranked abstracts, grades, two systems side by side.
 
@@ -44,7 +44,7 @@ def browse(
 def report(
     ws: "Workspace",
     table: Annotated[str | None, option("Print this table of the report instead of writing files.")] = None,
-    out: OutOption = None,
+    out: options.OutOption = None,
 ) -> Output:
     """Write the report of the study as a web page and in Markdown, with its tables in LaTeX."""
     from annot.base.names import sha256_of
@@ -108,7 +108,7 @@ def release(
     draft: Annotated[
         bool, flag("--draft", "Write an incomplete release, marked as a draft, with a list of what is missing.")
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Write the release: data in five formats, judgements under pseudonyms, dataset card, datasheet and checksums."""
     from annot.steps import publish as step
@@ -145,12 +145,11 @@ def _may_publish(names: Sequence[str]) -> bool:
 def trace(
     ws: "Workspace", query: Annotated[str, argument("Query id.")], document: Annotated[str, argument("Document id.")]
 ) -> Output:
-    """Show the history of a pair: corpus record, pool, every judgement, final grade and rank in each run."""
-    from annot.publishing.report.single_pages import describe
+    """Show the history of a pair: its texts, its place in the pool, every answer, the final grade and its ranks."""
     from annot.steps import trace as step
 
     story = step.trace(ws, query, document)
-    return Output(story, describe(story))
+    return Output(story, step.describe(story))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -162,7 +161,7 @@ def trace(
 def backup(
     ws: "Workspace",
     file: Annotated[Path, argument("The file to write, such as ../study-2026-03-01.tar.gz.")],
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Write the whole study to one file: the database, the files, a copy of every project on Label Studio.
 
@@ -182,8 +181,8 @@ def restore(
     file: Annotated[Path, argument("The backup.")],
     folder: Annotated[Path, argument("Folder of the study; created if it does not exist.")] = Path(),
     replace: Annotated[bool, flag("--replace", "Move existing files of the folder to backups/ in it first.")] = False,
-    wait: WaitOption = 0.0,
-    dry_run: DryRunOption = False,
+    wait: options.WaitOption = 0.0,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Restore a study from a backup, after checking every file and row of it. Restores everything or nothing.
 
@@ -199,22 +198,13 @@ def restore(
     return Output(restored, rendered("restored", restored=restored, dry_run=dry_run), restored.notes)
 
 
-class PartName(StrEnum):
-    """A part of the study that `annot check` can check alone."""
-
-    PLAN = "plan"
-    POOLS = "pools"
-    GUIDELINES = "guidelines"
-    SENT = "sent"
-    INDEX = "index"
-    FILES = "files"
-    SERVER = "server"
-
-
 @command("check", server=True)
 def check(
     ws: "Workspace",
-    part: Annotated[PartName | None, argument("Check this part only.")] = None,
+    part: Annotated[
+        Literal["plan", "pools", "guidelines", "sent", "index", "files", "server"] | None,
+        argument("Check this part only."),
+    ] = None,
     release: Annotated[Path | None, option("Also check the files of this release.", metavar="FOLDER")] = None,
 ) -> Output:
     """Check the study and list all problems. Exits with 1 if there are any.
@@ -229,7 +219,7 @@ def check(
     from annot.steps import check as step
 
     with progress("checking") as advance:
-        checked = step.check(ws, part and part.value, release=release, advance=advance)
+        checked = step.check(ws, part, release=release, advance=advance)
     return Output({name: part.record for name, part in checked.parts.items()}, checked.text, finding=checked.finding)
 
 

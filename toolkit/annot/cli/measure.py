@@ -3,21 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from annot.cli.commands import (
-    ConventionOption,
-    DistancesOption,
-    DryRunOption,
-    DuplicatesOption,
-    MetaOption,
-    PerQueryOption,
-    TiesOption,
-    argument,
-    command,
-    flag,
-    group,
-    one_of,
-    option,
-)
+from annot.cli import options
+from annot.cli.commands import command, group
+from annot.cli.options import argument, flag, one_of, option
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
@@ -43,7 +31,7 @@ def evaluate(
             shown="NDCG%20; nDCG in trec",
         ),
     ] = None,
-    ties: TiesOption = "order",
+    ties: options.TiesOption = "order",
     average: Annotated[
         str,
         option(
@@ -51,7 +39,7 @@ def evaluate(
             "development fold; plain: all queries."
         ),
     ] = "test",
-    per_query: PerQueryOption = False,
+    per_query: options.PerQueryOption = False,
     every: Annotated[bool, flag("--all", "Also print all pairs of runs, and every measure on every facet.")] = False,
     against: Annotated[
         str | None,
@@ -111,7 +99,7 @@ def evaluate(
 @command("assessor-effect", csv=True)
 def assessor_effect(
     ws: "Workspace",
-    convention: ConventionOption = None,
+    convention: options.ConventionOption = None,
     measure: Annotated[
         str | None, option("A measure of the convention, as `annot evaluate` names it.", shown="NDCG%20; nDCG in trec")
     ] = None,
@@ -198,18 +186,18 @@ def run_import(
     ws: "Workspace",
     files: Annotated[list[Path], argument("A TREC run, or ranked pools in CSFCube's JSON format, one file per facet.")],
     tag: Annotated[str, option("Name of the run in this study.")],
-    meta: MetaOption = None,
+    meta: options.MetaOption = None,
     facet: Annotated[
         str | None, option("Facet of the ranked pools.", "--facet", "-f", shown="in the file name")
     ] = None,
     system: Annotated[str | None, option("System, if this is one of several runs of it.", shown="the tag")] = None,
     seed: Annotated[int | None, option("Seed that distinguishes this run from the others.")] = None,
     foreign: Annotated[str | None, option("Documents in no pool: drop, or keep as unjudged.", shown="refuse")] = None,
-    duplicates: DuplicatesOption = None,
+    duplicates: options.DuplicatesOption = None,
     missing: Annotated[str, option("Candidates that the run lacks: out (left out) or last (ranked last).")] = "out",
-    distances: DistancesOption = False,
+    distances: options.DistancesOption = False,
     replace: Annotated[bool, flag("--replace", "Overwrite a run of this name that `annot run` made.")] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Import a run made elsewhere. It is evaluated, reported and released like the runs made here.
 
@@ -252,7 +240,7 @@ def encoder_contexts(
     field: Annotated[
         list[str] | None, option("Use citing papers of this field of study only; may be repeated.", shown="all fields")
     ] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Extract co-citation contexts from full texts: the sentences that cite several papers of the corpus.
 
@@ -278,7 +266,7 @@ def encoder_examples(
         option("Share of papers, or of sets of papers cited together, held out for dev examples.", min=0.0, max=1.0),
     ] = 0.2,
     seed: Annotated[int, option("Random seed.")] = 0,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Write the training examples of a system to train.jsonl and dev.jsonl.
 
@@ -320,7 +308,7 @@ def encoder_train(
             shown="as in the paper",
         ),
     ] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Train an encoder and write its weights for `annot run`. Shows the learning curve while it trains.
 

@@ -4,7 +4,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from annot.cli.commands import DryRunOption, argument, command, flag, group, one_of, option
+from annot.cli import options
+from annot.cli.commands import command, group
+from annot.cli.options import argument, flag, one_of, option
 from annot.cli.output import Output, listing, rendered
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def assessor_add(
     pseudonym: Annotated[str, argument("Name in the study, such as a1; it is used everywhere outside the database.")],
     account: Annotated[str, option("E-mail address of the Label Studio account.")],
     adjudicator: Annotated[bool, flag("--adjudicator", "The person settles disputes.")] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add an assessor or adjudicator, or bring back one who left.
 
@@ -50,7 +52,7 @@ def assessor_change(
     server: Annotated[
         str | None, option("Address of the person's own Label Studio, if it runs elsewhere.", shown="unchanged")
     ] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Change a person's account or their own Label Studio. Without options, show their Label Studio.
 
@@ -81,7 +83,7 @@ def assessor_leave(
         ),
     ] = False,
     offline: Annotated[bool, flag("--offline", "Do not look for answers that are not pulled yet.")] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Give the open pairs of a person who leaves to another person or to all others. Their answers are kept.
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
 from annot.base.settings import Kind
-from annot.cli.commands import ClusterOption, DryRunOption, argument, command, flag, group, one_of, option, setting
+from annot.cli import options
+from annot.cli.commands import command, group
+from annot.cli.options import argument, flag, one_of, option, setting
 from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
 from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
-    from annot.formats.judgements_file import ExportKeys
     from annot.study.workspace import Workspace
 
 
@@ -29,7 +30,7 @@ def init(
     folder: Annotated[Path, argument("Folder of the study; created if it does not exist.")] = Path(),
     name: Annotated[str | None, option("Name of the collection.", shown="name of the folder")] = None,
     kind: Annotated[Kind | None, option("What people judge: facets, topics or questions.", shown="facets")] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Create a study: a folder with annot.toml, subfolders and the database."""
     from annot.steps import setup as step
@@ -79,7 +80,7 @@ def corpus_add(
     partial: Annotated[
         bool, flag("--partial", "Add the others even if more than one record in twenty cannot be read.")
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add papers or other documents from files. Lists what was left out, with reasons, and changes made to texts.
 
@@ -108,7 +109,7 @@ def corpus_corrected(
     every: Annotated[bool, flag("--all", "Decide on every pair that waits.")] = False,
     stays: Annotated[str | None, option("Keep the text that was judged, and record this reason.")] = None,
     again: Annotated[str | None, option("Have the pair judged again on the new text, and record this reason.")] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """List pairs that were judged before one of their texts was corrected, or decide what becomes of them.
 
@@ -146,8 +147,8 @@ def facets_label(
     ws: "Workspace",
     model: Annotated[Path | None, option("Label with this model, made by `annot facets train`.")] = None,
     leave_out: Annotated[bool, flag("--leave-out", "Instead, remove papers without labels from the corpus.")] = False,
-    cluster: ClusterOption = None,
-    dry_run: DryRunOption = False,
+    cluster: options.ClusterOption = None,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Label each sentence in the corpus and print the counts. Labels that came with the papers are kept.
 
@@ -190,8 +191,6 @@ def facets_train(
 
 group("query", help="Choose the queries. A query is a paper and one of its facets, or a topic that is a text.")
 
-SeedOption = Annotated[int | None, setting("Random seed.")]
-
 
 @command("query sample")
 def query_sample(
@@ -201,8 +200,8 @@ def query_sample(
     number: Annotated[
         int | None, option("Instead, choose this many queries without rating; this is recorded.", "--choose", min=1)
     ] = None,
-    seed: SeedOption = None,
-    dry_run: DryRunOption = False,
+    seed: options.SeedOption = None,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Draw random papers from each period into a rating sheet, and explain how to fill it in."""
     from annot.steps import query as step
@@ -221,8 +220,8 @@ def query_choose(
     ws: "Workspace",
     number: Annotated[int, argument("Number of queries.", min=1)],
     sheet: Annotated[Path, option("The rating sheet, filled in.", "--sheet", "-s")] = Path("queries.csv"),
-    seed: SeedOption = None,
-    dry_run: DryRunOption = False,
+    seed: options.SeedOption = None,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Choose queries from the rated papers, as evenly as possible across periods, types and facets.
 
@@ -255,7 +254,7 @@ def query_add(
     topic_id: Annotated[str | None, option("Id of the topic that is a text.", "--id")] = None,
     description: Annotated[str | None, option("What --text asks, in a sentence or two.")] = None,
     narrative: Annotated[str | None, option("What counts as an answer to --text, and what does not.")] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add a query: a facet of a paper, chosen sentences of it, or a topic that is a text. --file adds many."""
     from annot.base.records import Topic
@@ -296,7 +295,7 @@ def query_remove(
     sent: Annotated[
         bool, flag("--sent", "Also if it was planned or sent: its tasks are taken back from Label Studio first.")
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Remove a query, and its pool if no other query needs it.
 
@@ -328,9 +327,9 @@ def query_list(ws: "Workspace") -> Output:
 def query_folds(
     ws: "Workspace",
     folds: Annotated[int, option("Number of folds.", min=2)] = 2,
-    seed: Annotated[int | None, option("Random seed.", shown="annot.toml", min=0)] = None,
+    seed: options.SeedOption = None,
     redraw: Annotated[bool, flag("--redraw", "Replace the folds on record.")] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Split the queries into test folds. Evaluation then reports the mean over folds.
 
@@ -423,7 +422,7 @@ def import_files(
             "be repeated. Not needed for numbers and for names of the scale.",
         ),
     ] = None,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Import judgements, grades, citations or a whole collection (CSFCube) made elsewhere.
 
@@ -449,12 +448,12 @@ def import_files(
         **{"query": query_column, "document": document_column, "assessor": assessor_column, "grade": grade_column},
         **{"time": time_column, "seconds": seconds_column, "occasion": occasion_column, "comment": comment_column},
     }
-    options: dict[str, object] = {f"--{field}-column": name for field, name in columns.items()}
-    options |= {"--rating": rating, "--query": query, "--document": document, "--comment": comment, "--grade": grade}
-    options |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
-    options |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
+    typed: dict[str, object] = {f"--{field}-column": name for field, name in columns.items()}
+    typed |= {"--rating": rating, "--query": query, "--document": document, "--comment": comment, "--grade": grade}
+    typed |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
+    typed |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
     one_of(same_person=same_person, different_people=different_people)
-    _check_options(kind, {name for name, value in options.items() if value})
+    _check_options(kind, {name for name, value in typed.items() if value})
     if kind == "csfcube":
         release = imports.csfcube(ws, _one(files, kind), dry_run=dry_run)
         return _counts(release, release.counts, release.notes)
@@ -475,7 +474,7 @@ def import_files(
         ws,
         _one(files, kind),
         columns={field: name for field, name in columns.items() if name is not None},
-        export=_keys(rating, query, document, comment) if kind == "labelstudio" else None,
+        export=_places(rating, query, document, comment) if kind == "labelstudio" else None,
         grades=tuple(grade or ()),
         facet=facet,
         adjudicators=tuple(adjudicator or ()),
@@ -486,12 +485,12 @@ def import_files(
     return Output(imported, rendered("imported", imported=imported), imported.notes)
 
 
-def _keys(rating: str | None, query: str | None, document: str | None, comment: str | None) -> "ExportKeys":
-    from annot.formats.judgements_file import ExportKeys
-
+def _places(rating: str | None, query: str | None, document: str | None, comment: str | None) -> dict[str, str]:
+    """The places of the fields of a judgement in an export."""
     if rating is None or query is None or document is None:
         raise InputError("--as labelstudio needs --rating, --query and --document, which name the places in the export")
-    return ExportKeys(rating, query, document, comment)
+    places = {"grade": rating, "query": query, "document": document}
+    return places if comment is None else places | {"comment": comment}
 
 
 def _check_options(kind: str, given: set[str]) -> None:

@@ -4,18 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from annot.base.names import counted
-from annot.cli.commands import (
-    ConventionOption,
-    DryRunOption,
-    PerQueryOption,
-    argument,
-    command,
-    flag,
-    group,
-    only_with,
-    option,
-    setting,
-)
+from annot.cli import options
+from annot.cli.commands import command, group
+from annot.cli.options import argument, flag, only_with, option, setting
 from annot.cli.output import Output, confirmed, is_attended, listing, progress, rendered, say
 
 if TYPE_CHECKING:
@@ -47,7 +38,7 @@ def agreement(
             "count them as grade 0."
         ),
     ] = None,
-    per_query: PerQueryOption = False,
+    per_query: options.PerQueryOption = False,
     every: Annotated[
         bool, flag("--all", "Print every coefficient, with its mean, quartiles and pooled value.")
     ] = False,
@@ -122,7 +113,6 @@ def qrels(
 
     Pairs with fewer judgements than planned have no final grade, unless you accept them with --allow-single.
     """
-    from annot.base.names import counted
     from annot.publishing.report.terminal import table_text
     from annot.steps import qrels as step
 
@@ -138,7 +128,7 @@ def qrels_compare(
     ws: "Workspace",
     a: Annotated[Path, argument("The reference, as TREC qrels.")],
     b: Annotated[Path, argument("TREC qrels of the same queries.")],
-    convention: ConventionOption = None,
+    convention: options.ConventionOption = None,
     measure: Annotated[str | None, option("Measure that orders the runs.", shown="NDCG%20; nDCG in trec")] = None,
 ) -> Output:
     """Compare two qrels: the grades of each query, the order of the runs, and the runs that change sides."""
@@ -170,7 +160,7 @@ def meeting(
     since: Annotated[
         str | None, option("First day of the period, such as 2031-03-14.", shown="7 days before the newest answer")
     ] = None,
-    out: Annotated[Path | None, option("Folder to write to.", shown="exports/")] = None,
+    out: options.OutOption = None,
 ) -> Output:
     """Write the page for the meeting between two batches, meeting.html, and the same as Markdown.
 
@@ -214,7 +204,7 @@ def opinion_ask(
     wait: Annotated[
         bool, flag("--long-waits", "Wait, for a day at most, if the server asks for more than a minute.")
     ] = False,
-    dry_run: DryRunOption = False,
+    dry_run: options.DryRunOption = False,
 ) -> Output:
     """Ask a model for its opinion of all pooled pairs, as an assessor would be asked.
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlmodel import Session
@@ -99,10 +100,8 @@ def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str
     ids = set(paper_ids)
     labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, sorted(ids))}
     if absent := sorted(ids - labels.keys()):
-        hint = "label them with `annot facets`"
-        example = f"paper {absent[0]} has no sentence labels"
-        several = f"{len(absent)} papers have no sentence labels, {absent[0]} among them"
-        raise MissingInput(example if len(absent) == 1 else several, hint=hint)
+        fault = f"{counted(len(absent), 'paper')} without sentence labels: {absent[0]}{', ...' if absent[1:] else ''}"
+        raise MissingInput(fault, hint="label them with `annot facets`")
     return labels
 
 
@@ -123,18 +122,22 @@ def current_sha256(ws: Workspace, *, keep: bool) -> str:
     A file is taken for unchanged while its size, its times and its number in the file system are: whoever exchanges a
     file, even under its old date, changes one of them.
     """
-    remembered = ws.cache / "corpus.json"
-    files = _files(ws)
-    try:
-        remembered_hash = json.loads(remembered.read_text("utf-8"))
-        if remembered_hash["files"] == files:
-            return str(remembered_hash["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    remembered, files = ws.cache / "corpus.json", _files(ws)
+    if found := _remembered(remembered, "files", files):
+        return str(found["sha256"])
     digest = _from_manifest(ws, list(files)) or papers.corpus_sha256(ws.corpus)
     if keep:
         write_file(remembered, json.dumps({"files": files, "sha256": digest}))
     return digest
+
+
+def _remembered(path: Path, name: str, state: object) -> dict[str, Any]:
+    """The result that was written down for this state, which has this name; empty if there is none."""
+    try:
+        result: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return result if result[name] == state else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _files(ws: Workspace) -> dict[str, list[int]]:
@@ -175,12 +178,8 @@ def uncorrected(ws: Workspace, session: Session, states: Mapping[str, str]) -> t
     if not ws.has_corpus:
         return ()
     key, remembered = [states["corpus"], states["texts"]], ws.cache / TEXTS_FILE
-    try:
-        remembered_ids = json.loads(remembered.read_text("utf-8"))
-        if remembered_ids["of"] == key and all(key):
-            return tuple(remembered_ids["differing"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    if all(key) and (found := _remembered(remembered, "of", key)):
+        return tuple(found["differing"])
     if not (last := _last_hashes(session)):
         return ()
     differing = _differing(papers.find_papers(ws.corpus, last).values(), last)
@@ -240,17 +239,13 @@ class CorrectionSummary:
     """The queries that have to be looked at."""
 
 
-class _Change(NamedTuple):
-    """The text of a paper before and after its correction."""
+_Change = tuple[ShownVersion, ShownVersion]
+"""The text of a paper before and after its correction."""
 
-    earlier: ShownVersion
-    corrected: ShownVersion
 
-    @property
-    def sentences(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Sentences before and after the correction."""
-        sentences_before, after = (tuple(json.loads(text.body)["sentences"]) for text in self)
-        return sentences_before, after
+def _sentences(change: _Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    earlier, after = (tuple(json.loads(text.body)["sentences"]) for text in change)
+    return earlier, after
 
 
 class RecordCorrections:
@@ -300,14 +295,15 @@ class RecordCorrections:
             after = version("text", paper_id, text_content(new.get(paper_id, paper)), since=since, why=self._why)
             if first_version.sha256 != after.sha256:
                 versions += [after] if recorded_versions else [first_version, after]
-                changed[paper_id] = _Change(first_version, after)
-        resentenced = {paper_id for paper_id, change in changed.items() if change.sentences[0] != change.sentences[1]}
+                changed[paper_id] = (first_version, after)
+        sentences = {paper_id: _sentences(change) for paper_id, change in changed.items()}
+        resentenced = {paper_id for paper_id, (earlier, after) in sentences.items() if earlier != after}
         with self._ws.writing() as session:
             queries = read_queries(session)
-            moved = _moved(queries, changed)
+            moved = _moved(queries, sentences)
             if new or changed:
                 earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
-                texts = {name: change.earlier.sha256 for name, change in changed.items()}
+                texts = {name: earlier.sha256 for name, (earlier, _) in changed.items()}
                 _note(session, now, self._why, earlier, texts, queries)
             removed = remove_labels(session, resentenced)
             move_sentences(session, {query.query_id: query.sentences for query, _ in moved})
@@ -391,20 +387,22 @@ def _record_of(fields: Mapping[str, Any]) -> Paper:
 def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
     """The record before the correction. If the corpus had the corrected text already, its record has the earlier one,
     and no labels: those that it has are of the corrected sentences."""
-    if changed is None or text_content(paper) == changed.earlier.body:
+    if changed is None or text_content(paper) == changed[0].body:
         return paper
-    return with_text(paper, changed.earlier.body)
+    return with_text(paper, changed[0].body)
 
 
 def _shifted(moment: str, by: timedelta) -> str:
     return (datetime.fromisoformat(moment) + by).astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _moved(queries: Collection[Query], changed: Mapping[str, _Change]) -> list[tuple[Query, Query]]:
+def _moved(
+    queries: Collection[Query], changed: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+) -> list[tuple[Query, Query]]:
     """The queries on papers whose sentences changed, with those found again; each with the query as it was."""
     moved = []
     for query in queries:
-        old_sentences, after = changed[query.topic_id].sentences if query.topic_id in changed else ((), ())
+        old_sentences, after = changed.get(query.topic_id, ((), ()))
         if old_sentences != after and query.sentences:
             places = places_again(old_sentences, after)
             sentences = tuple(sorted(places[place] for place in query.sentences if place in places))

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from decimal import Decimal
-from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -101,22 +98,14 @@ FOREIGN = ("drop", "keep")
 """Ways to import rows of unknown documents and query papers; None refuses them."""
 SHOWN = 3
 """Ids that a note names."""
-MONTHS = {
-    **{"JAN": "jan", "FEB": "fe[bv]", "MAR": "mar|mrz", "APR": "a[pv]r", "MAY": "ma[iy]", "JUN": "juin|jun"},
-    **{"JUL": "juil|jul", "AUG": "aug|ao", "SEP": "sep", "OCT": "o[ck]t", "NOV": "nov", "DEC": "d[eé][cz]"},
-}
-"""Beginnings of the months in English, German and French."""
-_MONTH = rf"(?P<month>(?:{'|'.join(MONTHS.values())})\w*)\.?"
-_DATE = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?P<day>[0-9]{{1,2}})[-./]{{0,2}}{_MONTH}(?:[-./][0-9]{{2,4}})?",
-        rf"{_MONTH}[-./](?P<day>[0-9]{{1,4}})",
-        r"[0-9]{4}-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:T00:00:00)?",
-        r"(?P<day>[0-9]{1,2})(?P<sep>[-./])(?P<month>[0-9]{1,2})(?P=sep)[0-9]{2,4}",
-    )
+_MONTH = r"(?:jan|fe[bv]|ma[riy]|mrz|a[pv]r|jui?[nl]|aug|ao|sep|o[ck]t|nov|d[eé][cz])\w*\.?"
+"""A month in English, German or French."""
+_DATE = re.compile(
+    rf"[0-9]{{1,2}}[-./]{{0,2}}{_MONTH}(?:[-./][0-9]{{2,4}})?|{_MONTH}[-./][0-9]{{1,4}}"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T00:00:00)?|[0-9]{1,2}([-./])[0-9]{1,2}\1[0-9]{2,4}",
+    re.IGNORECASE,
 )
-_SCIENTIFIC = re.compile(r"([0-9]+(?:[.,][0-9]+)?)E\+?([0-9]{1,2})", re.IGNORECASE)
+_SCIENTIFIC = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE)
 
 RowsByFile = Mapping[str, Sequence[FileJudgement]]
 """Rows by the file that they are from, as messages call it."""
@@ -183,11 +172,11 @@ def _complete_rows(
 
 def _unknown_ids_error(message: str, lines: UnknownIds, corpus: Path | None) -> InputError:
     """The error with a fault for each unknown id."""
-    cause_of = LikelyCause(corpus)
+    causes = _likely_causes((name for _, name, _ in lines), corpus)
     return InputError(
         message,
         faults=[
-            f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{cause_of(name)}"
+            f"{file}:{_listed(numbers)}: {noun} {name!r}: not in this study{causes[name]}"
             for (noun, name, file), numbers in lines.items()
         ],
         hint="correct the ids, or add the missing texts first; --foreign drop leaves these rows out, and "
@@ -212,57 +201,28 @@ def _notes_without_corpus(rows: RowsByFile) -> Iterator[str]:
         yield f"{counted(len(odd), 'id')} may have been changed by a spreadsheet: {some}"
 
 
-class LikelyCause:
-    """Says why an id may be unknown, by the ids of the corpus that are like it."""
-
-    def __init__(self, corpus: Path | None) -> None:
-        self._corpus = corpus
-
-    @cached_property
-    def _papers(self) -> PapersById | None:
-        return PapersById(self._corpus) if self._corpus else None
-
-    @cached_property
-    def _spellings(self) -> dict[str, str]:
-        """The ids of the corpus by `folded_id`, and without leading zeros."""
-        ids: list[str] = self._papers.own.to_pylist() if self._papers else []
-        short = {stripped: name for name in ids if name.startswith("0") and (stripped := name.lstrip("0")).isdecimal()}
-        return short | {folded_id(name): name for name in ids}
-
-    def __call__(self, name: str) -> str:
-        """The likely cause, to be put behind the id; empty if there is none."""
-        if (alike := self._spellings.get(folded_id(name))) is not None:
+def _likely_causes(names: Iterable[str], corpus: Path | None) -> dict[str, str]:
+    """The likely cause why each id is unknown, to be put behind it; empty if there is none."""
+    known = PapersById(corpus) if corpus else None
+    ids: list[str] = known.own.to_pylist() if known else []
+    spellings = {short: name for name in ids if name.startswith("0") and (short := name.lstrip("0")).isdecimal()}
+    spellings |= {folded_id(name): name for name in ids}
+    causes = {}
+    for name in names:
+        looks = _looks_like(name)
+        causes[name] = f"; it looks like {looks} written by a spreadsheet" if looks else ""
+        if (alike := spellings.get(folded_id(name))) is not None:
             zeros = name.isdecimal() and alike.isdecimal()
-            return f"; the corpus has {alike!r}{' (a spreadsheet removes leading zeros)' if zeros else ''}"
-        if self._papers and self._papers.has_other_ids and (paper := self._papers.paper_of(name)):
-            return f"; it is another id of {paper!r}, which is in the corpus"
-        if not (looks := _looks_like(name)):
-            return ""
-        meant = next((self._spellings[key] for key in map(folded_id, _before(name)) if key in self._spellings), None)
-        return f"; it looks like {looks} written by a spreadsheet{f' (the corpus has {meant!r})' if meant else ''}"
+            causes[name] = f"; the corpus has {alike!r}{' (a spreadsheet removes leading zeros)' if zeros else ''}"
+        elif known and known.has_other_ids and (paper := known.paper_of(name)):
+            causes[name] = f"; it is another id of {paper!r}, which is in the corpus"
+    return causes
 
 
 def _looks_like(name: str) -> str:
     if _SCIENTIFIC.fullmatch(name):
         return "a number in scientific notation"
-    return "a date" if any(pattern.fullmatch(name) for pattern in _DATE) else ""
-
-
-def _before(name: str) -> Iterator[str]:
-    """Ids that a spreadsheet turns into this one.
-
-    >>> [*_before("1E+05")], "MAR1" in _before("1-Mar"), "3-1" in _before("2031-03-01")
-    (['100000'], True, True)
-    """
-    if number := _SCIENTIFIC.fullmatch(name):
-        yield f"{Decimal(number[1].replace(',', '.')).scaleb(int(number[2])):.0f}"
-    for date in filter(None, (pattern.fullmatch(name) for pattern in _DATE)):
-        day, written = int(date["day"]), date["month"]
-        for month, (english, pattern) in enumerate(MONTHS.items(), start=1):
-            if re.match(pattern, written, re.IGNORECASE) or (written.isdecimal() and int(written) == month):
-                for start in (english, f"{month}", f"{month:02}"):
-                    yield from (f"{start}{sep}{end}" for sep in ("", *"-/.") for end in (f"{day}", f"{day:02}"))
-                yield from (f"{day}{sep}{month}" for sep in "-/.")
+    return "a date" if _DATE.fullmatch(name) else ""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -319,12 +279,12 @@ def know_ids(tally: Tally, corpus: Path) -> None:
         tally.know(table["paper_id"], hashes_of(table["id"].to_pylist()))
 
 
-@dataclass
 class PendingIds:
     """The rows of all lots, until the papers that are kept are known."""
 
-    tally: Tally
-    _lots: list[tuple[NDArray[np.uint64], RowsAside]] = field(default_factory=list)
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._lots: list[tuple[NDArray[np.uint64], RowsAside]] = []
 
     def take(self, works: NDArray[np.uint64], rows: RowsAside) -> None:
         """Remember the rows of a lot. works: the works of its records."""
@@ -392,9 +352,9 @@ class PendingIds:
         """The rows with papers in place of records; rows that belong to no paper are left out."""
         # `read_table` imports pandas where that is installed.
         table = pyarrow.parquet.ParquetFile(path).read()
-        owners = self.tally.owners(works)[numbers(table["at"])]
+        owners = self._tally.owners(works)[numbers(table["at"])]
         table = table.filter(mask_of(owners >= 0))
-        ids = self.tally.ids_at(owners[owners >= 0])
+        ids = self._tally.ids_at(owners[owners >= 0])
         return pyarrow.table({"paper_id": ids, "id": table["id"]})
 
 

@@ -274,8 +274,7 @@ def latent_relevance(query_paper: str, facet: str, doc: str, latent: Mapping[str
         base = _BASE[facet](latent[query_paper], latent[doc])
     except KeyError:
         raise InputError(
-            f"{query_paper} / {facet} / {doc} cannot be simulated: expected papers of the demo corpus and one of "
-            f"the facets {', '.join(_BASE)}"
+            f"{query_paper} / {facet} / {doc}: cannot be simulated, as the demo has none of these"
         ) from None
     shift = generator(0, "jitter", facet, query_paper, doc).uniform(-JITTER, JITTER)
     return float(min(MOST, max(0.0, base + shift)))

@@ -260,16 +260,10 @@ def _workspace(folder: Path, kind: DemoKind, *, deeper: int) -> Workspace:
             raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
         write_file(settings_file, demo_settings(kind, deeper=deeper))
     ws = Workspace.open(folder)
-    if ws.settings.collection.name != NAME:
-        raise InputError(
-            f"{folder}: found the study {ws.settings.collection.name!r}, expected the demo",
-            hint="name another: annot demo FOLDER",
-        )
-    if ws.settings.kind != kind:
-        raise InputError(
-            f"{folder}: found the demo of {ws.settings.kind}, expected that of {kind}",
-            hint=f"name another: annot demo FOLDER --kind {kind}",
-        )
+    present = ws.settings.collection.name, ws.settings.kind
+    if present != (NAME, kind):
+        problem = f"{folder}: found the study {present[0]!r} of {present[1]}, expected the demo of {kind}"
+        raise InputError(problem, hint="name another: annot demo FOLDER")
     init(folder, name=None, dry_run=False)
     if not answers_file(ws).exists():
         write_file(answers_file(ws), demo_answers(kind))

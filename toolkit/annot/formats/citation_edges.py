@@ -112,7 +112,6 @@ def _blocks(piece: Piece) -> Iterator[bytes]:
 
 
 def _json_block(block: bytes) -> Edges:
-
     schema = pyarrow.schema({_CITING: pyarrow.int64(), _CITED: pyarrow.int64()})
     parsing = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     reading = pyarrow.json.ReadOptions(use_threads=False, block_size=len(block))
@@ -159,68 +158,47 @@ def _column_block(name: str) -> Callable[[bytes], Edges]:
     def read(block: bytes) -> Edges:
         # Only the beginning of a file has a header; as a block may begin anywhere, it is known by its text.
         skipped = 1 if header is not None and block.lstrip(b"\xef\xbb\xbf").startswith(header) else 0
-        size, lines = len(block), block.count(b"\n") + (not block.endswith(b"\n"))
         names = [str(place) for place in range(len(heads))]
-        wrong: list[str] = []
-        undecodable: list[tuple[int, BrokenRecord]] = []
-
-        def skip(row: Any) -> str:
-            wrong.append(row.text)
-            return "skip"
-
-        def rows() -> Any:
-            return pyarrow.csv.read_csv(
+        lines, any_ids = block.count(b"\n") + (not block.endswith(b"\n")), not {_CITING, _CITED} & {*heads}
+        try:
+            table = pyarrow.csv.read_csv(
                 io.BytesIO(block),
-                pyarrow.csv.ReadOptions(use_threads=False, block_size=size, column_names=names, skip_rows=skipped),
-                pyarrow.csv.ParseOptions(delimiter=delimiter.decode(), invalid_row_handler=skip),
+                pyarrow.csv.ReadOptions(
+                    use_threads=False, block_size=len(block), column_names=names, skip_rows=skipped
+                ),
+                pyarrow.csv.ParseOptions(delimiter=delimiter.decode()),
                 pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
             )
-
-        try:
-            table = rows()
+            columns = [table[str(place)].combine_chunks() for place in places]
+            citing, cited = map(pyarrow.compute.utf8_trim_whitespace, columns)
+            if not any(pyarrow.compute.any(pyarrow.compute.equal(ids, "")).as_py() for ids in (citing, cited)):
+                return Edges(citing, cited, lines, [], any_ids=any_ids)
         except pyarrow.ArrowInvalid:
-            undecodable, block = _only_utf_8(block)
-            wrong.clear()
-            if not block.split(b"\n", skipped)[-1].strip():
-                return Edges(*_columns([]), lines, undecodable, any_ids=False)
-            table = rows()
-        columns = [
-            pyarrow.compute.utf8_trim_whitespace(table[str(place)].combine_chunks()).fill_null("") for place in places
-        ]
-        good = pyarrow.compute.and_(*(pyarrow.compute.not_equal(column, "") for column in columns))
-        complete = not wrong and pyarrow.compute.all(good, min_count=0).as_py()
-        broken = [] if complete else list(_broken_rows(block, delimiter.decode(), len(heads), places))
-        broken += undecodable
-        citing, cited = (column.filter(good) for column in columns)
-        return Edges(citing, cited, lines, broken, any_ids=not {_CITING, _CITED} & {*heads})
+            # A line of the block is broken: read one by one, they tell which.
+            pass
+        pairs, broken = [], []
+        for number, line in enumerate(block.split(b"\n"), start=1):
+            row = _row(line, delimiter.decode(), len(heads), places) if number > skipped else None
+            if isinstance(row, BrokenRecord):
+                broken.append((number, row))
+            elif row:
+                pairs.append(row)
+        return Edges(*_columns(pairs), lines, broken, any_ids=any_ids)
 
     return read
 
 
-def _only_utf_8(block: bytes) -> tuple[list[tuple[int, BrokenRecord]], bytes]:
-    """The lines of a block that are not UTF-8, and the block with blank lines in their place."""
-    broken, lines = [], block.split(b"\n")
-    for row, line in enumerate(lines):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            broken.append((row + 1, BrokenRecord("not UTF-8", ("not UTF-8",), line.decode("utf-8", "replace"))))
-            lines[row] = b""
-    return broken, b"\n".join(lines)
-
-
-def _broken_rows(
-    block: bytes, delimiter: str, width: int, places: tuple[int, int]
-) -> Iterator[tuple[int, BrokenRecord]]:
-    """The rows of a block that are no citation, with their lines; a header is a whole row."""
-    for number, text in enumerate(block.split(b"\n"), start=1):
-        line = text.decode("utf-8", "replace").rstrip("\r")
-        row = next(csv.reader([line], delimiter=delimiter), [])
-        if row and len(row) != width:
-            fault = f"{len(row)} columns, expected {width}"
-            yield number, BrokenRecord("another number of columns", (fault,), line)
-        elif row and not all(row[place].strip() for place in places):
-            yield number, BrokenRecord("an empty id", ("an empty id",), line)
+def _row(line: bytes, delimiter: str, width: int, places: tuple[int, int]) -> list[str] | BrokenRecord | None:
+    """The ids in the line of a table, or why it has none; None for a blank line."""
+    try:
+        text = line.decode("utf-8").removeprefix("\ufeff").rstrip("\r")
+    except UnicodeDecodeError:
+        return BrokenRecord("not UTF-8", ("not UTF-8",), line.decode("utf-8", "replace"))
+    cells = next(csv.reader([text], delimiter=delimiter), [])
+    if cells and len(cells) != width:
+        return BrokenRecord("another number of columns", (f"{len(cells)} columns, expected {width}",), text)
+    ids = [cells[place].strip() for place in places] if cells else []
+    return ids if all(ids) else BrokenRecord("an empty id", ("an empty id",), text)
 
 
 def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
@@ -261,7 +239,6 @@ def _ids_and_cited(fields: Mapping[str, Any], *, bibliographic: bool) -> tuple[S
 
 
 def _columns(pairs: list[Any]) -> tuple[Any, Any]:
-
     citing, cited = zip(*pairs, strict=True) if pairs else ((), ())
     return pyarrow.array(citing, pyarrow.string()), pyarrow.array(cited, pyarrow.string())
 

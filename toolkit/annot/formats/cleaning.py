@@ -220,8 +220,6 @@ _INLINE_TAG = re.compile(
     r"</?(?:i|b|u|em|sup|sub|tt|sc|bold|italic|strong|underline|monospace|small|font|span|inline-formula|tex-math|a|ext-link"
     r"|xref|jats:[a-z-]+|mml:[a-z-]+)" + _ATTRIBUTES
 )
-_MARKUP = re.compile("&[#A-Za-z]|<[/a-z<]")
-"""Beginning of an entity or a tag: `p < 0.05` and `A & B` have neither."""
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # Soft hyphen, zero-width space, invisible operators, byte order mark, and marks and overrides of direction. The
 # zero-width joiners stay: in Persian and in the scripts of India they are spelling.
@@ -232,7 +230,6 @@ _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff\U000f0000
 
 # A set comes first: strings are searched for that many times as fast.
 _BEYOND_LATIN = re.compile("[\u0300-\U0010ffff][\u0300-\U0010ffff]{30,}")
-_PRINTABLE_FAULTS = "\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06\ufffd"
 MOST_MARKS = 30
 """Combining marks kept in a row: more are in no language, and putting them in order costs the square of their number
 (Unicode Standard Annex #15, section 13, Stream-Safe Text Format)."""
@@ -265,43 +262,14 @@ def clean(text: str) -> str:
     'The first case’s end.'
     """
     passes, previous = 0, None
-    while text != previous and not _is_plain(text):
+    while text != previous:
         previous = text
         for _, step in _STEPS:
             text = step(text)
         passes += text != previous
         if passes == DEEPEST and text != previous:
             text = re.sub("[&<]", " ", text)
-    return text.strip(" ")
-
-
-def clean_all(texts: Sequence[str]) -> list[str]:
-    """`clean` of each; several times as fast where none needs it, as most abstracts do not."""
-    if _is_plain("|".join(texts)):
-        return [text.strip(" ") for text in texts]
-    return [clean(text) for text in texts]
-
-
-def _is_plain(text: str) -> bool:
-    """True if only the white space at the ends can need cleaning."""
-    if not text.isprintable() or "  " in text or _may_have(text, "&") or _may_have(text, "<"):
-        return False
-    if text.isascii():
-        return True
-    # Each character beyond Latin has two bytes or more: few texts have enough of them for a long row of marks.
-    if len(text.encode()) - len(text) > MOST_MARKS and _BEYOND_LATIN.search(text):
-        return False
-    return unicodedata.is_normalized("NFC", text) and not any(char in text for char in _PRINTABLE_FAULTS)
-
-
-def _may_have(text: str, sign: str) -> bool:
-    """True if an entity or a tag may begin at one of these signs, which few texts have."""
-    place = text.find(sign)
-    while place >= 0:
-        if _MARKUP.match(text, place):
-            return True
-        place = text.find(sign, place + 1)
-    return False
+    return text
 
 
 def without_direction(text: str) -> str:
@@ -544,11 +512,8 @@ _IN_PLACE = {*ID_KINDS, "cited"}
 MADE = "made-"
 """The beginning of an id that was made from a title and a year."""
 LONGEST = 500
-_PLAIN_DOI = re.compile(r"(?:https://doi\.org/)?(10\.[0-9]{4,9}/[a-z0-9./_-]*[a-z0-9])")
-"""The usual form, which is found in a quarter of the time."""
 _DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _URL = re.compile("https?://", re.IGNORECASE)
-_PLAIN_WORK = re.compile("W([1-9][0-9]{0,14})")
 _PMID = re.compile(r"(?:.*\bpmid\W{0,3}|https?://\S*/|med:)?0*([1-9][0-9]{0,8})(?:\.[0-9]+)?/?(?:\W.*)?", re.I | re.S)
 _OPENALEX = re.compile(r"(?:.*[/:\s])?W([1-9][0-9]{0,14})/?", re.IGNORECASE | re.DOTALL)
 _PAIRS = {")": "(", "]": "[", ">": "<", "}": "{"}
@@ -600,9 +565,6 @@ def typed(kind: IdKind, raw: object) -> str | None:
     >>> typed("doi", "https://doi.org/10.1145/3397271.3401075."), typed("pmid", "PMC123")
     ('doi:10.1145/3397271.3401075', None)
     """
-    # A work may cite hundreds of others, whose ids are nearly all so.
-    if kind == "openalex" and isinstance(raw, str) and _PLAIN_WORK.fullmatch(raw):
-        return f"openalex:{raw}"
     text = normalised_id(kind, raw)
     return text and f"{kind}:{text}"
 
@@ -619,8 +581,6 @@ def normalised_id(kind: IdKind, raw: object) -> str | None:
 
 
 def _doi(text: str) -> str | None:
-    if match := _PLAIN_DOI.fullmatch(text):
-        return match.group(1)
     text = html.unescape(text)
     if _URL.match(text):
         text = text.partition("?")[0].partition("#")[0]
@@ -641,7 +601,7 @@ def _pmid(text: str) -> str | None:
 
 
 def _openalex(text: str) -> str | None:
-    match = _PLAIN_WORK.fullmatch(text) or _OPENALEX.fullmatch(text)
+    match = _OPENALEX.fullmatch(text)
     return match and f"W{match.group(1)}"
 
 

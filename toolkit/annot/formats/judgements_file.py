@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import io
 import json
@@ -108,9 +107,7 @@ def read_judgements(
         headings = {plain(heading) for heading in [*columns.values(), *named]}
         rows = [*read_table(text, faults, known_headings=headings).rows]
     if not rows:
-        if not faults.found:
-            faults.add(_nothing_in(data, text))
-        faults.raise_if_any()
+        faults.raise_if_any(found=rows, nothing="found no judgement, expected a header and one row each")
     faults_before = len(faults.found)
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
     if len(faults.found) > faults_before:
@@ -124,16 +121,6 @@ def read_judgements(
             faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=read.line)
     faults.raise_if_any()
     return tuple(judgements)
-
-
-def _nothing_in(data: bytes, text: str) -> str:
-    """Message on a file without a judgement, with the line that shows a wrong file or a wrong encoding."""
-    first = next((line.strip() for line in text.splitlines() if line.strip()), None)
-    if first is None:
-        return "found an empty file, expected judgements"
-    utf8 = text.encode("utf-8", "surrogatepass") in (data, data.removeprefix(codecs.BOM_UTF8))
-    read_as = "" if utf8 else "; the file is not UTF-8 and was read as Windows-1252 or UTF-16"
-    return f"found no judgement below the line {first[:80]!r}, expected one row each{read_as}"
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
@@ -387,29 +374,16 @@ GIVEN = ("choices", "rating", "number", "taxonomy")
 """Keys under which a control keeps its values."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportKeys:
-    """Keys of a judgement in the tasks and annotations of the export."""
-
-    rating: str
-    """The name of the control with which the grade was given."""
-    query: str
-    """The key of the task's data that holds the query's id."""
-    document: str
-    """The key of the task's data that holds the document's id."""
-    comment: str | None
-    """The name of the control with which a comment was written."""
-
-
 def read_export(
-    data: bytes, *, name: str, keys: ExportKeys, grades: Mapping[str, int | None], scale: Sequence[str]
+    data: bytes, *, name: str, places: Mapping[str, str], grades: Mapping[str, int | None], scale: Sequence[str]
 ) -> tuple[FileJudgement, ...]:
     """Every annotation of every task, by the time of its last change; drafts and predictions are no judgements.
 
-    grades: the grade of each value of the control; None if it says that the pair could
-    not be judged. What it does not name is a number of the scale or the name of a grade. `line` of a judgement is the
-    number of its task, `assessor` the address of its account, or the account's number if no task of the export has an
-    address for it.
+    places: of `query` and `document`, the key of the task's data that holds the id; of `grade` and, if there is one, of
+    `comment`, the name of the control with which it was given. grades: the grade of each value of the control; None if
+    it says that the pair could not be judged. What it does not name is a number of the scale or the name of a grade.
+    `line` of a judgement is the number of its task, `assessor` the address of its account, or the account's number if
+    no task of the export has an address for it.
     Raises InputError with the task of every fault; no address is repeated in any.
     """
     faults = Faults(name)
@@ -422,11 +396,11 @@ def read_export(
         place = f"task {task.get('id', '?')}"
         controls.update(dict.fromkeys(item["from_name"] for item in _results(annotation)))
         try:
-            judgements.append(_judgement_of_annotation(task, annotation, keys, plain_grades, len(scale)))
+            judgements.append(_judgement_of_annotation(task, annotation, places, plain_grades, len(scale)))
         except ValueError as error:
             faults.add(str(error), place=place)
-    if controls and keys.rating not in controls:
-        faults.add(f"no annotation has a control named {keys.rating!r}; {near(keys.rating, controls)}")
+    if controls and (rating := places["grade"]) not in controls:
+        faults.add(f"no annotation has a control named {rating!r}; {near(rating, controls)}")
     faults.raise_if_any(found=judgements, nothing="found no annotations")
     addresses = {row.account: row.assessor for row in judgements if row.account is not None}
     judgements = [
@@ -484,16 +458,20 @@ def _annotations(data: bytes, faults: Faults) -> Iterator[tuple[dict[str, Any], 
 
 
 def _judgement_of_annotation(
-    task: Mapping[str, Any], annotation: Mapping[str, Any], keys: ExportKeys, grades: Mapping[str, int | None], n: int
+    task: Mapping[str, Any],
+    annotation: Mapping[str, Any],
+    places: Mapping[str, str],
+    grades: Mapping[str, int | None],
+    n: int,
 ) -> FileJudgement:
     """Judgement of an annotation. Raises ValueError with the fault."""
     number = annotation.get("id")
     if not isinstance(number, int) or isinstance(number, bool):
         raise ValueError("an annotation without a number (id)")
     cancelled = bool(annotation.get("was_cancelled"))
-    chosen = _given(annotation, keys.rating)
+    chosen = _given(annotation, places["grade"])
     if len(chosen) > 1 and not cancelled:
-        raise ValueError(f"annotation {number}: {len(chosen)} values of {keys.rating!r}, expected one")
+        raise ValueError(f"annotation {number}: {len(chosen)} values of {places['grade']!r}, expected one")
     grade = None
     if chosen and not cancelled:
         if (value := _plain(chosen[0])) not in grades:
@@ -502,14 +480,14 @@ def _judgement_of_annotation(
                 'say which with --grade "VALUE=GRADE"'
             )
         grade = grades[value]
-    comments = [text.strip() for text in _given(annotation, keys.comment, ("text",)) if isinstance(text, str)]
+    comments = [text.strip() for text in _given(annotation, places.get("comment"), ("text",)) if isinstance(text, str)]
     seconds = annotation.get("lead_time")
     judged_at, changed_at = (_moment(annotation, key, number) for key in ("created_at", "updated_at"))
     assessor, account = _person(annotation.get("completed_by"), number)
     return FileJudgement(
         line=task["id"] if isinstance(task.get("id"), int) else 0,
-        query=_id_of_task(task, keys.query),
-        document=_id_of_task(task, keys.document),
+        query=_id_of_task(task, places["query"]),
+        document=_id_of_task(task, places["document"]),
         assessor=assessor,
         grade=grade,
         judged_at=judged_at,

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, F
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Paper
-from annot.formats.cleaning import CleanedPaper, Way, clean, clean_all, cleaned
+from annot.formats.cleaning import CleanedPaper, Way, clean, cleaned
 from annot.formats.input_files import Strict, in_words, packaged_table, read_objects
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -25,7 +25,6 @@ _INSIDE, _BEFORE_NUMBER, _DOUBTFUL, _OPENERS = (
     frozenset(words.split()) for words in packaged_table("sentences.toml").values()
 )
 """Words before a full stop that is inside a sentence always, before a number, or unless an opener follows; openers."""
-_ABBREVIATED = _INSIDE | _BEFORE_NUMBER | _DOUBTFUL
 
 # A run of stops is tried from its first one only: from each, and it would cost the square of its length. A set comes
 # first, as a text is searched for it in a tenth of the time that it takes to look behind each character.
@@ -73,7 +72,7 @@ def _split_paragraph(text: str) -> list[str]:
     sentences = []
     start = counted_to = unclosed = 0
     brackets = "(" in text
-    for match in _stops(text):
+    for match in _STOP.finditer(text):
         end = match.end()
         if brackets:
             unclosed += text.count("(", counted_to, end) - text.count(")", counted_to, end)
@@ -87,25 +86,8 @@ def _split_paragraph(text: str) -> list[str]:
     return sentences
 
 
-def _stops(text: str) -> Iterator[re.Match[str]]:
-    """Places where a sentence may end. A full stop alone, the usual case, is found faster than one of four signs."""
-    if "!" in text or "?" in text or "…" in text:
-        yield from _STOP.finditer(text)
-        return
-    position = text.find(".")
-    while position >= 0:
-        if match := _STOP.match(text, position):
-            yield match
-        position = text.find(".", match.end() if match else position + 1)
-
-
 def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
     """Test whether the sentence from `start`, which runs up to and with `stop` at `end`, is complete."""
-    if stop == "." and "A" <= following[0] <= "Z" and end - start > _LONGEST_MARK:
-        # The case of nearly all sentences: a word in small letters, a full stop, a capital.
-        word = text[text.rfind(" ", start, end) + 1 : end - 1]
-        if word.isalpha() and word.islower() and len(word) < _LONGEST_WORD and word not in _ABBREVIATED:
-            return True
     if not _can_open(following):
         return False
     if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):
@@ -182,7 +164,7 @@ def paper_of(
         if of_sentences is not None:
             of_sentences = [label for label, part in zip(of_sentences, parts, strict=True) for _ in part]
     else:
-        sentences = clean_all(abstract)
+        sentences = list(map(clean, abstract))
         if sentences:
             heading, sentences[0] = without_heading(sentences[0])
         of_sentences = None if of_sentences is None else list(compress(of_sentences, sentences))

@@ -229,16 +229,11 @@ def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
         yield Record(begun, topic)
 
 
-DEEPEST = 20
-"""Elements within one another; topics have four."""
-
-
 def xml_records(text: str, faults: Faults) -> Iterator[Record]:
     """The topics: the attributes of each element below the root, and the texts of the elements in it, by name.
 
     An element of which a topic has several gives one text. Text of the topic's own is its `text`. NTCIR's files have no
-    root. Raises InputError for a document type, which could name other files or say a long text with few words, and for
-    elements nested too deeply.
+    root. Raises InputError for a document type, which could name other files or say a long text with few words.
     """
     reading = _Reading(faults)
     if re.match(r"\s*<(topic|query)[\s>]", text, re.IGNORECASE):
@@ -271,9 +266,6 @@ class _Reading:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._open.append(name.lower())
-        if len(self._open) > DEEPEST:
-            self._faults.add(f"<{name}> is nested too deeply", line=self.parser.CurrentLineNumber)
-            self._faults.raise_if_any(hint=f"expected at most {DEEPEST} elements within one another")
         if len(self._open) == 2:
             self._line = self.parser.CurrentLineNumber
             self._values = {key.lower(): value for key, value in attributes.items()}
@@ -380,26 +372,18 @@ def text_of(data: bytes, faults: Faults) -> str:
 
     A byte of another encoding is not guessed at, as people judge what they read. Raises InputError with its place.
     """
+    text, fault, line = "", "", 1
     try:
-        encoding = encoding_of_start(data)
+        text = data.decode(encoding_of_start(data)).removeprefix("\ufeff")
     except UnreadEncoding as error:
-        faults.add(str(error), line=1)
-        faults.raise_if_any(hint=SAVE_AS_UTF_8)
-        raise AssertionError from None
-    try:
-        text = data.decode(encoding).removeprefix("\ufeff")
+        fault = str(error)
     except UnicodeDecodeError as error:
-        text_before, after = data[: error.start], data[error.start : error.start + SHOWN]
-        shown = text_before.rpartition(b"\n")[2][-SHOWN:] + after.splitlines()[0]
-        faults.add(
-            f"not {encoding.upper()}: byte 0x{after[0]:02X} at position {error.start}; "
-            f"Windows-1252 would read {shown.decode('cp1252', 'replace').strip()!r}",
-            line=text_before.count(b"\n") + 1,
-        )
-        faults.raise_if_any(hint=SAVE_AS_UTF_8)
-        raise AssertionError from None
+        fault = f"not {error.encoding.upper()}: byte 0x{data[error.start]:02X} at position {error.start}"
+        line = data.count(b"\n", 0, error.start) + 1
     if "\0" in text:
-        faults.add("found a zero byte, expected text", line=text[: text.index("\0")].count("\n") + 1)
+        fault, line = "found a zero byte, expected text", text[: text.index("\0")].count("\n") + 1
+    if fault:
+        faults.add(fault, line=line)
         faults.raise_if_any(hint=SAVE_AS_UTF_8)
     return text
 

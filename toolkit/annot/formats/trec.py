@@ -310,10 +310,14 @@ class SubmittedRun:
     """`trec` or `csfcube`."""
     documents: dict[str, tuple[ScoredDoc, ...]]
     """Rankings by query id (in a ranked pool by query paper), in the order of ranks; higher scores are better."""
-    rising: tuple[str, ...] = ()
-    """Queries whose scores only rise from rank to rank, as distances do."""
     metadata: dict[str, Any] = field(default_factory=dict)
     """Metadata in the head of the file itself."""
+
+    @property
+    def rising(self) -> list[str]:
+        """Queries whose scores only rise from rank to rank, as distances do."""
+        scores = {query_id: [doc.score for doc in docs] for query_id, docs in self.documents.items()}
+        return [name for name, several in scores.items() if several == sorted(several) and several[0] < several[-1]]
 
 
 def read_submitted(data: bytes, *, name: str) -> SubmittedRun:
@@ -353,7 +357,7 @@ def higher_is_better(run: SubmittedRun, *, name: str, distances: bool) -> Submit
             query_id: tuple(ScoredDoc(doc.doc_id, -doc.score) for doc in docs)
             for query_id, docs in run.documents.items()
         }
-        return SubmittedRun(run.form, negated, (), run.metadata)
+        return SubmittedRun(run.form, negated, run.metadata)
     if run.rising:
         raise InputError(
             f"{name}: the scores of {len(run.rising)} queries rise from rank to rank, as distances do",
@@ -391,7 +395,7 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
         query_id: tuple(doc for _, doc in sorted(ranked_docs, key=lambda pair: pair[0]))
         for query_id, ranked_docs in ranked.items()
     }
-    return SubmittedRun("trec", documents, tuple(_rising(documents)), _metadata("\n".join(head), faults))
+    return SubmittedRun("trec", documents, _metadata("\n".join(head), faults))
 
 
 def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
@@ -424,13 +428,6 @@ def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
         if docs:
             documents[query] = tuple(docs)
     return SubmittedRun("csfcube", documents)
-
-
-def _rising(documents: dict[str, tuple[ScoredDoc, ...]]) -> Iterator[str]:
-    for query_id, docs in documents.items():
-        scores = [doc.score for doc in docs]
-        if scores == sorted(scores) and scores[0] < scores[-1]:
-            yield query_id
 
 
 def _metadata(text: str, faults: Faults) -> dict[str, Any]:

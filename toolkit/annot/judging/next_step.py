@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     growing: int = 0
     """Pairs of planned queries that the plan does not have, or not for as many people as annot.toml says by now."""
     undrawn: int = 0
-    """Pairs of planned queries from which the sample has not drawn yet; those that it will draw are `growing`."""
+    """Pairs of planned queries from which the sample has not drawn yet."""
     to_fill: int = 0
     """Pairs that lack an assessor since a person left, and that a present person could take."""
     batch: int = 0
@@ -154,9 +154,7 @@ WAY: tuple[Rule, ...] = (
         "annot plan",
         "assigns the pairs; first add everyone who will judge",
     ),
-    Rule(
-        lambda f: f.undrawn, "annot plan{grow}", "{growing} to assign, drawn from {undrawn} that are new in the pools"
-    ),
+    Rule(lambda f: f.undrawn, "annot plan{grow}", "{undrawn} new in the pools, from which the sample is not drawn yet"),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, because a person left"),
     Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: everyone who judges follows them"),

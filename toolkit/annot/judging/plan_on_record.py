@@ -198,10 +198,8 @@ def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
     again = "write it again with `annot plan`"
     if recorded != reckoned:
         return (f"the plan in the database has the hash {reckoned[:12]}, expected {recorded[:12]}; {again}",)
-    if not path.is_file():
-        return (f"{path}: missing; {again}",)
-    if sha256_of(path) != recorded:
-        return (f"{path}: the hash is {sha256_of(path)[:12]}, expected {recorded[:12]}; {again}",)
+    if not path.is_file() or sha256_of(path) != recorded:
+        return (f"{path}: missing, or without the hash {recorded[:12]} of the plan on record; {again}",)
     return ()
 
 
@@ -366,25 +364,13 @@ def _notes(
         yield f"documents of the file outside the drawn pools: {outside}; systems do not rank them"
     if len(persons) > (people_named := len({person.assessor for person in persons.values()})):
         yield f"{len(persons)} names in the file were taken as {counted(people_named, 'person', 'people')}"
-    answers = grouped(
-        ((named.asked, named.person), named.row) for named in named_rows if not (named.adjudicates or named.row.flags)
-    )
-    changed = [
-        (question, max(rows, key=_changed_at))
-        for (question, _), rows in answers.items()
-        if max(rows, key=_changed_at) is not max(rows, key=lambda row: row.judged_at or "")
-    ]
-    if changed:
-        question, row = changed[0]
+    answers = Counter((named.asked, named.person) for named in named_rows if not (named.adjudicates or named.row.flags))
+    if several := [question for (question, _), count in answers.items() if count > 1]:
+        example = " ".join(several[0].pair)
         yield (
-            f"{counted(len(changed), 'pair')} with several answers by one person: the answer that was changed last "
-            f"counts, not the one that was created last, such as {question.query_id} {question.doc_id}: annotation "
-            f"{row.annotation}, changed {_changed_at(row)[:16].replace('T', ' ')} UTC"
+            f"{counted(len(several), 'pair')} with several answers by one person, such as {example}: the answer that "
+            "was changed last counts"
         )
-
-
-def _changed_at(row: FileJudgement) -> str:
-    return row.changed_at or row.judged_at or ""
 
 
 def _in_figures(

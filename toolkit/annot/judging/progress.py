@@ -15,7 +15,7 @@ from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.estimates import TOGETHER, Summary
-from annot.measuring.forecast.hours import NOBODY, Forecast, Rules, cost_of, forecast, settling_hours, settling_of
+from annot.measuring.forecast.hours import NOBODY, WHO, Forecast, Rules, cost_of, forecast, hours_for, settling_of
 from annot.measuring.measured import agreement_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -213,7 +213,7 @@ def _queries(outcome: Outcome) -> tuple[QueryProgress, ...]:
 def _settling(snapshot: Snapshot, rules: Rules) -> DisputeProgress:
     outcome, seconds = snapshot.outcome, snapshot.ws.settings.forecast.dispute_seconds
     rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, topics=snapshot.topics)
-    hours = settling_hours(rate, len(outcome.open), rules)
+    hours = hours_for(rate, {WHO: len(outcome.open)}, rules, noun="settled dispute")
     return DisputeProgress(
         len(outcome.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
     )

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sqlmodel import Session
 
-from annot.base.errors import AnnotError
-from annot.base.names import counted, verb
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Next, next_step
 from annot.judging.withdrawn import tasks_to_withdraw
@@ -22,7 +19,7 @@ from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.outcome import Pair, outcome_of, texts_of
 from annot.study.provenance import has_letter, is_current, read_made, states_of
-from annot.study.workspace import Workspace, read_manifest
+from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
     from annot.judging.states import StudyState
@@ -193,11 +190,6 @@ class Stage:
             return "the sentences of the corpus have no labels yet"
         if "facets" not in self.made or self._current("facets"):
             return ""
-        papers = self.labelled
-        with suppress(AnnotError):
-            papers = read_manifest(self.ws.corpus / "manifest.json", hint="").get("papers", papers)
-        if (lacking := papers - self.labelled) > 0:
-            return f"{counted(lacking, 'paper')} of {papers:,} {verb(lacking, 'has', 'have')} no sentence labels"
         return "the papers or the settings have changed since sentences were labelled"
 
     def _current(self, product: str) -> bool:
@@ -205,17 +197,9 @@ class Stage:
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
-        planned_pairs, documents = self.outcome.planned, self.documents
-        if self.sample is not None and self._undrawn(planned):
-            # Imported here alone: no other study draws a sample.
-            from annot.judging.pool_samples import sample_of
-
-            pooled = [query for query in self.queries if query.query_id in documents]
-            current = pools.read_pools(self.session)
-            coming = sample_of(current, pooled, design=self.sample.design, before=self.sample)
-            documents = to_judge(documents, coming)
-        for query_id in sorted(planned & documents.keys()):
-            yield from ((query_id, doc) for doc in documents[query_id] if (query_id, doc) not in planned_pairs)
+        planned_pairs = self.outcome.planned
+        for query_id in sorted(planned & self.documents.keys()):
+            yield from ((query_id, doc) for doc in self.documents[query_id] if (query_id, doc) not in planned_pairs)
         per_pair, drawn = self.ws.settings.judging.per_pair, self.outcome.per_pair
         if drawn is not None and drawn < per_pair <= len(self.judges):
             yield from planned_pairs

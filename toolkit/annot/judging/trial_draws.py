@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Literal, TypeVar
 
@@ -183,22 +182,10 @@ def with_hidden(
     return sorted(order, key=lambda question: question not in answered)
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnSubstudy:
-    """Pairs of a sub-study, with their numbers by facet and grade."""
-
-    pairs: tuple[Pair, ...]
-    """Pairs in the order of query and document."""
-    by_facet: dict[str, int]
-    """Queries drawn of each facet."""
-    by_grade: dict[int, int]
-    """Pairs by their final grade."""
-
-
 def draw_substudy(
     queries: Iterable[Query], final: Mapping[Pair, int], *, per_facet: int, per_query: int, seed: int
-) -> DrawnSubstudy:
-    """Draw `per_facet` queries of each facet and `per_query` candidates of each query.
+) -> tuple[Pair, ...]:
+    """`per_query` candidates of each of `per_facet` queries of each facet, by query and document.
 
     final: the final grade of each settled pair. Only queries with enough settled candidates are drawn, and of two
     queries of one paper one where others are left. The candidates are drawn from the grades in turn, at random within
@@ -229,13 +216,8 @@ def draw_substudy(
             hint="draw fewer: --queries, --candidates",
         )
     chosen = _queries(by_facet, per_facet, seed)
-    pairs = tuple(
+    return tuple(
         sorted((query.query_id, doc_id) for query in chosen for doc_id in _some(candidates, query, per_query, seed))
-    )
-    return DrawnSubstudy(
-        pairs=pairs,
-        by_facet=dict.fromkeys(by_facet, per_facet),
-        by_grade=dict(sorted(Counter(final[pair] for pair in pairs).items())),
     )
 
 

@@ -96,18 +96,11 @@ REST = "The rest of the document"
 """Words above the folded part, before its number of words."""
 
 
-class Words(NamedTuple):
-    """Names of the two sides of a pair."""
-
-    topic: str
-    document: str
+OF_PAPERS, OF_TEXTS = ("Query", "Candidate"), ("Topic", "Document")
 
 
-OF_PAPERS, OF_TEXTS = Words("Query", "Candidate"), Words("Topic", "Document")
-
-
-def words_of(topic: Paper | Topic) -> Words:
-    """The words of the screen: who asks with a paper looks for papers like it."""
+def words_of(topic: Paper | Topic) -> tuple[str, str]:
+    """The words of the screen for the two sides of a pair: who asks with a paper looks for papers like it."""
     return OF_TEXTS if isinstance(topic, Topic) else OF_PAPERS
 
 
@@ -125,7 +118,7 @@ class Layout(NamedTuple):
 def whole_pair(facet: str, topic: Paper | Topic, document: Paper, layout: Layout) -> str:
     """The columns of a pair that is judged whole."""
     terms = terms_of(topic) if layout.mark_terms else frozenset()
-    right = document_column(document, words_of(topic).document, fold_after=layout.fold_after, terms=terms)
+    right = document_column(document, words_of(topic)[1], fold_after=layout.fold_after, terms=terms)
     return pair((topic_column(topic, opened=layout.first), right), facet, whole=True, first=layout.first)
 
 
@@ -177,9 +170,9 @@ def _texts_in(pair_html: str) -> list[str]:
 def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
     """Column of the topic: title, description and narrative of a text, or title and abstract of a paper."""
     if isinstance(topic, Paper):
-        return _plain("query", words_of(topic).topic, topic.title, _paragraphs(topic.sentences))
+        return _plain("query", words_of(topic)[0], topic.title, _paragraphs(topic.sentences))
     narrative = _folded("narrative", "Narrative", _written(topic.narrative), opened=opened) if topic.narrative else ""
-    return _plain("query", words_of(topic).topic, topic.title, _written(topic.description or "") + narrative)
+    return _plain("query", words_of(topic)[0], topic.title, _written(topic.description or "") + narrative)
 
 
 def document_column(document: Paper, word: str, *, fold_after: int, terms: frozenset[str]) -> str:
@@ -381,11 +374,11 @@ def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequenc
     """Two abstracts with the sentences of the facet marked: those with its labels, or the query's that were chosen."""
     by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
     chosen = query.sentences if query.sentences != by_label else None
-    words = words_of(topic)
+    left, right = words_of(topic)
     return pair(
         (
-            labelled_column("query", words.topic, topic, query.facet, facet_labels, chosen),
-            labelled_column("cand", words.document, document, query.facet, facet_labels, None),
+            labelled_column("query", left, topic, query.facet, facet_labels, chosen),
+            labelled_column("cand", right, document, query.facet, facet_labels, None),
         ),
         query.facet,
         whole=False,
@@ -428,13 +421,13 @@ def full_text_task(
     A topic that is a text has no other, and stays. where: by `paper_id` a link (http or https), or a file's name as the
     assessor knows it.
     """
-    words = words_of(topic)
+    topic_word, document_word = words_of(topic)
     left = (
-        full_text_column("query", words.topic, topic, where[topic.paper_id])
+        full_text_column("query", topic_word, topic, where[topic.paper_id])
         if isinstance(topic, Paper)
         else topic_column(topic, opened=True)
     )
-    right = full_text_column("cand", words.document, document, where[document.paper_id])
+    right = full_text_column("cand", document_word, document, where[document.paper_id])
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), task["data"]["facet"], whole=whole, first=False)

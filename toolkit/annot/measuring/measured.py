@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import sha256_of
@@ -27,7 +27,7 @@ from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns,
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
 from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost
-from annot.pools.pooling import Version, refuse_zero, versions_by_document, versions_of
+from annot.pools.pooling import refuse_zero, versions_by_document, versions_of
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, refuse_unjudged
@@ -417,16 +417,8 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
 Runs = Mapping[str, Mapping[str, Ranking]]
 
 
-class TopUp(NamedTuple):
-    """Top-up with judged pairs, and every pair that came with it or later."""
-
-    version: Version
-    pairs: frozenset[Pair]
-    judged: int
-
-
-def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
-    """Top-ups, the oldest first; none if the pools were not topped up, or none of its pairs is judged."""
+def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, frozenset[Pair]]]:
+    """Top-ups with judged pairs, the oldest first, each with every pair that came with it or later."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
     came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
@@ -441,7 +433,7 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[TopUp]:
         ]
         if any(number == version.number and pair in judged for pair, number in added):
             pairs = frozenset(pair for pair, _ in added)
-            results.append(TopUp(version, pairs, len(pairs & judged)))
+            results.append((ToppedUp(version.number, version.method, len(pairs & judged)), pairs))
     return results
 
 
@@ -457,11 +449,11 @@ def with_restated(
     topped_up, earlier = [], []
     if snapshot.sample is not None:
         return evaluated
-    for topup in topups(snapshot, qrels):
-        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in topup.pairs):
-            then = _as_they_were(snapshot, runs, topup.pairs)
+    for topup, added in topups(snapshot, qrels):
+        if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in added):
+            then = _as_they_were(snapshot, runs, added)
             measured = evaluation_of(snapshot, then, left, conventions=(evaluated.convention,), **how)
-            topped_up.append(ToppedUp(topup.version.number, topup.version.method, topup.judged))
+            topped_up.append(topup)
             earlier.append(_values(measured, evaluated))
     if not topped_up:
         return evaluated

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
-from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
 from annot.base.stats.inference import FEWEST_QUERIES, ratio_interval, tau_b_of_rows
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
+from annot.measuring.sampled.estimates import SampledPools
+from annot.measuring.sampled.grades import counts_of, together
 from annot.pools.pooling import draw, extend, pool_in_version
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -34,19 +35,6 @@ Pair = tuple[str, str]
 """A topic and a document."""
 Score = Callable[[Mapping[str, Run]], Mapping[str, Mapping[str, float]]]
 """Function from runs to the measure of each run on each query of the qrels, by their names."""
-
-
-class SampledScoring(NamedTuple):
-    """Estimates for pools of which a sample was judged. The draw stays as it was, with its probabilities."""
-
-    relevant: Mapping[tuple[str, str], float]
-    """Estimated relevance, by query and document of the whole pools."""
-    relevant_among: Callable[[Collection[tuple[str, str]]], int | Estimate]
-    """Function from pairs of queries and documents to the number of relevant ones among them; 0 of no pairs."""
-    score_without: Callable[[str], Score]
-    """Function from a method to the measure in which the grades of pairs that were not drawn are predicted without this
-    method.
-    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +93,25 @@ def losses(
     relevant_from: int,
     tolerance: float,
     level: float,
-    estimating: SampledScoring | None = None,
+    sampled: SampledPools | None = None,
+    score_without: Callable[[str], Score] | None = None,
 ) -> tuple[Loss, ...]:
     """Loss of each method, the largest first. finds: `finds_of`. rankings: by method, then topic.
 
     topics: the topic of each query. score: function that measures runs. level: the one at which the lower ends of all
     intervals hold together, and the upper ends (Bonferroni's correction): care and fair are one-sided claims.
-    estimating: estimates if a sample was judged. Methods without a ranking have no loss then: the best order of all
-    documents follows from the grades, and those of most are not known.
+    sampled: the whole pools if a sample was judged; the draw stays as it was, with its probabilities. score_without:
+    function from a method to that which measures runs with predictions that do not know this method; None is `score`.
+    Methods without a ranking have no loss in a sample: the best order of all documents follows from the grades, and
+    those of most are not known.
     """
-    if estimating is None:
-        relevant = {(qrel.query_id, qrel.doc_id): float(qrel.relevance >= relevant_from) for qrel in qrels}
-    else:
-        relevant = dict(estimating.relevant)
+    pooled = _pooled(qrels, sampled)
+    if sampled is not None:
         finds = {method: pairs for method, pairs in finds.items() if method in rankings}
-    queries = sorted({query_id for query_id, _ in relevant})
-    scored = _scored(_with_and_without(finds, rankings, qrels, topics, queries), finds, score, estimating)
+
+    queries = sorted({query_id for query_id, _ in pooled})
+    runs = _with_and_without(finds, rankings, qrels, topics, queries)
+    scored = score(runs) if score_without is None else _scored_without(finds, runs, score_without)
     by_query = {run: np.array([values[query_id] for query_id in queries]) for run, values in scored.items()}
     mean = {run: float(values.mean()) for run, values in by_query.items()}
     ranked = [method for method in finds if method in rankings]
@@ -131,7 +122,7 @@ def losses(
     for method, own_finds in finds.items():
         without = method + UNJUDGED
         rank, rank_without = _ranks(method, ranked, mean)
-        pairs = [(query_id, doc_id) for query_id, doc_id in relevant if (topics[query_id], doc_id) in own_finds]
+        pairs = {(query_id, doc_id) for query_id, doc_id in pooled if (topics[query_id], doc_id) in own_finds}
         sums = np.bincount(paper_of_query, weights=by_query[method] - by_query[without]).astype(np.float64)
         loss = float(sums.sum() / sizes.sum())
         interval = ratio_interval(
@@ -145,7 +136,7 @@ def losses(
                 method=method,
                 ranked=method in rankings,
                 alone=len(pairs),
-                alone_relevant=_relevant_among(pairs, relevant, estimating),
+                alone_relevant=_number_relevant(pairs, qrels, sampled, relevant_from, level),
                 score=mean[method],
                 without=mean[without],
                 rank=rank,
@@ -160,12 +151,20 @@ def losses(
     return tuple(sorted(results, key=lambda result: (-result.loss, result.method)))
 
 
-def _relevant_among(
-    pairs: Sequence[Pair], relevant: Mapping[Pair, float], estimating: SampledScoring | None
+def _pooled(qrels: Sequence[Qrel], sampled: SampledPools | None) -> list[Pair]:
+    """Pairs that count as judged: all of the pools if a sample was judged."""
+    if sampled is None:
+        return [(qrel.query_id, qrel.doc_id) for qrel in qrels]
+    return [(query_id, doc_id) for query_id, pool in sampled.pools.items() for doc_id in pool.doc_ids]
+
+
+def _number_relevant(
+    pairs: set[Pair], qrels: Sequence[Qrel], sampled: SampledPools | None, relevant_from: int, level: float
 ) -> int | Estimate:
-    if estimating is not None:
-        return estimating.relevant_among(pairs)
-    return round(math.fsum(relevant[pair] for pair in pairs))
+    if sampled is None or not pairs:
+        return sum(qrel.relevance >= relevant_from and (qrel.query_id, qrel.doc_id) in pairs for qrel in qrels)
+    parts = (counts_of(sampled.pools[query_id], doc_ids) for query_id, doc_ids in grouped(pairs).items())
+    return together(parts).number(relevant_from, level=level)
 
 
 def _with_and_without(
@@ -195,15 +194,12 @@ def _with_and_without(
     return runs
 
 
-def _scored(
-    runs: Mapping[str, Run], methods: Iterable[str], score: Score, estimating: SampledScoring | None
+def _scored_without(
+    methods: Iterable[str], runs: Runs, score_without: Callable[[str], Score]
 ) -> Mapping[str, Mapping[str, float]]:
-    if estimating is None:
-        return score(runs)
     scored: dict[str, Mapping[str, float]] = {}
     for method in methods:
-        both = {name: runs[name] for name in (method, method + UNJUDGED)}
-        scored |= estimating.score_without(method)(both)
+        scored |= score_without(method)({name: runs[name] for name in (method, method + UNJUDGED)})
     return scored
 
 
@@ -368,25 +364,26 @@ def certify(
     relevant_from: int,
     tolerance: float,
     level: float,
-    estimating: SampledScoring | None = None,
+    sampled: SampledPools | None = None,
+    score_without: Callable[[str], Score] | None = None,
 ) -> Certificate:
     """Measure the losses and the runs, and give the verdict.
 
     rankings: those that the pools were drawn from, by method, then topic. topics: the topic of each query. score,
-    score_rankings: functions that measure runs, and these rankings. estimating: estimates if a sample was judged; a
-    method without a ranking is then taken as it is on record, and a pair of a pool as judged.
+    score_rankings: functions that measure runs, and these rankings. sampled, score_without: as in `losses`; with a
+    sample, a method without a ranking is taken as it is on record, and a pair of a pool as judged.
     """
-    judged: Mapping[str, Collection[str]] = nested(qrels)
+    judged = grouped(_pooled(qrels, sampled))
     finds = finds_of(pools)
-    if estimating is not None:
-        judged = grouped(estimating.relevant)
+    if sampled is not None:
         rankings = {**ranked_on_record(pools), **rankings}
     lost = losses(
         *(finds, rankings, qrels, topics, score_rankings),
         relevant_from=relevant_from,
         tolerance=tolerance,
         level=level,
-        estimating=estimating,
+        sampled=sampled,
+        score_without=score_without,
     )
     verdict, papers_needed = verdict_of(lost, tolerance=tolerance)
     as_they_are, condensed = score(runs), score(_condensed(runs, judged))
@@ -411,7 +408,7 @@ def certify(
         queries=len(judged),
         papers=len({topics[query_id] for query_id in judged}),
         runs=shares,
-        left_out=None if estimating is None else tuple(sorted(finds.keys() - {loss.method for loss in lost})),
+        left_out=None if sampled is None else tuple(sorted(finds.keys() - {loss.method for loss in lost})),
     )
 
 

@@ -12,14 +12,21 @@ from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
-from annot.base.records import CITED, Qrel, Ranking, grouped
+from annot.base.records import CITED, Qrel, Ranking, grouped, nested
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
-from annot.measuring.evaluation.measures import MeasureSelection, OpinionEffect, Run, SampleCost, family_of, groups_of
+from annot.measuring.evaluation.measures import (
+    Evaluation,
+    MeasureSelection,
+    OpinionEffect,
+    Run,
+    SampleCost,
+    family_of,
+    groups_of,
+)
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
 from annot.measuring.sampled.estimates import (
-    SampledEvaluation,
     SampledGradings,
     SampledPools,
     estimates,
@@ -227,18 +234,15 @@ def _judged(
     graded = {(qrel.query_id, qrel.doc_id): qrel.relevance for qrel in qrels}
     graded |= dict.fromkeys(snapshot.outcome.unjudgeable, 0)
     planned = {query_id for query_id, _ in snapshot.outcome.planned if queries is None or query_id in queries}
-    pi: dict[str, dict[str, float]] = {}
-    drawn: dict[str, list[str]] = {}
-    judged: dict[str, dict[str, int]] = {}
-    for (query_id, doc_id), pair in sample_of(snapshot).pairs.items():
-        if query_id in planned:
-            pi.setdefault(query_id, {})[doc_id] = pair.probability
-            drawn.setdefault(query_id, [])
-            judged.setdefault(query_id, {})
-            if pair.drawn:
-                drawn[query_id].append(doc_id)
-                if pair.pair in graded:
-                    judged[query_id][doc_id] = graded[pair.pair]
+    pairs = [pair for pair in sample_of(snapshot).pairs.values() if pair.query_id in planned]
+    pi = nested((pair.query_id, pair.doc_id, pair.probability) for pair in pairs)
+    drawn = grouped((pair.query_id, pair.doc_id) for pair in pairs if pair.drawn)
+    judged = {
+        query_id: {
+            doc_id: graded[query_id, doc_id] for doc_id in drawn.get(query_id, ()) if (query_id, doc_id) in graded
+        }
+        for query_id in pi
+    }
     open_pairs = [(name, doc_id) for name, doc_ids in drawn.items() for doc_id in doc_ids if doc_id not in judged[name]]
     if open_pairs and not unfinished:
         raise InputError(
@@ -247,7 +251,7 @@ def _judged(
             hint="finish them and write them with `annot qrels`; `annot evaluate --so-far` measures what there is",
         )
     if open_pairs:
-        begun = [query_id for query_id, members in judged.items() if members or not drawn[query_id]]
+        begun = [query_id for query_id, members in judged.items() if members or query_id not in drawn]
         judged = {query_id: judged[query_id] for query_id in begun}
         pi = so_far({query_id: pi[query_id] for query_id in begun}, drawn, judged)
     return pi, judged
@@ -310,9 +314,7 @@ def with_cost(
         share=sample.design.share,
         level=effect.level,
         difference=effect.difference,
-        outside=sum(
-            query.shown(evaluated.measure) is None for run in estimated.values() for query in run.evaluation.queries
-        ),
+        outside=sum(query.shown(evaluated.measure) is None for run in estimated.values() for query in run.queries),
         floored=len({query_id for run in estimated.values() for query_id in run.floored[evaluated.measure]}),
         queries=len(pools),
         empty=sum(not pool.relevant(evaluated.relevant_from).found.any() for pool in pools.values()),
@@ -337,14 +339,14 @@ def with_cost(
 def _opinion_effect(
     data: DrawnPairs,
     label: CheapLabel,
-    joint: Mapping[str, SampledEvaluation],
-    alone: Mapping[str, SampledEvaluation],
+    joint: Mapping[str, Evaluation],
+    alone: Mapping[str, Evaluation],
     measure: str,
     topics: Mapping[str, str],
 ) -> OpinionEffect:
     """Effect of the opinion on the intervals. joint, alone: by run, with it and with the rankings alone."""
     both = [
-        {tag: {query.query_id: query.values[measure] for query in run.evaluation.queries} for tag, run in runs.items()}
+        {tag: {query.query_id: query.values[measure] for query in run.queries} for tag, run in runs.items()}
         for runs in (joint, alone)
     ]
     levels = [[scatter(values[tag], topics) for values in both] for tag in joint]
@@ -359,7 +361,7 @@ def _opinion_effect(
         difference=_wider_by(differences),
         level=_wider_by(levels),
         other_texts=sum(query_id in data.pi for query_id, _ in label.other_texts),
-        means={tag: (run.evaluation.mean[measure], alone[tag].evaluation.mean[measure]) for tag, run in joint.items()},
+        means={tag: (run.mean[measure], alone[tag].mean[measure]) for tag, run in joint.items()},
     )
 
 

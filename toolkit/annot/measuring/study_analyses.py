@@ -192,9 +192,7 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
     assert member is not None
     weights = None
     if snapshot.sample is not None:
-        weights = {judgement.pair: 1.0 for judgement in outcome.of_answered_pairs} | {
-            pair: 1 / judgement.probability for pair, judgement in snapshot.sample.pairs.items() if judgement.drawn
-        }
+        weights = {judgement.pair: 1.0 for judgement in outcome.of_answered_pairs} | snapshot.sample.weights
     queries = ratings_of(
         outcome.of_answered_pairs,
         outcome.decisions,

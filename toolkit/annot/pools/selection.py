@@ -475,11 +475,7 @@ def choose(
             if facet not in offered.get(row.paper_id, ())
         ]
     if faults:
-        raise InputError(
-            "the sheet names facets that its papers have no sentences for",
-            faults=faults,
-            hint="remove them from the sheet",
-        )
+        raise InputError("the sheet names facets that its papers have no sentences for: remove them", faults=faults)
     wanted_doubles, capable = _doubles_wanted(count, two_facet_share), _capable(eligible)
     if count > len(eligible) + capable:
         raise _too_few(rows, eligible, count=count, papers=count - wanted_doubles, min_rating=min_rating)
@@ -555,8 +551,7 @@ def _too_few(
     if not rate_first:
         return InputError(
             problem,
-            hint="draw more papers (`annot query sample --per-period 40 --out more.csv`), lower min_rating in "
-            "annot.toml, or choose fewer",
+            hint="draw more papers with `annot query sample`, lower min_rating in annot.toml, or choose fewer",
         )
     if not any(row.rating for row in rows):
         problem = f"{count} queries cannot be chosen yet: none of the {len(rows)} papers of the sheet is rated"

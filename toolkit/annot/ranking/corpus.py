@@ -256,14 +256,9 @@ def make_shard(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
     """The arrays of a shard. batches: record batches with the columns `paper_id`, `title` and `sentences`."""
     import pyarrow as pa
 
-    ids: list[Any] = []
-
-    def noting_ids() -> Iterable[Any]:
-        for batch in batches:
-            ids.append(batch.column("paper_id"))
-            yield batch
-
-    pieces, streams = tokenise(noting_ids())
+    batches = list(batches)
+    ids = [batch.column("paper_id") for batch in batches]
+    pieces, streams = tokenise(batches)
     arrays = as_arrays("paper_ids", pa.concat_arrays(ids) if ids else strings_of(()))
     arrays |= as_arrays("pieces", pieces)
     for field, stream in streams.items():

@@ -73,13 +73,13 @@ def encoded_abstracts(
 
     texts: by topic. Raises MissingInput when the weights are missing.
     """
-    opening: Any = {"device": None, "half": False, "batch": encoders.BATCH}
 
     def make(folder: Path) -> dict[str, Any]:
-        return {"matrix": encoders.open_paper_encoder(folder, "document", **opening)(papers, advance)}
+        return {"matrix": encoders.open_paper_encoder(folder, "document", device=None)(papers, advance)}
 
     def make_topics(folder: Path) -> dict[str, Any]:
-        return {"matrix": encoders.open_topic_encoder(folder, "document", **opening)(list(texts.values()), advance)}
+        encode = encoders.open_text_encoder(folder, "document", device=None, topics=True)
+        return {"matrix": encode(list(texts.values()), advance)}
 
     stored = _kept(ws, weights, papers, make)
     matrix, ids = stored.arrays["matrix"], [paper.paper_id for paper in papers]

@@ -164,7 +164,7 @@ def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advan
     if lacks_shards(places):
         cut = _cut(papers.groups_for(folder, places.url))
         digests = []
-        for digest, urls in each()(_MakeShard(places, places.made_before), cut):
+        for digest, urls in each()(partial(_make_missing_shard, places, places.made_before), cut):
             fetch_result(places.shard(digest), urls)
             digests.append(digest)
             advance(len(digests), len(cut))
@@ -214,22 +214,20 @@ def lacks_shards(places: Places) -> bool:
     return shards is None or not all(places.shard(name).exists() for name in shards)
 
 
-@dataclass(frozen=True)
-class _MakeShard:
-    """Makes the shard of a run of row groups unless it exists, and returns its name and its URLs."""
+def _make_missing_shard(
+    places: Places, made_before: frozenset[str], groups: tuple[papers.RowGroups, ...]
+) -> tuple[str, Urls]:
+    """Make the shard of a run of row groups unless it exists; returns its name and its URLs.
 
-    places: Places
-    made_before: frozenset[str]
-    """Names of shards that a worker that does not see the places leaves alone."""
-
-    def __call__(self, groups: tuple[papers.RowGroups, ...]) -> tuple[str, Urls]:
-        batches = list(papers.read_columns(groups, TEXT))
-        digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
-        place = self.places.shard(digest)
-        if digest in self.made_before if self.places.url else place.exists():
-            return digest, {}
-        facts = {"papers": sum(run.papers for run in groups)}
-        return digest, save_result(place, self.places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
+    made_before: names of shards that a worker that does not see the places leaves alone.
+    """
+    batches = list(papers.read_columns(groups, TEXT))
+    digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
+    place = places.shard(digest)
+    if digest in made_before if places.url else place.exists():
+        return digest, {}
+    facts = {"papers": sum(run.papers for run in groups)}
+    return digest, save_result(place, places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ random numbers: the learning rate follows from its number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,12 @@ BETWEEN = 60.0
 class Resumable(Word2Vec):  # type: ignore[misc]
     """Word2Vec that keeps a pass over a file now and then, and leaves out the passes before one that was kept."""
 
-    def keep_in(self, folder: Path, facts: Mapping[str, Any]) -> None:
-        """Save passes in `folder`, and continue from the one that a training with the same facts saved there."""
+    def keep_in(self, folder: Path, facts: Mapping[str, Any], *, after_epoch: Callable[[int], None]) -> None:
+        """Save passes in `folder`, and continue from the one that a training with the same facts saved there.
+
+        after_epoch: called with the number of passes done.
+        """
+        self._after_epoch = after_epoch
         self._folder, self._facts, self._done, self._kept_at = folder, dict(facts), 0, 0.0
         self._kept: Mapping[str, array_files.Array] = {}
         try:
@@ -37,6 +41,7 @@ class Resumable(Word2Vec):  # type: ignore[misc]
 
     def _train_epoch_corpusfile(self, *args: Any, cur_epoch: int, **named: Any) -> Any:
         if cur_epoch < self._done:
+            self._after_epoch(cur_epoch + 1)
             return 0, 0, 0
         if self._kept:
             self.wv.vectors[:], self.syn1neg[:] = self._kept["vectors"], self._kept["outputs"]
@@ -50,4 +55,5 @@ class Resumable(Word2Vec):  # type: ignore[misc]
             arrays = {"vectors": self.wv.vectors, "outputs": self.syn1neg, "random": np.append(key, place)}
             facts = {"training": self._facts, "passes": cur_epoch + 1}
             array_files.save(self._folder, kind=KIND, arrays=arrays, texts={}, facts=facts)
+        self._after_epoch(cur_epoch + 1)
         return counts

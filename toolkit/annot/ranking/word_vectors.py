@@ -178,7 +178,7 @@ def train(
         "trained_on": "abstracts", "abstracts": len(corpus) if chosen_rows is None else len(chosen_rows),
         "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
     }  # fmt: skip
-    model.keep_in(scratch / UNFINISHED, facts)
+    model.keep_in(scratch / UNFINISHED, facts, after_epoch=lambda done: after_epoch(done, passes))
     # A file without a name, where it can be opened all the same; elsewhere a killed training leaves one.
     nameless = NAMELESS.is_dir()
     with TemporaryFile(dir=scratch) if nameless else NamedTemporaryFile(dir=scratch, prefix=".training.") as file:
@@ -188,7 +188,6 @@ def train(
         model.train(
             corpus_file=str(NAMELESS / str(file.fileno())) if nameless else file.name, total_words=running_words,
             total_examples=sentences, epochs=passes,
-            callbacks=[_epoch_counter(lambda done: after_epoch(done, passes))],
         )  # fmt: skip
     return hashed(model.wv.index_to_key, np.asarray(model.wv.vectors, dtype=np.float32), facts)
 
@@ -257,19 +256,6 @@ def _write_sentences(corpus: Corpus, tokens: Strings, file: IO[bytes], rows: NDA
             file.write(" ".join(words[np.insert(place[ids], ends, len(words) - 1)].tolist()).encode())
         sentences += int(of_sentence.sum())
     return sentences
-
-
-def _epoch_counter(after_epoch: Callable[[int], None]) -> Any:
-    from gensim.models.callbacks import CallbackAny2Vec
-
-    class Counter(CallbackAny2Vec):  # type: ignore[misc]
-        done = 0
-
-        def on_epoch_end(self, model: Any) -> None:
-            self.done += 1
-            after_epoch(self.done)
-
-    return Counter()
 
 
 def _stable_hash(text: str) -> int:

@@ -108,13 +108,9 @@ class AddedPapers:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusContents:
+class CorpusContents(facts_of_corpus.CorpusFacts):
     """Contents of the corpus."""
 
-    papers: int
-    years: tuple[int, int] | None
-    """The first and the last; None if no paper has one."""
-    without_year: int
     near_duplicates: tuple[tuple[str, ...], ...]
     """Groups of papers with nearly the same abstract, of which a pool has one."""
     passages: int
@@ -140,9 +136,7 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
             )
         )
     return CorpusContents(
-        papers=facts.papers,
-        years=facts.years,
-        without_year=facts.without_year,
+        **asdict(facts),
         near_duplicates=alike,
         passages=papers.count_passages(ws.corpus),
         files=files,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import OF_PAPERS, StudyVocabulary, check_name, near
 from annot.base.records import Qrel, Ranking, grouped
-from annot.base.stats.values import Estimate
 from annot.formats import input_files
 from annot.judging.states import remembered_findings
 from annot.measuring import measured, reusability, sampled_study
@@ -21,7 +20,6 @@ from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_FOLD, TOGETHER, EvaluatedRuns
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, MeasureSelection, conventions_for
 from annot.measuring.sampled.estimates import GradedPools, SampledPools, has_estimator
-from annot.measuring.sampled.grades import counts_of, together
 from annot.pools.drawn_pools import drawn_rankings
 from annot.publishing.browse_page import write_pages
 from annot.publishing.report import figures, pages, single_pages, study, tidy
@@ -294,7 +292,8 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[reusabil
         relevant_from=ws.settings.evaluation.relevant_from,
         tolerance=ws.settings.evaluation.tolerated_loss,
         level=ws.settings.agreement.level,
-        estimating=_estimating(snapshot, qrels, graded) if isinstance(graded, SampledPools) else None,
+        sampled=graded if isinstance(graded, SampledPools) else None,
+        score_without=partial(_without, snapshot, qrels) if isinstance(graded, SampledPools) else None,
     )
     rests_on = RESTS_ON["runs"]
     untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on, snapshot.words)
@@ -311,35 +310,10 @@ def describe_reusability(found: reusability.Certificate, words: StudyVocabulary)
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 
-def _estimating(snapshot: Snapshot, qrels: tuple[Qrel, ...], graded: SampledPools) -> reusability.SampledScoring:
-    relevant_from = snapshot.ws.settings.evaluation.relevant_from
-    return reusability.SampledScoring(
-        relevant={
-            (query_id, doc_id): estimate
-            for query_id, pool in graded.pools.items()
-            for doc_id, estimate in zip(
-                pool.doc_ids, pool.weighed(0).relevant(relevant_from).estimate.tolist(), strict=True
-            )
-        },
-        relevant_among=partial(_relevant_among, graded, relevant_from, snapshot.ws.settings.agreement.level),
-        score_without=lambda method: _score(
-            snapshot,
-            sampled_study.drawn_pairs(snapshot, qrels, without=method).pools,
-            LOSS_CONVENTION,
-            LOSS_MEASURE,
-            ties="expected",
-        ),
-    )
-
-
-def _relevant_among(
-    graded: SampledPools, relevant_from: int, level: float, pairs: Collection[tuple[str, str]]
-) -> int | Estimate:
-    by_query = grouped(pairs)
-    if not by_query:
-        return 0
-    parts = (counts_of(graded.pools[query_id], documents) for query_id, documents in by_query.items())
-    return together(parts).number(relevant_from, level=level)
+def _without(snapshot: Snapshot, qrels: tuple[Qrel, ...], method: str) -> reusability.Score:
+    """Measure of rankings, estimated with predictions that do not know this method."""
+    graded = sampled_study.drawn_pairs(snapshot, qrels, without=method).pools
+    return _score(snapshot, graded, LOSS_CONVENTION, LOSS_MEASURE, ties="expected")
 
 
 def _score(snapshot: Snapshot, graded: GradedPools, convention: str, measure: str, *, ties: str) -> reusability.Score:

@@ -10,14 +10,12 @@ from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.judging.exchange import audit, collecting, outgoing
-from annot.judging.exchange.collecting import NO_OPTIONS, PreparedPush, Round, RoundOptions, pull_round
+from annot.judging.exchange.collecting import NO_OPTIONS, Round, RoundOptions, pull_round
 from annot.judging.exchange.sending import PushResult, SentProject, send_outgoing
 from annot.judging.rounds import ROUNDS, check_options, round_of
-from annot.publishing.report.tables import sentences
 from annot.publishing.so_far import write_pages
 from annot.store import projects, shown
 from annot.study import outcome, provenance, shown_versions
-from annot.study.guidelines import left_out
 from annot.study.outcome import rushed_pairs
 from annot.study.workspace import Workspace
 
@@ -35,10 +33,10 @@ def push(
     """
     chosen = round_of(round)
     check_options(options, allowed=chosen.option_names, command=f"annot push {chosen.name}")
-    ws = ws.as_written() if chosen.makes_collection else ws.as_recorded()
+    ws = ws.as_written() if chosen.noted_as else ws.as_recorded()
     states = provenance.states_of(ws) if chosen.noted_as else {}
     with ws.opened() as held:
-        if chosen.makes_collection:
+        if chosen.noted_as:
             # Before any task is made: a grade that is given may have no name any more.
             with held.reading() as session:
                 shown_versions.refuse_unexplained(shown_versions.changes_of(held, session), options.changed)
@@ -67,14 +65,7 @@ def push(
                 shown.record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         provenance.note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
-    return _with(replace(pushed, notes=(*pushed.notes, *_examples_left_out(ws, prepared))), prepared.before)
-
-
-def _examples_left_out(ws: Workspace, prepared: PreparedPush) -> tuple[str, ...]:
-    """A note on guidelines that are sent for the first time, or with a change, without annot's own examples."""
-    pages = [version.subject for version in prepared.new_versions if version.part == "guidelines"]
-    without = left_out(ws, pages)
-    return sentences("commands.examples_left_out", pages=without | left_out(ws, ["general"])) if without else ()
+    return _with(pushed, prepared.before)
 
 
 def _with(pushed: PushResult, before: Sequence[SentProject]) -> PushResult:
@@ -250,15 +241,6 @@ def _with_open(ws: Workspace, round: Round, pulled: collecting.PullResult) -> co
 
 
 def _together(came: Sequence[tuple[Round, collecting.PullResult]]) -> collecting.PullResult:
-    """Several rounds as one pull."""
-    pulls = [pulled for _, pulled in came]
-    several = len(came) > 1
-    left = [pulled.open for pulled in pulls if pulled.open is not None]
-    return collecting.PullResult(
-        assessors=tuple(row for pulled in pulls for row in pulled.assessors),
-        notes=tuple(f"{round.name}: {note}" if several else note for round, pulled in came for note in pulled.notes),
-        lost=tuple(answer for pulled in pulls for answer in pulled.lost),
-        withdrawn=any(pulled.withdrawn for pulled in pulls),
-        unreachable=tuple(dict.fromkeys(server for pulled in pulls for server in pulled.unreachable)),
-        open=sum(left) if left else None,
-    )
+    """Several rounds as one pull, with the name of its round before each note if there are several."""
+    named = [replace(pulled, notes=tuple(f"{round.name}: {note}" for note in pulled.notes)) for round, pulled in came]
+    return collecting.joined(named if len(came) > 1 else [pulled for _, pulled in came])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,23 +26,11 @@ from annot.store.models import ImportedSource
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace, given_text, write_file
 
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
-
-
-class LabelledShard(NamedTuple):
-    """The labels of the papers of one shard, and how many there are of each kind."""
-
-    papers: pa.RecordBatch
-    """Record batch: `paper_id`; `labels`, joined by commas; `carried`, true where the paper came with them."""
-    by_label: Counter[str]
-    """Sentences of each label."""
-    by_facet: Counter[str]
-    """Papers with at least one sentence of the facet."""
-    carried: Counter[bool]
-    """Sentences that came with a label: those whose label the model gives too (true), and the others."""
-    without: tuple[str, ...]
-    """Papers that came without labels and got none, since the model gives others than those of the study."""
+LABELLED = pa.schema(
+    [("paper_id", pa.string()), ("labels", pa.string()), ("carried", pa.bool_()), ("agreeing", pa.int64())]
+)
+"""Labels of papers: joined by commas, null for a paper that came without labels and got none; whether the paper came
+with them; and the number of its sentences whose carried label the model gives, too."""
 
 
 @lru_cache(maxsize=1)
@@ -51,93 +39,51 @@ def labeller_of(model: bytes, name: str) -> labelling.Labeller:
     return labelling.Labeller(model, name=name)
 
 
-@dataclass(frozen=True)
-class LabelShard:
-    """Labels the papers of a shard: labels that a paper came with are kept, all others are predicted."""
+def label_shard(
+    shard: papers.RowGroups, *, model: bytes, name: str, labels: Sequence[str], fits: bool
+) -> pa.RecordBatch:
+    """The labels of the papers of a shard, as in `LABELLED`: labels that a paper came with are kept, all others are
+    predicted, if the model fits the study.
 
-    model: bytes
-    """The model file."""
-    name: str
-    """Its name, in messages."""
-    labels: Sequence[str]
-    """The labels of the study."""
-    facets: Mapping[str, Sequence[str]]
-    """The labels of each facet; a facet without labels is the whole abstract."""
-    misfit: InputError | None
-    """Reason why the model cannot label this study: then only labels that papers came with are kept."""
-
-    def __call__(self, shard: papers.RowGroups) -> LabelledShard:
-        """Raises InputError when a paper came with a label that the study does not have."""
-        batches = list(papers.read_columns([shard], ("paper_id", "sentences", "labels")))
-        ids, sentences, carried_labels = (pa.concat_arrays([batch.column(at) for batch in batches]) for at in range(3))
-        came = carried_labels.is_valid().to_numpy(zero_copy_only=False)
-        without: tuple[str, ...] = ()
-        if self.misfit:
-            without = tuple(ids.filter(pa.array(~came)).to_pylist())
-            ids, sentences, carried_labels = (
-                column.filter(pa.array(came)) for column in (ids, sentences, carried_labels)
-            )
-            came = np.ones(len(ids), bool)
-        counts = pc.list_value_length(sentences).to_numpy().astype(np.int64)
-        paper_of = np.repeat(np.arange(len(counts)), counts)
-        names = pa.array(self.labels, pa.string())
-        carried = came[paper_of]
-        codes = np.zeros(len(paper_of), np.int64)
-        codes[carried] = self._known(carried_labels.flatten(), names, ids.filter(pa.array(came)), counts[came])
-        agreement: Counter[bool] = Counter()
-        if not self.misfit:
-            predicted = self._predicted(sentences.flatten().to_pylist(), counts)
-            agreement.update((predicted == codes)[carried].tolist())
-            codes[~carried] = predicted[~carried]
-        offsets = pa.array(np.concatenate(([0], np.cumsum(counts))), pa.int32())
-        joined = pc.binary_join(pa.ListArray.from_arrays(offsets, names.take(pa.array(codes))), ",")
-        return LabelledShard(
-            pa.RecordBatch.from_arrays([ids, joined, pa.array(came)], ["paper_id", "labels", "carried"]),
-            Counter(dict(zip(self.labels, np.bincount(codes, minlength=len(self.labels)).tolist(), strict=True))),
-            Counter({facet: self._offering(facet, codes, paper_of) for facet in self.facets}),
-            agreement,
-            without,
+    name: of the model, in messages. labels: those of the study. Raises InputError when a paper came with a label that
+    the study does not have.
+    """
+    batches = list(papers.read_columns([shard], ("paper_id", "sentences", "labels")))
+    ids, sentences, carried_labels = (pa.concat_arrays([batch.column(at) for batch in batches]) for at in range(3))
+    came = carried_labels.is_valid().to_numpy(zero_copy_only=False)
+    counts = pc.list_value_length(sentences).to_numpy().astype(np.int64)
+    paper_of = np.repeat(np.arange(len(counts)), counts)
+    carried = came[paper_of]
+    known = pc.index_in(carried_labels.flatten(), value_set=pa.array(labels, pa.string()))
+    if known.null_count:
+        at = pc.index(known.is_null(), value=True).as_py()
+        raise InputError(
+            f"paper {ids[int(paper_of[carried][at])]} came with the label {carried_labels.flatten()[at].as_py()!r}, "
+            f"expected one of {', '.join(labels)}",
+            hint="add the label to [labels] in annot.toml, or add the papers to a new study",
         )
-
-    def _known(self, given: pa.Array, names: pa.Array, ids: pa.Array, counts: labelling.Ints) -> labelling.Ints:
-        """Positions of the given labels in those of the study."""
-        codes = pc.index_in(given, value_set=names)
-        if codes.null_count:
-            at = pc.index(codes.is_null(), value=True).as_py()
-            paper = ids[int(np.searchsorted(np.cumsum(counts), at, side="right"))]
-            raise InputError(
-                f"paper {paper} came with the label {given[at].as_py()!r}, expected one of {', '.join(self.labels)}",
-                hint="add the label to [labels] in annot.toml, or add the papers to a new study",
-            )
-        return np.asarray(codes.to_numpy())
-
-    def _predicted(self, sentences: Sequence[str], counts: labelling.Ints) -> labelling.Ints:
-        labeller = labeller_of(self.model, self.name)
-        place = np.array([self.labels.index(label) for label in labeller.labels])
-        return np.asarray(place[labeller.label_all(sentences, counts)])
-
-    def _offering(self, facet: str, codes: labelling.Ints, paper_of: labelling.Ints) -> int:
-        expected = self.facets[facet] or self.labels
-        of_facet = np.isin(codes, [self.labels.index(label) for label in expected])
-        return len(np.unique(paper_of[of_facet]))
+    codes = np.zeros(len(paper_of), np.int64)
+    codes[carried] = known.to_numpy()
+    agreeing: labelling.Ints = np.zeros(len(ids), np.int64)
+    if fits:
+        labeller = labeller_of(model, name)
+        place = np.array([labels.index(label) for label in labeller.labels])
+        predicted = place[labeller.label_all(sentences.flatten().to_pylist(), counts)]
+        agreeing = np.bincount(paper_of[carried & (predicted == codes)], minlength=len(ids)).astype(np.int64)
+        codes[~carried] = predicted[~carried]
+    offsets = pa.array(np.concatenate(([0], np.cumsum(counts))), pa.int32())
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, pa.array(labels).take(pa.array(codes))), ",")
+    if not fits:
+        joined = pc.if_else(pa.array(came), joined, pa.scalar(None, pa.string()))
+    return pa.RecordBatch.from_arrays([ids, joined, pa.array(came), pa.array(agreeing)], schema=LABELLED)
 
 
-def write_labels(file: IO[bytes], shards: Iterable[pa.RecordBatch]) -> None:
-    """Put the labels of shards aside in a file, so that memory does not have to hold them."""
-    fields = [("paper_id", pa.string()), ("labels", pa.string()), ("carried", pa.bool_())]
-    with pa.ipc.new_stream(file, pa.schema(fields)) as stream:
-        for shard in shards:
-            stream.write_batch(shard)
-
-
-def labels_in(file: IO[bytes], *, predicted_by: str) -> Iterator[facet_labels.FacetLabels]:
-    """The labels that were put aside; `predicted_by` is the origin of those that the papers did not come with."""
-    file.seek(0)
-    with pa.ipc.open_stream(file) as stream:
-        for shard in stream:
-            for paper_id, joined, carried in zip(*(column.to_pylist() for column in shard.columns), strict=True):
-                labels = tuple(joined.split(",")) if joined else ()
-                yield facet_labels.FacetLabels(paper_id, labels, Source.CARRIED if carried else predicted_by)
+def labels_in(batch: pa.RecordBatch, *, predicted_by: str) -> Iterator[facet_labels.FacetLabels]:
+    """The labels of the papers that have any. predicted_by: the origin of those that the papers did not come with."""
+    for paper_id, joined, carried, _ in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        if joined is not None:
+            labels = tuple(joined.split(",")) if joined else ()
+            yield facet_labels.FacetLabels(paper_id, labels, Source.CARRIED if carried else predicted_by)
 
 
 SHA_PREFIX = 12
@@ -180,6 +126,39 @@ class TrainedLabeller:
     scores: labelling.LabelScores | None
 
 
+class _LabelCounts:
+    """Counts of papers and sentences by their labels. facets: the labels of each facet."""
+
+    def __init__(self, facets: query_sentences.Facets) -> None:
+        self._facets = facets
+        self.labels, self.facets, self.origins = Counter[str](), Counter[str](), Counter[str]()
+        self.bare: list[str] = []
+        """Papers that came without labels and got none."""
+        self.agreeing = self.carried = 0
+        """Sentences that came with a label: those whose label the model gives too, and all of them."""
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of carried labels that the model gives too; None if there are none."""
+        return self.agreeing / self.carried if self.carried else None
+
+    def take(self, labelled: Iterable[facet_labels.FacetLabels]) -> None:
+        """Count these papers; corrected ones are counted by origin elsewhere."""
+        for paper in labelled:
+            self.labels.update(paper.labels)
+            self.facets.update(query_sentences.offered_facets(paper.labels, facets=self._facets))
+            self.origins[paper.origin] += paper.origin != Source.CORRECTED
+
+    def take_batch(self, batch: pa.RecordBatch, *, predicted_by: str, fits: bool) -> None:
+        """Count the papers of a shard, as in `LABELLED`. fits: whether the model gives the labels of the study."""
+        self.take(labels_in(batch, predicted_by=predicted_by))
+        self.bare += batch.filter(batch["labels"].is_null())["paper_id"].to_pylist()
+        if fits:
+            carried = batch["labels"].filter(batch["carried"]).to_pylist()
+            self.carried += sum(len(joined.split(",")) for joined in carried if joined)
+            self.agreeing += pc.sum(batch["agreeing"]).as_py() or 0
+
+
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
     """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
 
@@ -192,56 +171,41 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     if misfit and model is not None:
         raise misfit
     predicted_by = f"{Source.PREDICTED}:{labeller.sha256[:SHA_PREFIX]}"
-    work = LabelShard(raw, name, ws.settings.labels.names, ws.settings.facets, misfit)
+    reader = partial(label_shard, model=raw, name=name, labels=ws.settings.labels.names, fits=misfit is None)
     shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
-    origins, labels, facets, carried = Counter[str](), Counter[str](), Counter[str](), Counter[bool]()
-    bare: list[str] = []
-
-    def labelled() -> Iterator[RecordBatch]:
-        """The labels of the papers, shard by shard, counted as they pass by."""
-        for done in map_shards(work, shards, engine=Engine.of(ws.machine)):
-            came = done.papers.column("carried").true_count
-            origins.update({Source.CARRIED: came, predicted_by: len(done.papers) - came})
-            labels.update(done.by_label)
-            facets.update(done.by_facet)
-            carried.update(done.carried)
-            bare.extend(done.without)
-            yield done.papers
-            advance(origins.total() + len(bare), total)
-        if misfit and not origins.total():
-            raise misfit
-
+    counts = _LabelCounts(ws.settings.facets)
     states = states_of(ws)
-    if dry_run:
-        deque(labelled(), maxlen=0)
-    else:
-        # All are predicted before the first is written: that takes minutes, in which others may write.
-        with TemporaryFile(dir=ws.root) as aside:
-            write_labels(aside, labelled())
-            with ws.writing() as session:
-                found = labels_in(aside, predicted_by=predicted_by)
-                facet_labels.replace_labels(session, found, keep_others=misfit is not None)
+    # All are predicted before the first is written: that takes minutes, in which others may write.
+    with TemporaryFile(dir=None if dry_run else ws.root) as aside:
+        with pa.ipc.new_stream(aside, LABELLED) as stream:
+            for batch in map_shards(reader, shards, engine=Engine.of(ws.machine)):
+                stream.write_batch(batch)
+                counts.take_batch(batch, predicted_by=predicted_by, fits=misfit is None)
+                advance(counts.origins.total() + len(counts.bare), total)
+        if misfit and not counts.origins.total():
+            raise misfit
+        if not dry_run:
+            aside.seek(0)
+            with ws.writing() as session, pa.ipc.open_stream(aside) as batches:
+                labelled = chain.from_iterable(map(partial(labels_in, predicted_by=predicted_by), batches))
+                facet_labels.replace_labels(session, labelled, keep_others=misfit is not None)
     with ws.reading() as session:
         corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
-        on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, bare)}
-    for paper in on_record.values():
-        labels.update(paper.labels)
-        facets.update(query_sentences.offered_facets(paper.labels, facets=ws.settings.facets))
-        origins.update([paper.origin] if paper.origin != Source.CORRECTED else [])
-    without = tuple(paper_id for paper_id in bare if paper_id not in on_record)
+        on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, counts.bare)}
+    counts.take(on_record.values())
+    without = tuple(paper_id for paper_id in counts.bare if paper_id not in on_record)
     if not dry_run and not without:
         note(ws, "facets", states)
-    by_origin = +origins | ({Source.CORRECTED: corrected} if corrected else {})
     return LabellingResult(
         papers=total - len(without),
-        by_origin=dict(sorted(by_origin.items())),
-        by_label=dict(sorted((+labels).items())),
-        by_facet={facet: facets[facet] for facet in ws.settings.facets},
+        by_origin=dict(sorted((+counts.origins | Counter({Source.CORRECTED: corrected})).items())),
+        by_label=dict(sorted((+counts.labels).items())),
+        by_facet={facet: counts.facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,
         model_sha256=None if misfit else labeller.sha256,
-        carried_sentences=carried.total(),
-        agreement=carried[True] / carried.total() if carried else None,
+        carried_sentences=counts.carried,
+        agreement=counts.agreement,
         without=without,
         misfit=misfit.message if misfit and without else None,
     )

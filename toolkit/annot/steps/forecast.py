@@ -325,6 +325,8 @@ def pools(
     rules = progress.rules_of(settings)
     by_assessor = grouped((answer.assessor, answer) for answer in answers)
     speed = labour.speed_of(by_assessor, fence=rules.fence)
+    if seconds is not None:
+        by_assessor, speed = {labour.NOBODY: []}, labour.set_speed(seconds, labour.NOBODY)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
     def of_depth(depth: int) -> DesignedPools:
@@ -332,10 +334,7 @@ def pools(
         drawn = drawn_pools.draw_pools(rankings, deep, admitted, current=current)
         pairs = _pairs(drawn, queries)
         judgements = len(pairs) * settings.judging.per_pair
-        if seconds is None:
-            hours = labour.hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
-        else:
-            hours = Estimate(judgements * seconds / labour.HOUR, Undefined("the time per judgement was set"))
+        hours = labour.hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
         sizes = [len(pool.entries) for pool in drawn]
         return DesignedPools(
             per_method=depth,
@@ -452,7 +451,7 @@ def share_for(
     option = f"--hours {hours:g}" if cost is None else f"--cost {cost:g}"
     if cost is not None and not rate:
         raise MissingInput(f"{option}: no hourly rate is set", hint="set hourly_rate under [forecast] in annot.toml")
-    if not study.effort.known:
+    if isinstance(study.effort.speed, Undefined):
         raise MissingInput(f"{option}: {labour.NO_TIMES.reason}", hint="give the time of one judgement with --seconds")
     limit = hours if cost is None or not rate else cost / rate
     assert limit is not None
@@ -504,7 +503,7 @@ def _counted(effort: labour.Effort) -> dict[str, object]:
     """Values of the sentence on the coverage of the hours."""
     return {
         "effort": effort,
-        "no_times": "" if effort.known else labour.NO_TIMES.reason,
+        "no_times": effort.speed.reason if isinstance(effort.speed, Undefined) else "",
         "no_rate": effort.rules.hourly_rate is None,
         "settling": effort.settling.reason if isinstance(effort.settling, Undefined) else "",
     }
@@ -726,12 +725,10 @@ def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:
 def _effort(snapshot: Snapshot, seconds: float | None, rules: labour.Rules) -> labour.Effort:
     settings, outcome = snapshot.ws.settings, snapshot.outcome
     answers = [answer for answer in outcome.everything if answer.counts]
-    names = sorted({answer.assessor for answer in answers})
-    speed = labour.speed_of(
-        {name: [answer for answer in answers if answer.assessor == name] for name in names},
-        fence=rules.fence,
-        topics=snapshot.topics,
-    )
+    by_assessor = grouped((answer.assessor, answer) for answer in answers)
+    speed = labour.speed_of(by_assessor, fence=rules.fence, topics=snapshot.topics)
+    if seconds is not None:
+        by_assessor, speed = {labour.NOBODY: []}, labour.set_speed(seconds, labour.NOBODY)
     return labour.Effort(
         per_pair=settings.judging.per_pair,
         assessors=sum(
@@ -740,9 +737,8 @@ def _effort(snapshot: Snapshot, seconds: float | None, rules: labour.Rules) -> l
         ),
         repeats=settings.judging.repeats,
         fewest_for_repeats=planning.FEWEST_FOR_REPEATS,
-        names=names,
+        names=sorted(by_assessor),
         speed=speed,
-        seconds=seconds,
         disputed=None,
         settling=labour.settling_of(
             progress.settled_of(outcome),

@@ -105,7 +105,7 @@ def judgements_from(
     file: Path,
     *,
     columns: Mapping[str, str],
-    export: judgements_file.ExportKeys | None,
+    export: Mapping[str, str] | None,
     grades: Sequence[str],
     facet: str | None,
     adjudicators: tuple[str, ...],
@@ -116,8 +116,9 @@ def judgements_from(
     """Import the judgements of a table, or of an export (JSON) of any Label Studio project.
 
     The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
-    named; others are found. export: the places in an export; None for a table. grades: of an export, `VALUE=GRADE` for
-    each value of the control that is neither a number nor a name of the scale. facet: of the queries whose id does not
+    named; others are found. export: the `places` in an export, as `read_export` has them; None for a
+    table. grades: of an export, `VALUE=GRADE` for each value of the control that is neither a number nor a name of the
+    scale. facet: of the queries whose id does not
     end in `-<facet>`. adjudicators: names in the file of those who settled disputes; their rows are final grades.
     foreign: treatment of rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
     refuses them. same_person: True if names that differ only in case or blanks are one person; None refuses them.
@@ -138,7 +139,7 @@ def judgements_from(
     else:
         data = content_of(file, expected="an export of Label Studio in JSON")
         rows = judgements_file.read_export(
-            data, name=name, keys=export, grades=judgements_file.grades_named(grades, scale), scale=scale
+            data, name=name, places=export, grades=judgements_file.grades_named(grades, scale), scale=scale
         )
         name = f"{file} task"
     imported = import_judgements(

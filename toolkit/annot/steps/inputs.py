@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -149,12 +149,15 @@ class GivenTopics(NamedTuple):
         """Vocabulary of the topics in texts."""
         return StudyVocabulary("topic", "document") if self.column == TOPIC_COLUMN else StudyVocabulary()
 
-    def note(self, queries: Collection[str]) -> str:
-        """Sentence on the sampling units of the figures of these queries."""
+    @property
+    def note(self) -> str:
+        """Sentence on the sampling units of the figures of the queries."""
+        if not self.of:
+            return INDEPENDENT
         of_texts = self.column == TOPIC_COLUMN
-        topics = counted(len({self.of[query] for query in queries}), "topic" if of_texts else "paper")
+        topics = counted(len({*self.of.values()}), "topic" if of_texts else "paper")
         units = "topics" if of_texts else "query papers"
-        return f"{units} are the sampling units: {counted(len(queries), 'query')} on {topics}, by {self.source}"
+        return f"{units} are the sampling units: {counted(len(self.of), 'query')} on {topics}, by {self.source}"
 
 
 INDEPENDENT = (
@@ -164,22 +167,12 @@ INDEPENDENT = (
 )
 
 
-class SamplingUnits(NamedTuple):
-    """Topic of each query, None if they are not known; a note on it, and the vocabulary of topics."""
-
-    topics: dict[str, str] | None
-    note: str
-    words: StudyVocabulary
-
-
-def topics_of(queries: Collection[str], *groupings: GivenTopics | None) -> SamplingUnits:
-    """The topic of each of these queries by the first source that knows all of them."""
+def topics_of(queries: Collection[str], *groupings: GivenTopics | None) -> GivenTopics:
+    """The topic of each of these queries by the first source that knows all of them; no topic if there is none."""
     for grouping in groupings:
         if grouping is not None and grouping.of.keys() >= set(queries):
-            return SamplingUnits(
-                {query: grouping.of[query] for query in queries}, grouping.note(queries), grouping.words
-            )
-    return SamplingUnits(None, INDEPENDENT, StudyVocabulary())
+            return grouping._replace(of={query: grouping.of[query] for query in queries})
+    return GivenTopics({}, "")
 
 
 def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
@@ -229,27 +222,21 @@ WIDEST_SCALE = 100
 RunsByTag = dict[str, dict[str, Ranking]]
 
 
-@dataclass(frozen=True, slots=True)
-class GivenRatings:
-    """Judgements, and the facet of each query."""
+Row = TypeVar("Row", Judgement, Qrel)
 
-    judgements: tuple[Judgement, ...]
+
+@dataclass(frozen=True, slots=True)
+class GivenRows(Generic[Row]):
+    """Judgements or final grades, with the facet of each query, and its topic where that is known."""
+
+    rows: tuple[Row, ...]
     facets: dict[str, str]
     topics: GivenTopics | None
-    by_query: bool
+    by_query: bool = True
     """False for a matrix of items: each item is then a query of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenQrels:
-    """Final grades, with the facet of each query, and its paper where that is known."""
-
-    qrels: tuple[Qrel, ...]
-    facets: dict[str, str]
-    topics: GivenTopics | None
-
-
-def ratings_in(table: Any, *, name: str, clusters: str | None = None) -> GivenRatings:
+def ratings_in(table: Any, *, name: str, clusters: str | None = None) -> GivenRows[Judgement]:
     """The judgements in a long table (a row a judgement) or in a matrix (a row an item, a column an assessor).
 
     Rows of lists are judgements where one of their first three values is text. clusters: the column of the query paper.
@@ -290,7 +277,7 @@ def check_level(level: float) -> None:
         raise InputError(f"level {level}: expected a number between 0 and 1")
 
 
-def qrels_in(table: Any, *, clusters: str | None = None) -> GivenQrels:
+def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
     """The final grades in a TREC file, in a table (query, document, grade) or in `{query: {document: grade}}`.
 
     clusters: the column of the query paper; else it is `query_paper` or `topic_id`, or in the file beside a TREC file.
@@ -334,7 +321,7 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenQrels:
     if not by_pair and not faults.found:
         faults.add("contains no final grade")
     faults.raise_if_any()
-    return GivenQrels(tuple(by_pair.values()), facets, beside or by_column(topics, clusters, frame))
+    return GivenRows(tuple(by_pair.values()), facets, beside or by_column(topics, clusters, frame))
 
 
 def runs_in(source: Any, *, name: str) -> RunsByTag:
@@ -445,7 +432,7 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
     }
 
 
-def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRatings:
+def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRows[Judgement]:
     faults = Faults(name)
     by_key: dict[tuple[str, str, str], Judgement] = {}
     first: dict[tuple[str, str, str], str] = {}
@@ -470,10 +457,10 @@ def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> Given
     if not by_key and not faults.found:
         faults.add("contains no judgement that counts")
     faults.raise_if_any()
-    return GivenRatings(tuple(by_key.values()), facets, by_column(topics, clusters, frame), by_query=True)
+    return GivenRows(tuple(by_key.values()), facets, by_column(topics, clusters, frame))
 
 
-def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
+def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRows[Judgement]:
     faults = Faults(name)
     items, assessors = [str(item) for item in frame.index], [str(column) for column in frame.columns]
     for noun, labels in (("item", items), ("assessor", assessors)):
@@ -486,7 +473,7 @@ def _matrix_ratings(frame: pd.DataFrame, name: str) -> GivenRatings:
         for assessor, value in zip(assessors, row, strict=True)
     ]
     faults.raise_if_any(hint="a table of judgements has the columns query, document, assessor and grade")
-    return GivenRatings(tuple(judgements), dict.fromkeys(items, EVERYTHING), None, by_query=False)
+    return GivenRows(tuple(judgements), dict.fromkeys(items, EVERYTHING), None, by_query=False)
 
 
 def _grade(value: Any, label: str, faults: Faults) -> int | None:

@@ -15,14 +15,13 @@ from sqlmodel import Session
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
-from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, server, tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
-from annot.measuring.forecast.hours import HOUR, WHO, Settling, Speed, settling_of, speed_of
+from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
@@ -523,10 +522,9 @@ def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workloa
         progress.settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
     )
     pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
-    return Workload(len(pairs), len(pairs - set(outcome.open)), seconds=_seconds(rate), timed=True)
-
-
-def _seconds(rate: Settling) -> float | None:
-    if isinstance(rate, Undefined):
-        return None
-    return rate if isinstance(rate, float) else rate.means[WHO]
+    return Workload(
+        len(pairs),
+        len(pairs - set(outcome.open)),
+        seconds=rate.mean_of(WHO) if isinstance(rate, Speed) else None,
+        timed=True,
+    )

@@ -130,8 +130,6 @@ def make(
         by_query=sorted(added.items()),
         filled=filled,
         unheeded=() if new else tuple(_unheeded(ws, before, shares, recorded_shares)),
-        too_many=_too_many(hours, judging.per_pair) if new or shares else (),
-        n_assessors=len(hours),
         pairs=len(members),
         sent=sent,
         wants_grow=all((sent, added, dry_run, not grow)),
@@ -271,13 +269,6 @@ def _unheeded(
     for name in ("assignment", "repeats"):
         if name in drawn and drawn[name] != getattr(ws.settings.judging, name):
             yield f"{name} {getattr(ws.settings.judging, name)}"
-
-
-def _too_many(hours: Mapping[str, float], per_pair: int) -> tuple[str, ...]:
-    """People with more hours than judging every pair takes; all people if everyone judges every pair."""
-    if len(hours) <= per_pair:
-        return tuple(hours) if len(set(hours.values())) > 1 else ()
-    return tuple(name for name, share in hours.items() if share * per_pair > sum(hours.values()))
 
 
 def shares_of(texts: Iterable[str]) -> dict[str, float]:

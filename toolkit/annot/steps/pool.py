@@ -143,9 +143,9 @@ class _Designs:
     def words(self, not_for_texts: Mapping[str, Iterable[str]]) -> dict[str, Any]:
         """Values for the notes: methods left out, and settings in which pools on record differ from annot.toml.
 
-        Methods are left out by annot.toml or the command line (`left_out`), by the pools on record alone
-        (`out_on_record`), in first pools because their vectors are absent (`absent`), or only for new topics that are
-        texts (`not_for_texts`). Settings that the command line names do not differ.
+        Methods are left out by annot.toml, the command line or the pools on record (`left_out`), in first pools because
+        their vectors are absent (`absent`), or only for new topics that are texts (`not_for_texts`). Settings that the
+        command line names do not differ.
         """
         on_request = {*self._ws.settings.pool.without, *(self._overrides.without or ())}
         without = self._of_new.without
@@ -155,8 +155,7 @@ class _Designs:
         }
         differing = pool_design.design_differences(self._usual, self._of_settings) if self._usual else ()
         return {
-            "left_out": [name for name in without if name in on_request],
-            "out_on_record": [name for name in without if name not in self._absent | on_request],
+            "left_out": [name for name in without if name in on_request or name not in self._absent],
             "absent": [name for name in without if name in self._absent - on_request and not self._recorded],
             "not_for_texts": {method: topic_ids for method, topic_ids in new.items() if topic_ids},
             "differing": [pair for pair in differing if getattr(self._overrides, pair[0]) is None],
@@ -224,10 +223,10 @@ def build(
 ) -> BuiltPools:
     """Rank the corpus, and draw and write the pool of every topic: as those on record, or else as annot.toml says.
 
-    overrides: changes of the command line. only: queries or topics; the pools
-    of all others stay as they are. redraw: annot.toml counts, whatever is on record. frozen: draw from the rankings in
-    `pools/rankings/` as they are. grow: pairs may be added to a study that was sent. Raises InputError if pairs would
-    be added without it, and if pairs that were sent or judged would leave.
+    overrides: changes of the command line. only: queries or topics; the pools of all others stay as they are. redraw:
+    annot.toml counts, whatever is on record. frozen: draw from the rankings in `pools/rankings/` as they are. grow:
+    pairs may be added to a study that was sent. Raises InputError if pairs would be added without it, and if pairs that
+    were sent or judged would leave.
     """
     snapshot = read_snapshot(ws)
     if not snapshot.queries:
@@ -651,10 +650,7 @@ def _depth_of(pool: Pool, depth: int | None) -> int:
             f"query paper {pool.topic_id}: the depth of its pool is not on record", hint="give it with --depth NUMBER"
         )
     if pool.ranking_depth is not None and down_to > pool.ranking_depth:
-        raise InputError(
-            f"--depth {down_to}: the rankings of query paper {pool.topic_id} end at {pool.ranking_depth}",
-            hint=f"give {pool.ranking_depth} or less",
-        )
+        raise InputError(f"--depth {down_to}: the rankings of query paper {pool.topic_id} end at {pool.ranking_depth}")
     return down_to
 
 

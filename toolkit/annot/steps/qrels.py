@@ -88,7 +88,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
         outcome=outcome,
         accepted=accepted,
         why=sorted(set(outcome.accepted.values())),
-        added=topups(snapshot, qrels),
+        added=[topup for topup, _ in topups(snapshot, qrels)],
     )
     return WrittenQrels(
         path=ws.qrels,

@@ -298,21 +298,20 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
     drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
     asked = {
-        view: query_by_query(drawn.pairs, trial_answers.TRIAL, view, seed=ws.settings.seed)
-        for view in trial_answers.ROUNDS
+        view: query_by_query(drawn, trial_answers.TRIAL, view, seed=ws.settings.seed) for view in trial_answers.ROUNDS
     }
     lines = plan_lines(asked)
     facts: dict[str, Any] = {
         **options,
-        "by_facet": drawn.by_facet,
-        "by_grade": {str(grade): count for grade, count in drawn.by_grade.items()},
-        "pairs": len(drawn.pairs),
+        "by_facet": dict.fromkeys(sorted({query.facet for query in known}), queries),
+        "by_grade": {str(grade): count for grade, count in sorted(Counter(map(final.get, drawn)).items())},
+        "pairs": len(drawn),
         "sha256": hashlib.sha256(lines.encode()).hexdigest(),
         "created": moment_now(),
     }
     topic_of = {query.query_id: query.topic_id for query in known}
     # A topic that is a text has no other one.
-    papers = papers_of(ws, {name for pair in drawn.pairs for name in (topic_of[pair[0]], pair[1])} - without)
+    papers = papers_of(ws, {name for pair in drawn for name in (topic_of[pair[0]], pair[1])} - without)
     if not dry_run:
         with ws.writing() as session:
             _refuse_sent(session)

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, near, sha256_of
+from annot.base.names import counted, near, sha256_of
 from annot.base.parallel import Engine
 from annot.base.records import Advance
 from annot.formats.vector_files import RowCounts
@@ -24,7 +24,7 @@ from annot.ranking import given_vectors, index, search, vectors, word_vectors
 from annot.ranking.encoding import CorpusEncoding, weights_folder
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.systems import papers, system
-from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_topic_encoder, reading_of
+from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_text_encoder, reading_of
 from annot.store.papers import paper_ids
 from annot.store.pools import read_topics
 from annot.study.workspace import Workspace, check_files
@@ -51,7 +51,7 @@ def add_files(
     form: given_vectors.Form,
     space: str | None,
     model: str | None,
-    metric: str,
+    metric: search.Metric,
     half: bool,
     dry_run: bool,
     advance: Advance,
@@ -64,7 +64,6 @@ def add_files(
     Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
     given_vectors.check_set_name(name)
-    compared = _metric(metric)
     check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
@@ -76,7 +75,7 @@ def add_files(
     names = papers | name_of.keys()
     tally = RowCounts()
     own_space = None if given_vectors.SEMANTIC_SCHOLAR in map(form.of, files) else given_vectors.only_space(ws, name)
-    counts = given_vectors.ImportedVectors(name, metric=compared, precision="float16" if half else "float32")
+    counts = given_vectors.ImportedVectors(name, metric=metric, precision="float16" if half else "float32")
     kept = given_vectors.KeptRows(ws, counts, tally, asked_space=space, own_space=own_space)
     writer = vectors.VectorsWriter(ws.vectors / name, most=len(names), precision=counts.precision)
     with nullcontext() if dry_run else writer:
@@ -153,7 +152,7 @@ def encode(
     name: str,
     *,
     model: str,
-    metric: str | None,
+    metric: search.Metric | None,
     half: bool,
     device: str | None,
     batch: int,
@@ -166,7 +165,6 @@ def encode(
     precision, and on a GPU compute in it. device: as torch names it; None is a GPU where there is one.
     """
     given_vectors.check_set_name(name)
-    metric_name = None if metric is None else _metric(metric)
     found = _model(ws, name, model)
     given_vectors.check_replaceable(ws, name, found.space, encoded=True)
     kind = _device(device, found.folder)
@@ -176,7 +174,7 @@ def encode(
         "encoder": found.name, "weights_sha256": system.digest_of(found.folder), "reading": found.reading,
         "device": kind.partition(":")[0], "batch": batch, "computed_in": "float16" if half and on_gpu else "float32",
     }  # fmt: skip
-    compared = metric_name or metric_of(found.folder, found.reading)
+    compared = metric or metric_of(found.folder, found.reading)
     encoding = CorpusEncoding(ws, name, facts=facts, precision=precision)
     texts = _topics(ws)
     opened: dict[str, Any] = {"device": kind, "half": half and on_gpu, "batch": batch}
@@ -188,7 +186,7 @@ def encode(
         papers, encoded = encoding.run(
             partial(open_paper_encoder, place, found.reading, **opened),
             topics=texts,
-            open_topic_encoder=partial(open_topic_encoder, place, found.reading, **opened),
+            open_topic_encoder=partial(open_text_encoder, place, found.reading, **opened, topics=True),
             engine=Engine.of(ws.machine),
             about={"model": found.name, "space": found.space, "metric": compared},
             advance=advance,
@@ -202,11 +200,6 @@ def _topics(ws: Workspace) -> dict[str, str]:
     """Texts of topics that encoders read."""
     with ws.reading() as session:
         return encoded_texts(read_topics(session))
-
-
-def _metric(name: str) -> search.Metric:
-    check_name(name, ("l2", "cosine"), what="--metric")
-    return "cosine" if name == "cosine" else "l2"
 
 
 def _device(asked: str | None, folder: Path) -> str:

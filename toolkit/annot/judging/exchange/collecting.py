@@ -420,14 +420,6 @@ class PullResult:
         return FindingError(both, faults=[*lost.faults, *unreachable.faults], hint=f"{lost.hint}; {unreachable.hint}")
 
 
-class RecordedProject(NamedTuple):
-    """One project after its answers were recorded."""
-
-    row: PulledProject
-    notes: Sequence[str]
-    lost: Sequence[Lost] = ()
-
-
 def record_counting(
     ws: Workspace,
     collected: CollectedProject,
@@ -436,7 +428,7 @@ def record_counting(
     answer: str,
     assigned: int,
     accept_deletions: bool,
-) -> RecordedProject:
+) -> PullResult:
     """Record the annotations of one project of a round that makes the collection.
 
     sourced: makes the record of an annotation. answer: the word for one. assigned: number of tasks.
@@ -468,14 +460,15 @@ def record_counting(
     questions: list[tuple[PairKey, str]] = [(line.record.asked, why) for line, why in collected.lost]
     lost = [Lost(person, *question.pair, question.occasion, why, part.push) for question, why in questions]
     remaining = _what_remains(collected, older, lost if withdrawn else [])
-    return RecordedProject(PulledProject(person, *counts, part.title), [*collected.notes, *flagged, *remaining], lost)
+    notes = (*collected.notes, *flagged, *remaining)
+    return PullResult((PulledProject(person, *counts, part.title),), notes, tuple(lost))
 
 
 def record_uncounted(
     ws: Workspace,
     collected: CollectedProject,
     source_of: Callable[[Session], Callable[[ReadAnnotation], str]] | None = None,
-) -> RecordedProject:
+) -> PullResult:
     """Record the annotations of one project of a round that never counts. Answers that are gone still count there.
 
     source_of: makes the function that names the source of each answer; None takes the name of the part.
@@ -493,8 +486,7 @@ def record_uncounted(
         current = current_answers(session, part.stored)
     answered = sum(judgement.counts and judgement.assessor == person for judgement in current)
     counts = (assigned, answered, recorded.added, recorded.revised, collected.not_counting, 0)
-    notes = [*collected.notes, *collected.flagged("answer")]
-    return RecordedProject(PulledProject(person, *counts, part.title), notes)
+    return PullResult((PulledProject(person, *counts, part.title),), (*collected.notes, *collected.flagged("answer")))
 
 
 def sourced_judgement(reading: ReadAnnotation, project: Project, *, source: str) -> SourcedAnswer[Judgement]:
@@ -609,10 +601,9 @@ class Round(ABC):
     """Fields of `RoundOptions` that apply to it."""
     hint: str
     """Advice for a pull before any of its tasks were sent."""
-    makes_collection = False
-    """True if it sends what annot.toml says and puts each change on record; other rounds send what is on record."""
     noted_as = ""
-    """Name under which a push is noted as made; empty if it is not noted."""
+    """Name under which a push is noted as made, if the round makes the collection: then it sends what annot.toml says
+    and puts each change on record. Other rounds send what is on record."""
 
     @abstractmethod
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
@@ -623,8 +614,8 @@ class Round(ABC):
         return
 
     @abstractmethod
-    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
-        """Store the answers of one project as records."""
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
+        """Store the answers of one project as records; the row of the project, with notes and lost answers."""
 
     def after_pull(self, ws: Workspace) -> tuple[Sequence[str], int | None]:
         """Put on record whatever follows from the answers; returns notes, and the number of answers still to come.
@@ -644,16 +635,33 @@ def pull_round(
     names = sorted({project.assessor for project in sent if project.remote_id is not None})
     if not names and servers.isolated(ws):
         raise MissingInput("nothing was sent", hint=round.hint)
-    recorded: list[RecordedProject] = []
+    recorded: list[PullResult] = []
     keep = not options.dry_run
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
         for collected in collect(ws, gateway, round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep):
-            project = round.record(ws, collected, options)
+            pulled = round.record(ws, collected, options)
             if PARTS[collected.project.round].graded:
-                recorded.append(project)
+                recorded.append(pulled)
 
     unreachable = servers.on_servers(ws, names, record_each)
-    notes = (*(note for project in recorded for note in project.notes), *servers.unreachable_notes(unreachable))
-    lost = tuple(answer for project in recorded for answer in project.lost)
-    return PullResult(tuple(project.row for project in recorded), notes, lost, options.accept_deletions, unreachable)
+    together = joined(recorded)
+    return replace(
+        together,
+        notes=(*together.notes, *servers.unreachable_notes(unreachable)),
+        withdrawn=options.accept_deletions,
+        unreachable=unreachable,
+    )
+
+
+def joined(pulls: Sequence[PullResult]) -> PullResult:
+    """Several pulls as one."""
+    counts = [pulled.open for pulled in pulls if pulled.open is not None]
+    return PullResult(
+        assessors=tuple(row for pulled in pulls for row in pulled.assessors),
+        notes=tuple(note for pulled in pulls for note in pulled.notes),
+        lost=tuple(answer for pulled in pulls for answer in pulled.lost),
+        withdrawn=any(pulled.withdrawn for pulled in pulls),
+        unreachable=tuple(dict.fromkeys(server for pulled in pulls for server in pulled.unreachable)),
+        open=sum(counts) if counts else None,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -190,37 +190,24 @@ def next_versions(
     }
     since = datetime.now(UTC).isoformat(timespec="milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
-    notes += _notes_on_screens(outgoing, kept, new, asked_for=new_screen)
+    notes += _notes_on_screens(outgoing, kept)
     if why and not changes and why not in {version.why for history in versions.values() for version in history}:
         notes = ["nothing has changed since it was sent: the reason is not on record"]
     return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
 
 
-def _notes_on_screens(
-    outgoing: Sequence[OutgoingProject],
-    kept: Sequence[OutgoingProject],
-    new: Mapping[tuple[Part, str], str],
-    *,
-    asked_for: bool,
-) -> Iterator[str]:
-    """Notes on the screens of this version of the program. outgoing: projects with these screens; kept: with the
-    screens that were sent.
-
-    new: contents to put on record. asked_for: True if the lead wants the program's own screens.
-    """
+def _notes_on_screens(outgoing: Sequence[OutgoingProject], kept: Sequence[OutgoingProject]) -> list[str]:
+    """Notes on screens that this version of the program would make otherwise. kept: with the screens that were sent."""
     differing = {
-        current.part.screen
+        current.part
         for current, sent in zip(outgoing, kept, strict=True)
         if current.form.label_config != sent.form.label_config
     }
-    for kind, push in sorted({(project.part.screen, project.part.push) for project in outgoing}):
-        name = shown_versions.SCREENS.get(kind, kind)
-        if asked_for and ("screen", kind) in new:
-            yield f"put on record: {name}, as annot {__version__} makes it"
-        elif asked_for:
-            yield f"{name} is already that of annot {__version__}"
-        elif kind in differing:
-            yield f"{name} stays as it was sent; `{push} --new-screen` sends that of annot {__version__}"
+    return [
+        f"{shown_versions.SCREENS[part.screen]} stays as it was sent; `{part.push} --new-screen` sends that of annot "
+        f"{__version__}"
+        for part in sorted(differing)
+    ]
 
 
 def _content_now(ws: Workspace, change: shown_versions.ShownChange) -> str:
@@ -348,8 +335,6 @@ class OutgoingProject:
     """The complete order, if these tasks are only the first of it."""
     opinions: Mapping[PairKey, Sequence[Judgement]] = field(default_factory=dict)
     """Answers of assessors that an adjudicator's tasks show, in the order shown."""
-    ended: Mapping[PairKey, str] = field(default_factory=dict)
-    """Reasons why tasks that were sent before are withdrawn from the person."""
 
     @property
     def part(self) -> RoundPart:
@@ -560,8 +545,8 @@ def tasks_of(
     for position, question in enumerate(sequence, start=1):
         query, topic, document = material.shown(question.pair)
         seen[query.query_id] += 1
-        words = words_of(topic)
-        place_in_query = f"{words.topic} {numbers[query.query_id]}, {words.document} {seen[query.query_id]}".lower()
+        topic_word, document_word = words_of(topic)
+        place_in_query = f"{topic_word} {numbers[query.query_id]}, {document_word} {seen[query.query_id]}".lower()
         place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) and not more else "")
         tasks[question] = judge_task(
             asked=question,

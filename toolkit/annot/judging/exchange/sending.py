@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -189,7 +188,7 @@ def _send(
         planned = len(outgoing.tasks)
         counts = (planned, planned - new - delivery.spared, new, len(withdrawn), delivery.spared)
         notes = [
-            *_withdrawn_in_words(person, withdrawn, outgoing, questions_by_key),
+            *_withdrawn_in_words(person, len(withdrawn)),
             *_spared_in_words(person, delivery),
         ]
         if stored == "labels":
@@ -198,25 +197,13 @@ def _send(
         yield SentProject(person, *counts, address, updated, part.title), [*notes, *project_notes]
 
 
-GRADE_CHANGED = "an assessor has changed a grade or a comment"
-TEXT_CORRECTED = "a text was corrected"
-
-
-def _withdrawn_in_words(
-    person: str, withdrawn: Iterable[StudioTask], outgoing: OutgoingProject, questions: Mapping[str, PairKey]
-) -> Iterator[str]:
-    """Notes on unanswered tasks that were withdrawn, with their number by reason."""
-    tasks = [(questions[task.key or ""], task) for task in withdrawn]
-    reasons = Counter(
-        outgoing.ended.get(question, GRADE_CHANGED)
-        if question not in outgoing.tasks
-        else TEXT_CORRECTED
-        if has_earlier_text(task, outgoing.tasks[question])
-        else GRADE_CHANGED
-        for question, task in tasks
-    )
-    for why, count in sorted(reasons.items()):
-        yield f"{person}: {counted(count, 'unanswered task')} withdrawn: {why}"
+def _withdrawn_in_words(person: str, count: int) -> Iterator[str]:
+    """A note on unanswered disputes that were withdrawn."""
+    if count:
+        yield (
+            f"{person}: {counted(count, 'unanswered task')} withdrawn: a grade, a comment or a text has changed, or "
+            "the pair is no longer theirs to settle"
+        )
 
 
 def _spared_in_words(person: str, delivery: Delivery) -> Iterator[str]:

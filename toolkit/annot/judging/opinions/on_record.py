@@ -238,8 +238,8 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         cannot_judge=sum(opinion.cannot_judge for opinion in current),
         requests=len(calls),
         failed=len(calls) - len(answered),
-        tokens_in=_total(call.tokens_in for call in answered),
-        tokens_out=_total(call.tokens_out for call in answered),
+        tokens_in=sum(filter(None, (call.tokens_in for call in answered))),
+        tokens_out=sum(filter(None, (call.tokens_out for call in answered))),
         estimated=sum(call.estimated for call in answered),
         cost=sum(call.cost for call in calls),
         served=tuple(" ".join(filter(None, key)) for key in served_models(calls)),
@@ -258,15 +258,10 @@ def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
     return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
 
 
-def _total(counts: Iterable[int | None]) -> int:
-    """Sum of the counts that are known."""
-    return sum(filter(None, counts))
-
-
 def _planned_pairs(session: Session) -> set[Pair]:
     """Pairs of the plan, those that lack an assessor included."""
     plan = people.read_plan(session)
-    return {assignment.pair for assignment in people.read_assignments(session)} | {*(plan.vacant if plan else ())}
+    return {assignment.pair for assignment in people.read_assignments(session)}.union(plan.vacant if plan else ())
 
 
 class OpinionOnRecord:

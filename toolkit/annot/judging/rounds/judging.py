@@ -18,7 +18,7 @@ from annot.judging.exchange import displayed_content
 from annot.judging.exchange.collecting import (
     CollectedProject,
     PreparedPush,
-    RecordedProject,
+    PullResult,
     Round,
     RoundOptions,
     record_counting,
@@ -34,7 +34,7 @@ from annot.judging.exchange.outgoing import (
     tasks_of,
     with_sent_screens,
 )
-from annot.judging.exchange.sending import GRADE_CHANGED, TEXT_CORRECTED, SentProject
+from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import PARTS, on_servers
 from annot.judging.plan_on_record import record_plan, write_plan
 from annot.judging.planning import give_back
@@ -49,7 +49,7 @@ from annot.store.models import Project
 from annot.store.projects import read_hidden
 from annot.store.shown import read_versions
 from annot.study import outcome as outcomes
-from annot.study.judged_texts import Pair, set_aside_of, tasks_on_other_texts
+from annot.study.judged_texts import Pair, set_aside_of
 from annot.study.outcome import Pair as PlannedPair
 from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace
@@ -84,7 +84,6 @@ class JudgingRound(Round):
     answer = "annotation"
     option_names = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the tasks with `annot push`"
-    makes_collection = True
     noted_as = "push"
 
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
@@ -136,7 +135,7 @@ class JudgingRound(Round):
             ),
         )
 
-    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
         """Record every annotation as a judgement; answers to hidden gold are recorded apart, and do not count."""
         name = collected.project.assessor
         with ws.writing() as session:
@@ -366,7 +365,6 @@ class AdjudicationRound(Round):
     answer = "decision"
     option_names = frozenset({"changed", "new_screen", "accept_deletions"})
     hint = "send the disputes with `annot push adjudication`"
-    makes_collection = True
     noted_as = "push adjudication"
 
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
@@ -383,7 +381,7 @@ class AdjudicationRound(Round):
         notes += [*_waiting(outcome, outgoing), *waiting_notes]
         return PreparedPush(outgoing, notes, is_made=bool(outgoing), new_versions=new)
 
-    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> RecordedProject:
+    def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
         """Record every annotation as a decision."""
         with ws.reading() as session:
             planned = outcomes.assessors_by_pair(people.read_assignments(session))
@@ -413,7 +411,6 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         left = people.who_left(session)
         sent = projects.read_asked(session, round="adjudicate")
         waiting = displayed_content.waiting_pairs(session)
-        on_other_texts = tasks_on_other_texts(session, "adjudicate", outcomes.texts_of(session))
     # A settled pair keeps its task: its answer is there.
     ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
     disputes = [row for row in outcome.disputed if row.pair not in waiting or row.pair in ended]
@@ -437,14 +434,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     outgoing: list[OutgoingProject] = []
     for person in sorted({*by_person, *sent_before}):
         tasks, opinions = _disputes_as_tasks(ws, material, by_person.get(person, ()), outcome.reopened)
-        withdrawn = {
-            question: TEXT_CORRECTED
-            if question.pair in waiting or question in on_other_texts.get(person, ())
-            else _why_ended(question.pair, outcome, settles.get(question.pair), person)
-            for name, question in sent
-            if name == person and question not in tasks
-        }
-        outgoing.append(OutgoingProject(form, person, tasks, opinions=opinions, ended=withdrawn))
+        outgoing.append(OutgoingProject(form, person, tasks, opinions=opinions))
     return outgoing
 
 
@@ -497,17 +487,6 @@ def _asking_for_reasons(outgoing: OutgoingProject) -> OutgoingProject:
     return replace(
         outgoing, tasks={**outgoing.tasks, **{question: reasoned_task(outgoing.tasks[question]) for question in far}}
     )
-
-
-def _why_ended(pair: PlannedPair, outcome: outcomes.Outcome, settles: str | None, person: str) -> str:
-    """The reason why a task is withdrawn from a person. settles: the adjudicator who settles the pair now."""
-    if pair in outcome.waiting or settles == person:
-        return "the pair was returned to an assessor"
-    if pair in outcome.incomplete:
-        return "a judgement is missing again"
-    if settles is not None:
-        return f"{settles} has the pair now"
-    return "another adjudicator is needed" if pair in outcome.passed_on else GRADE_CHANGED
 
 
 def _waiting(outcome: outcomes.Outcome, outgoing: Sequence[OutgoingProject]) -> Iterator[str]:

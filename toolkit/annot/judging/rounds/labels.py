@@ -106,7 +106,7 @@ class LabelsRound(collecting.Round):
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
-    ) -> collecting.RecordedProject:
+    ) -> collecting.PullResult:
         """Record the latest answer to each paper as its labels, and the sentences of its queries."""
         name = collected.project.assessor
         on_record = _LabelledPapers(ws)
@@ -141,9 +141,8 @@ class LabelsRound(collecting.Round):
             sentences=sum(correction.changed for correction in corrections),
             queries=sum(len(correction.queries) for correction in corrections),
         )
-        return collecting.RecordedProject(
-            row, [*notes, *(note for correction in corrections for note in correction.notes)]
-        )
+        notes += (note for correction in corrections for note in correction.notes)
+        return collecting.PullResult((row,), tuple(notes))
 
 
 def _keep(ws: Workspace, corrections: Sequence[Correction]) -> None:

@@ -75,7 +75,7 @@ class SubstudyRound(collecting.Round):
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
-    ) -> collecting.RecordedProject:
+    ) -> collecting.PullResult:
         """Record every annotation as an answer that is no part of the collection."""
         return collecting.record_uncounted(ws, collected)
 
@@ -174,7 +174,7 @@ class TrainingRound(collecting.Round):
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
-    ) -> collecting.RecordedProject:
+    ) -> collecting.PullResult:
         """Record every annotation as an answer, apart from the others if it came too late."""
         if collected.project.round == trial_answers.FEEDBACK:
             return collecting.record_uncounted(ws, collected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, Self, get_args
 
@@ -494,7 +494,9 @@ class Evaluation:
     not_submitted: tuple[str, ...]
     """Queries of the qrels for which the run has no documents: 0 in the mean."""
     without_relevant: tuple[str, ...]
-    """Queries of the qrels without a relevant document."""
+    """Queries of the qrels without a relevant document; in a sample, without a relevant drawn one."""
+    floored: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Queries, by measure, whose ideal or number of relevant documents a sample estimates below the least it can be."""
 
 
 def columns(convention: str, wishes: Sequence[str] = ()) -> tuple[str, ...]:

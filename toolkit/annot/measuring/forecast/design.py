@@ -402,9 +402,14 @@ def simulate_design(
         share = float(_shares(joint.tables)[:, joint.disputed].sum(axis=1).mean())
         disputed = _estimate(share, few_judged, drawn.disputed / pairs, level)
         rate = hours.settling_of(settled, seconds=dispute_seconds, fence=rules.fence, topics=topics)
+        settled_hours: Value = 0.0
+        draws: Array | Undefined = np.zeros(len(drawn.disputed))
         # Where the pilot has no dispute none is expected, and no time is needed.
-        settled_hours = hours.settling_value(rate, share * pairs)
-        draws = hours.settling_draws(rate, drawn.disputed, rules)
+        if drawn.disputed.any() and isinstance(rate, Undefined):
+            settled_hours = draws = rate
+        elif drawn.disputed.any() and isinstance(rate, hours.Speed):
+            settled_hours = rate.hours({hours.WHO: share * pairs})
+            draws = hours.drawn_hours(rate, {hours.WHO: drawn.disputed}, rules, noun="settled dispute")
         settling = _estimate(settled_hours, few_judged, draws, level)
         total_hours, priced = judging, JUDGING_ALONE
         if not isinstance(settled_hours, Undefined):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from statistics import NormalDist
@@ -73,7 +73,12 @@ class Speed:
     """Variance of the mean of n future pairs, times n."""
     freedom: int
     n_times: int
+    """Times behind it; 0 if the seconds were set."""
     unit: Unit
+
+    def hours(self, left: Mapping[str, float]) -> float:
+        """Hours for so many pairs by assessor."""
+        return sum(n * self.mean_of(name) for name, n in left.items()) / HOUR
 
     def mean_of(self, assessor: str) -> float:
         """Mean of the assessor, or for one without times the geometric mean of the others'."""
@@ -146,31 +151,50 @@ def hours_spent(by_assessor: Mapping[str, Sequence[Judgement]], speed: Speed | U
     """
     if isinstance(speed, Undefined):
         return speed
-    return sum(len(by_assessor[name]) * speed.mean_of(name) for name in sorted(by_assessor)) / HOUR
+    return speed.hours({name: len(by_assessor[name]) for name in sorted(by_assessor)})
 
 
-def hours_for(speed: Speed | Undefined, left: Mapping[str, float], rules: Rules) -> Estimate:
-    """Hours for so many pairs by assessor."""
+def set_speed(seconds: float, name: str) -> Speed:
+    """Speed of one who takes exactly so long for each pair, as the lead says."""
+    return Speed({name: seconds}, {name: 0.0}, per_pair=0.0, freedom=0, n_times=0, unit="judgements")
+
+
+def hours_for(
+    speed: Speed | Undefined, left: Mapping[str, float], rules: Rules, *, noun: str = "judgement"
+) -> Estimate:
+    """Hours for so many pairs by assessor. noun: of what has a time."""
     if not any(left.values()):
         return Estimate(0.0, Interval(0.0, 0.0, rules.level, "prediction"))
     if isinstance(speed, Undefined):
         return Estimate(speed, speed)
-    value = sum(n * speed.mean_of(name) for name, n in left.items()) / HOUR
-    if speed.freedom < MIN_FREEDOM:
-        return Estimate(value, Undefined(f"only {counted(speed.n_times, 'judgement')} with a time"))
-    total = np.zeros(rules.draws)
-    scale = scale_of(speed.freedom, rules.draws, rules.seed)
+    value = speed.hours(left)
+    if not speed.n_times:
+        return Estimate(value, SET)
+    draws = drawn_hours(
+        speed, {name: np.full(rules.draws, float(n)) for name, n in left.items() if n}, rules, noun=noun
+    )
+    return Estimate(value, draws if isinstance(draws, Undefined) else predicted(draws, rules.level))
+
+
+def drawn_hours(speed: Speed, left: Mapping[str, Array], rules: Rules, *, noun: str) -> Array | Undefined:
+    """Hours for so many pairs by assessor, shape (draws,), each with its own chance and that of a speed learnt from a
+    few.
+    """
+    draws = len(next(iter(left.values())))
+    total: Array = np.zeros(draws)
+    scale: Array = np.zeros(draws)
+    if speed.n_times and speed.freedom < MIN_FREEDOM:
+        return Undefined(f"only {counted(speed.n_times, noun)} with a time")
+    if speed.freedom:
+        # A deviation may be off, as its variance is itself estimated: by one factor for all that is pooled in it.
+        chances = generator(rules.seed, "scale").chisquare(speed.freedom, draws)
+        scale = np.sqrt(speed.freedom / chances)
     for name, n in left.items():
-        if n:
-            deviation = math.sqrt(speed.variance_of(name) + speed.per_pair / n)
-            normal = generator(rules.seed, "hours", name).standard_normal(rules.draws)
-            total += n * speed.mean_of(name) * np.exp(deviation * scale * normal)
-    return Estimate(value, predicted(total / HOUR, rules.level))
-
-
-def scale_of(freedom: int, draws: int, seed: int) -> Array:
-    """Factor by which a deviation may be off, as its variance is itself estimated; one for all that is pooled in it."""
-    return np.asarray(np.sqrt(freedom / generator(seed, "scale").chisquare(freedom, draws)))
+        deviation = np.sqrt(speed.variance_of(name) + speed.per_pair / np.where(n > 0, n, 1.0))
+        key = ("settling",) if name == WHO else ("hours", name)
+        normal = generator(rules.seed, *key).standard_normal(draws)
+        total += n * speed.mean_of(name) * np.exp(deviation * scale * normal)
+    return total / HOUR
 
 
 def cost_of(hours: Estimate, rules: Rules) -> Estimate:
@@ -222,57 +246,21 @@ NOT_KNOWN = Undefined("no settled dispute has a time yet")
 WHO = "adjudicators"
 """Name of all adjudicators together: disputes of one study are settled by one or two people."""
 
-Settling = Speed | float | Undefined
-"""Seconds per dispute: learnt, set, or not known."""
+SET = Undefined("the time was set, not measured")
 
 
 def settling_of(
     settled: Iterable[Judgement], *, seconds: float | None, fence: float, topics: Mapping[str, str] | None = None
-) -> Settling:
-    """Learn the time of a dispute.
+) -> Speed | Undefined:
+    """Learn the speed of settling disputes, that of `WHO`.
 
     settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. topics: as
     in `speed_of`.
     """
     if seconds is not None:
-        return seconds
+        return set_speed(seconds, WHO)
     learnt = speed_of({WHO: list(settled)}, fence=fence, topics=topics)
     return NOT_KNOWN if learnt is NO_TIMES else learnt
-
-
-def settling_hours(settling: Settling, n: int, rules: Rules) -> Estimate:
-    """Hours for n disputes."""
-    if n == 0:
-        return Estimate(0.0, Interval(0.0, 0.0, rules.level, "prediction"))
-    value = settling_value(settling, n)
-    draws = settling_draws(settling, np.full(rules.draws, float(n)), rules)
-    if isinstance(settling, float):
-        return Estimate(value, Undefined("the seconds per dispute were set, not measured"))
-    return Estimate(value, draws if isinstance(draws, Undefined) else predicted(draws, rules.level))
-
-
-def settling_value(settling: Settling, n: float) -> Value:
-    if n == 0:
-        return 0.0
-    if isinstance(settling, Undefined):
-        return settling
-    return n * (settling if isinstance(settling, float) else settling.means[WHO]) / HOUR
-
-
-def settling_draws(settling: Settling, n: Array, rules: Rules) -> Array | Undefined:
-    """Hours for so many disputes, shape (draws,), each with its own chance and that of a rate learnt from a few."""
-    if not n.any():
-        return np.zeros(len(n))
-    if isinstance(settling, Undefined):
-        return settling
-    if isinstance(settling, float):
-        return n * settling / HOUR
-    if settling.freedom < MIN_FREEDOM:
-        return Undefined(f"only {counted(settling.n_times, 'settled dispute')} with a time")
-    scale = scale_of(settling.freedom, len(n), rules.seed)
-    deviation = np.sqrt(settling.known[WHO] + settling.per_pair / np.maximum(n, 1.0))
-    normal = generator(rules.seed, "settling").standard_normal(len(n))
-    return np.asarray(n * settling.means[WHO] * np.exp(deviation * scale * normal) / HOUR)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -295,24 +283,17 @@ class Effort:
     fewest_for_repeats: int
     """Least number of pairs of an assessor who has repeats."""
     names: Sequence[str]
-    """Assessors whose times are in `speed`."""
+    """People among whom judgements are shared for the hours."""
     speed: Speed | Undefined
-    seconds: float | None
-    """Seconds of a judgement, if they are set; None takes `speed`."""
     disputed: float | None
     """Share of pairs that an adjudicator must settle; None if no pair was judged by so many people yet."""
-    settling: Settling
+    settling: Speed | Undefined
     rules: Rules
-
-    @property
-    def known(self) -> bool:
-        """True if the time of a judgement is known."""
-        return self.seconds is not None or isinstance(self.speed, Speed)
 
     @property
     def with_disputes(self) -> bool:
         """True if hours include those of adjudication."""
-        return self.disputed is not None and not isinstance(self.settling, Undefined)
+        return self.disputed is not None and isinstance(self.settling, Speed)
 
     def judgements(self, pairs: float) -> float:
         """Number of judgements of so many pairs, with repeats."""
@@ -322,19 +303,28 @@ class Effort:
 
     def value(self, pairs: float) -> float:
         """Hours for so many pairs, which never fall with their number. The time of a judgement must be known."""
-        settled = settling_value(self.settling, self.disputed * pairs) if self.disputed is not None else 0.0
-        judged = self._judging(pairs).value
-        assert not isinstance(judged, Undefined)
-        return judged + (0.0 if isinstance(settled, Undefined) else settled)
+        assert isinstance(self.speed, Speed)
+        settled = 0.0
+        if self.disputed and isinstance(self.settling, Speed):
+            settled = self.settling.hours({WHO: self.disputed * pairs})
+        return self.speed.hours(self._shared(pairs)) + settled
 
     def hours(self, pairs: ExpectedPairs) -> Estimate:
         """Hours for a draw of so many pairs."""
-        if not self.known:
-            return Estimate(NO_TIMES, NO_TIMES)
+        if isinstance(self.speed, Undefined):
+            return Estimate(self.speed, self.speed)
         value, draw = self.value(pairs.mean), drawn_range(pairs, self.rules.level)
         below, above = pairs.mean - draw.low, draw.high - pairs.mean
         widths = [(below * value / pairs.mean, above * value / pairs.mean)]
-        for part in self._parts(pairs.mean):
+        parts = [hours_for(self.speed, self._shared(pairs.mean), self.rules)]
+        if self.disputed and isinstance(self.settling, Speed):
+            n = self.disputed * pairs.mean
+            disputes = max(1, round(n))
+            settled = hours_for(self.settling, {WHO: disputes}, self.rules, noun="settled dispute")
+            parts.append(times(settled, n / disputes))
+        for part in parts:
+            if part.interval is SET:
+                continue
             if isinstance(part.interval, Undefined) or isinstance(part.value, Undefined):
                 return Estimate(value, part.interval)
             widths.append((part.value - part.interval.low, part.interval.high - part.value))
@@ -345,25 +335,9 @@ class Effort:
         """Cost of these hours at the hourly rate."""
         return cost_of(self.hours(pairs), self.rules)
 
-    def _judging(self, pairs: float) -> Estimate:
+    def _shared(self, pairs: float) -> dict[str, float]:
         n = self.judgements(pairs)
-        if self.seconds is not None:
-            return self._given(n * self.seconds / HOUR)
-        return hours_for(self.speed, {name: n / len(self.names) for name in self.names}, self.rules)
-
-    def _parts(self, pairs: float) -> Iterator[Estimate]:
-        yield self._judging(pairs)
-        if self.with_disputes and self.disputed:
-            n = self.disputed * pairs
-            disputes = max(1, round(n))
-            if isinstance(self.settling, float):
-                yield self._given(n * self.settling / HOUR)
-            else:
-                yield times(settling_hours(self.settling, disputes, self.rules), n / disputes)
-
-    def _given(self, hours: float) -> Estimate:
-        """Estimate by a set time, which has no range."""
-        return Estimate(hours, Interval(hours, hours, self.rules.level, "prediction"))
+        return {name: n / len(self.names) for name in self.names}
 
 
 def drawn_range(pairs: ExpectedPairs, level: float) -> Interval:

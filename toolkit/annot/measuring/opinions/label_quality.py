@@ -521,27 +521,74 @@ def worth(
         favour=favour(pairs, judged.runs, judged.rule, topics=scale.topics),
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
-    verdict = verdict_of(measured)
-    return replace(measured, verdict=verdict, sentence=f"{name} {sentence_of(verdict, measured)}.")
+    verdict, clause = verdict_of(measured)
+    return replace(measured, verdict=verdict, sentence=f"{name} {clause}.")
 
 
-def verdict_of(figures: Worth) -> OpinionVerdict:
-    """First verdict whose rule holds."""
-    if figures.n_unreadable + figures.n_declined > MOST_WITHOUT_GRADE * figures.n_pairs:
-        return OpinionVerdict.DOES_NOT_JUDGE
+def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
+    """First verdict whose rule holds, and the clause that follows the opinion's name."""
+    if (verdict := _without_judgement(figures)) is not None:
+        return verdict
+    favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
+    if isinstance(favour, Favour) and favour.gaining:
+        gain = next(run.beyond for run in favour.runs if run.run == favour.gaining[0])
+        return OpinionVerdict.FAVOURS, (
+            f"favours {_and(favour.gaining)}: {favour.gaining[0]} gains {gain:.3f} in {favour.measure} more than the "
+            "other runs do and its errors explain"
+        )
+    alphas = {
+        row.whom: _shown(row.between.figures[COMPARED_BY].value)
+        for row in figures.agreement
+        if row.binarised_at is None and row.facet == figures.agreement[-1].facet
+    }
+    with_people = f"its ordinal alpha with the assessors is {alphas[EACH]}, theirs with each other {alphas[PEOPLE]}"
+    runs, wins = _of_runs(favour), sum(person.wins for person in standing.against)
+    won = f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
+    if not isinstance(favour, Favour) or not favour.none:
+        if behind:
+            return OpinionVerdict.NOISY, f"is noisy: {with_people}{runs}"
+        so_far = won if standing.may else with_people
+        if isinstance(favour, Undefined):
+            return OpinionVerdict.UNKNOWN, f"cannot be judged yet{runs}. So far, {so_far}"
+        return OpinionVerdict.TOO_FEW, (
+            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
+        )
+    if standing.may is False or behind:
+        return OpinionVerdict.NOISY_BUT_FAIR, f"is noisy but fair: {with_people}{runs}"
+    if standing.may:
+        return OpinionVerdict.AS_PEOPLE, f"agrees as people do: {won}{runs}"
+    assert isinstance(standing.omega, Undefined)
+    return OpinionVerdict.FAIR, (
+        f"is fair: its ordinal alpha with the final grades is {alphas[FINAL]}; whether it agrees as people do is not "
+        f"known: {standing.omega.reason}{runs}"
+    )
+
+
+def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
+    """Verdict on an opinion that does not judge, or of which too little is known; None for any other."""
+    unreadable, declined = (n / max(1, figures.n_pairs) for n in (figures.n_unreadable, figures.n_declined))
+    if unreadable + declined > MOST_WITHOUT_GRADE:
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
+            "the pair cannot be judged"
+        )
     if figures.n_compared < FEWEST_PAIRS:
-        return OpinionVerdict.UNKNOWN
-    if _same_grade(figures) is not None or not _above(figures.rho):
-        return OpinionVerdict.DOES_NOT_JUDGE
-    if isinstance(figures.favour, Favour) and figures.favour.gaining:
-        return OpinionVerdict.FAVOURS
-    behind = _below(figures.ahead)
-    if isinstance(figures.favour, Undefined) or not figures.favour.none:
-        without_runs = OpinionVerdict.UNKNOWN if isinstance(figures.favour, Undefined) else OpinionVerdict.TOO_FEW
-        return OpinionVerdict.NOISY if behind else without_runs
-    if figures.standing_in.may is False or behind:
-        return OpinionVerdict.NOISY_BUT_FAIR
-    return OpinionVerdict.AS_PEOPLE if figures.standing_in.may else OpinionVerdict.FAIR
+        return OpinionVerdict.UNKNOWN, (
+            f"is not measured yet: pairs with both an opinion and a final grade: {figures.n_compared}, and "
+            f"{FEWEST_PAIRS} are needed"
+        )
+    if (grade := _same_grade(figures)) is not None:
+        share = figures.given[grade] / sum(figures.given.values())
+        return (
+            OpinionVerdict.DOES_NOT_JUDGE,
+            f"does not judge: it gives grade {grade} to {100 * share:.1f}% of the pairs",
+        )
+    if not _above(figures.rho):
+        rho = _shown(figures.rho.value)
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: its grades do not rise with people's (Spearman's rho {rho})"
+        )
+    return None
 
 
 def _above(estimate: Estimate) -> bool:
@@ -565,52 +612,6 @@ def _same_grade(figures: Worth) -> int | None:
     return grade if share_of_people < times / total else None
 
 
-def sentence_of(verdict: OpinionVerdict, figures: Worth) -> str:
-    """Clause that follows the opinion's name."""
-    if figures.n_compared < FEWEST_PAIRS and verdict is OpinionVerdict.UNKNOWN:
-        pairs = counted(figures.n_compared, "pair") if figures.n_compared else "no pair"
-        return (
-            f"is not measured yet: {pairs} {verb(figures.n_compared or 1, 'has', 'have')} both an opinion and a "
-            f"final grade, and {FEWEST_PAIRS} are needed"
-        )
-    if verdict is OpinionVerdict.DOES_NOT_JUDGE:
-        return f"does not judge: {_why_not(figures)}"
-    if verdict is OpinionVerdict.FAVOURS:
-        assert isinstance(figures.favour, Favour)
-        return _favoured(figures.favour)
-    alphas = {
-        row.whom: row.between.figures[COMPARED_BY].value
-        for row in figures.agreement
-        if row.binarised_at is None and row.facet == figures.agreement[-1].facet
-    }
-    with_people = (
-        f"its ordinal alpha with the assessors is {_shown(alphas.get(EACH))}, theirs with each other "
-        f"{_shown(alphas.get(PEOPLE))}"
-    )
-    runs = _of_runs(figures.favour)
-    if verdict is OpinionVerdict.AS_PEOPLE:
-        return f"agrees as people do: {_won(figures.standing_in)}{runs}"
-    if verdict is OpinionVerdict.FAIR:
-        assert isinstance(figures.standing_in.omega, Undefined)
-        return (
-            f"is fair: its ordinal alpha with the final grades is {_shown(alphas.get(FINAL))}; whether it agrees as "
-            f"people do is not known: {figures.standing_in.omega.reason}{runs}"
-        )
-    if verdict in (OpinionVerdict.NOISY, OpinionVerdict.NOISY_BUT_FAIR):
-        return f"is {verdict}: {with_people}{runs}"
-    so_far = _won(figures.standing_in) if figures.standing_in.may else with_people
-    if verdict is OpinionVerdict.TOO_FEW:
-        return (
-            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
-        )
-    return f"cannot be judged yet{runs}. So far, {so_far}"
-
-
-def _won(standing: StandingIn) -> str:
-    wins = sum(person.wins for person in standing.against)
-    return f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
-
-
 def _of_runs(favour: Favour | Undefined) -> str:
     """Clause about the runs of an opinion that is not shown to favour one."""
     if isinstance(favour, Undefined):
@@ -624,8 +625,7 @@ def _of_runs(favour: Favour | Undefined) -> str:
         )
     needed = "no number of topics" if favour.topics_needed is None else f"about {favour.topics_needed} topics"
     if favour.suspected:
-        beyond = {run.run: run.beyond for run in favour.runs}
-        names = _and([f"{name} ({_points(beyond[name])})" for name in favour.suspected])
+        names = _and(favour.suspected)
         return f"; {names} may gain more under its grades than its errors explain; {needed} would show it{losing}"
     return (
         f"; with {counted(favour.n_topics, 'topic')}, a favour of {_points(favour.tolerance)} of {favour.measure} for "
@@ -635,28 +635,6 @@ def _of_runs(favour: Favour | Undefined) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value:.1f} points"
-
-
-def _why_not(figures: Worth) -> str:
-    if figures.n_unreadable + figures.n_declined > MOST_WITHOUT_GRADE * figures.n_pairs:
-        unreadable, declined = figures.n_unreadable / figures.n_pairs, figures.n_declined / figures.n_pairs
-        if not declined:
-            return f"{100 * unreadable:.0f}% of its answers cannot be read"
-        shares = (unreadable, "cannot be read"), (declined, "say that the pair cannot be judged")
-        return "of its answers, " + " and ".join(f"{100 * share:.0f}% {reason}" for share, reason in shares if share)
-    if (grade := _same_grade(figures)) is not None:
-        share = figures.given[grade] / sum(figures.given.values())
-        return f"it gives grade {grade} to {'every pair' if share == 1 else f'{100 * share:.1f}% of the pairs'}"
-    return f"its grades do not rise with people's (Spearman's rho {_shown(figures.rho.value)})"
-
-
-def _favoured(favour: Favour) -> str:
-    beyond = {run.run: run.beyond for run in favour.runs}
-    first = favour.gaining[0]
-    return (
-        f"favours {_and(favour.gaining)}: {first} gains {beyond[first]:.3f} in {favour.measure} more than the other "
-        "runs do and its errors explain"
-    )
 
 
 def _shown(value: Value | None) -> str:

@@ -331,19 +331,6 @@ def _around(h: Array, weight: Array, first: Integers) -> _Around:
 OTHERS = "ir_measures counts judged documents only, and there is no estimator for the pairs that were not drawn"
 
 
-@dataclass(frozen=True, slots=True)
-class SampledEvaluation:
-    """Estimates of one run in one convention."""
-
-    evaluation: measures.Evaluation
-    """Evaluation in the form of one on completely judged pools. `relevant` is rounded. `unjudged` and `judged_at_20`
-    are about the pool, which includes the pairs that were not drawn. A query has no relevant document if no drawn one
-    is relevant.
-    """
-    floored: dict[str, tuple[str, ...]]
-    """Queries, by measure, whose ideal or number of relevant documents was estimated below the least it can be."""
-
-
 def pools_of(
     pi: Mapping[str, Mapping[str, float]],
     judged: Mapping[str, Mapping[str, int]],
@@ -420,8 +407,10 @@ def estimates(
     selection: measures.MeasureSelection,
     *,
     ties: str,
-) -> dict[str, SampledEvaluation]:
+) -> dict[str, measures.Evaluation]:
     """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `measures.evaluate`.
+
+    `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool, which includes pairs that were not drawn.
 
     Raises InputError as that does, and for measures without an estimator.
     """
@@ -451,7 +440,7 @@ def _sampled_evaluation(
     pools: Mapping[str, PoolGrades],
     values: Mapping[tuple[str, str], Estimates],
     selection: measures.MeasureSelection,
-) -> SampledEvaluation:
+) -> measures.Evaluation:
     names, relevant_from = selection.names, selection.relevant_from
     queries = []
     for query_id, pool in pools.items():
@@ -466,18 +455,16 @@ def _sampled_evaluation(
                 impossible=tuple(name for name in names if values[query_id, name].impossible[row]),
             )
         )
-    return SampledEvaluation(
-        evaluation=measures.Evaluation(
-            queries=tuple(queries),
-            mean={
-                name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
-                for name in names
-                if queries
-            },
-            not_submitted=tuple(query.query_id for query in queries if not query.submitted),
-            without_relevant=tuple(
-                query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
-            ),
+    return measures.Evaluation(
+        queries=tuple(queries),
+        mean={
+            name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
+            for name in names
+            if queries
+        },
+        not_submitted=tuple(query.query_id for query in queries if not query.submitted),
+        without_relevant=tuple(
+            query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
         ),
         floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in names},
     )
@@ -565,7 +552,7 @@ class SampledPools:
     def measured(
         self, run: measures.Run, query_ids: Collection[str], selection: measures.MeasureSelection, *, ties: str
     ) -> measures.Evaluation:
-        return estimates({"": run}, self.of(query_ids), selection, ties=ties)[""].evaluation
+        return estimates({"": run}, self.of(query_ids), selection, ties=ties)[""]
 
     def chance(
         self, documents: measures.Documents, cuts: Collection[measures.Cut], selection: measures.MeasureSelection
@@ -580,7 +567,7 @@ class SampledPools:
                 lists = [[ScoredDoc(doc_id, float(-rank)) for rank, doc_id in enumerate(order)] for order in orders]
             runs = {str(number): {query_id: docs} for number, docs in enumerate(lists)}
             evaluations = estimates(runs, self.of([query_id]), selection, ties="expected").values()
-            means = [sampled.evaluation.mean for sampled in evaluations]
+            means = [evaluation.mean for evaluation in evaluations]
             values[query_id, length] = {name: fmean(mean[name] for mean in means) for name in selection.names}
         return values
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
-from annot.base.records import WHOLE, Addition, Draw, PairReturn, Paper, Topic
+from annot.base.records import Paper, Topic
 from annot.base.stats.values import Estimate
 from annot.judging.comments import DifferingPair, Meeting
 from annot.measuring.agreement.estimates import GroupAgreement
@@ -18,7 +16,6 @@ from annot.publishing.report.side_by_side import Screens, side_by_side
 from annot.publishing.report.tables import (
     Chapter,
     Column,
-    Columns,
     Document,
     Reply,
     SideBySide,
@@ -29,8 +26,6 @@ from annot.publishing.report.tables import (
     sentences,
     table,
 )
-from annot.publishing.report.terminal import printed, rendered
-from annot.store.models import SampledPair
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The certificate as one page: its first sentence is the verdict.
@@ -273,224 +268,3 @@ def _agreement(meeting: Meeting, words: StudyVocabulary) -> Table:
         command=MEETING_COMMAND,
         words=words,
     )
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# The history of one pair, as a record and as text.
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-Standing = Literal[
-    "agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned", "not drawn"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of an abstract; `position` counts from 1."""
-
-    position: int
-    text: str
-    label: str | None
-    facet: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class TracedPaper:
-    """A paper as the corpus has it, or in the version that the pair is judged on."""
-
-    paper_id: str
-    title: str
-    year: int | None
-    part_of: str | None
-    """The document that it is a passage of."""
-    sentences: tuple[Sentence, ...]
-    labels_origin: str | None
-    """`carried` by the corpus, `corrected` by a person, or `predicted:<model>`; None if there are no labels."""
-    sha256: str
-    """SHA-256 of the record as JSON, its keys sorted."""
-
-
-@dataclass(frozen=True, slots=True)
-class TracedVersion:
-    """One version of a text that was corrected."""
-
-    text_id: str
-    side: Literal["query", "document"]
-    number: int
-    """Number from 1."""
-    since: str
-    """ISO 8601, UTC."""
-    why: str | None
-    """Reason of the correction; None for the first."""
-    sha256: str
-    title: str
-    sentences: tuple[str, ...]
-    is_shown: bool
-    """True if the pair is judged on it."""
-    people: tuple[str, ...]
-    """People whose answer on record was given with it on their screen."""
-
-    @property
-    def name(self) -> str:
-        """Name such as `version 1 of the document`."""
-        return f"version {self.number} of the {self.side}"
-
-
-@dataclass(frozen=True, slots=True)
-class PoolOrigin:
-    """Origin of a document in the pool, and the settings of the draw."""
-
-    position: int
-    size: int
-    drawn: Draw
-    also: tuple[Draw, ...]
-    mode: str
-    per_method: int | None
-    ranking_depth: int | None
-    seed: int | None
-    rankings_sha256: str
-    added: Addition | None
-    """Cause of its addition, if it was added after the draw."""
-
-
-@dataclass(frozen=True, slots=True)
-class GivenAnswer:
-    """One revision of an answer, by an assessor or an adjudicator."""
-
-    person: str
-    role: Literal["assessor", "adjudicator"]
-    occasion: int
-    """2 for the answer to a hidden repeat; of a returned pair, that of the return."""
-    repeat: bool
-    """It answers a hidden repeat."""
-    revision: int
-    grade: int | None
-    cannot_judge: str | None
-    reason: str | None
-    comment: str | None
-    at: str | None
-    """Time of this revision, by the server's clock; for the lead's decision and for lost answers the time of the
-    record."""
-    judged_at: str | None
-    """Time of the first answer."""
-    recorded_at: str | None
-    lead_time: float | None
-    flags: tuple[str, ...]
-    source: str
-    annotation: str
-    counts: bool
-    """It is the one that the final grade is made of, or the answer to a hidden repeat, and carries no flag."""
-    on_versions: tuple[str, ...] = ()
-    """Versions of corrected texts on which it was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownGrades:
-    """Screen of one adjudicator in addition to the two texts: the policy, and the grades as shown."""
-
-    adjudicator: str
-    revision: int
-    at: str | None
-    """Time of the answer or of its last change, by the server's clock."""
-    ratings: str
-    grades: tuple[tuple[str, int | None], ...]
-    on_record: bool
-    """The grades are those of the task that was sent. Otherwise they are those that people had given by then."""
-
-
-@dataclass(frozen=True, slots=True)
-class InRun:
-    """Result of one run for the document and this query; rank None if it left the document out."""
-
-    tag: str
-    rank: int | None
-    score: float | None
-    of: int
-    """Documents it ranked for the query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """Everything that is known of one pair."""
-
-    query_id: str
-    doc_id: str
-    facet: str
-    query_sentences: tuple[int, ...]
-    """The query's sentences, from 1: those that assessors saw emphasised."""
-    query_paper: TracedPaper | None
-    topic: Topic | None
-    """Text of the topic, unless it is a paper."""
-    document: TracedPaper | None
-    corpus_sha256: str | None
-    pool: PoolOrigin | None
-    had_by: tuple[Draw, ...]
-    """Rankings that have a document which is not in the pool, with its rank."""
-    sampled: SampledPair | None
-    """Probability of its being judged; None if the pools are judged in full."""
-    given_to: tuple[tuple[str, int, int], ...]
-    """Assignments as (assessor, place in their sequence, occasion: 2 for a hidden repeat); for imported judgements the
-    place is that in the imported records."""
-    returned: tuple[PairReturn, ...]
-    """Times at which it was put before an assessor again, and the reasons."""
-    imported: bool
-    """The judgements were made elsewhere."""
-    sent_to: tuple[tuple[str, str], ...]
-    """(person, round) of the Label Studio projects that have the pair; round is `judge` or `adjudicate`."""
-    versions: tuple[str, ...]
-    """Versions by which each answer was given, in words, for anything that was sent in several."""
-    said: tuple[GivenAnswer, ...]
-    """Every revision of every judgement and adjudication, in the order recorded."""
-    shown: tuple[ShownGrades, ...]
-    standing: Standing
-    grade: int | None
-    """The final grade in the store."""
-    adjudicator: str | None
-    reason: str | None
-    qrel: int | None
-    """Line in exports/qrels.txt; None if the file or the line is not there: unjudged, which is not 0."""
-    runs: tuple[InRun, ...]
-    texts: tuple[TracedVersion, ...] = ()
-    """Texts of the query paper and the document, if they were corrected. These have the version that the pair is judged
-    on."""
-
-
-def _counts(answer: GivenAnswer) -> str:
-    if answer.counts:
-        return "as a repeat" if answer.repeat else "yes"
-    return "; ".join(answer.flags) or "superseded"
-
-
-ANSWERS = Columns[GivenAnswer](
-    [
-        Column("given at", lambda row: row.at or "-"),
-        Column("person", lambda row: row.person),
-        Column("role", lambda row: row.role),
-        Column("revision", lambda row: row.revision),
-        Column("grade", lambda row: "none" if row.grade is None else row.grade),
-        Column("seconds", lambda row: "-" if row.lead_time is None else f"{row.lead_time:.1f}"),
-        Column("counts", _counts),
-        Column("source", lambda row: f"{row.source} {row.annotation}".strip()),
-        Column(
-            "remarks",
-            lambda row: "; ".join(filter(None, (*row.on_versions, row.cannot_judge, row.reason, row.comment))),
-        ),
-    ]
-)
-RUNS = Columns[InRun](
-    [
-        Column("run", lambda row: row.tag),
-        Column("rank", lambda row: "left out" if row.rank is None else row.rank),
-        Column("score", lambda row: "" if row.score is None else f"{row.score:.6g}"),
-        Column("documents ranked", lambda row: row.of),
-    ]
-)
-
-
-def describe(trace: Trace) -> str:
-    """The story as text, in the order of the work."""
-    judges = [person for person, round in trace.sent_to if round == "judge"]
-    answers, runs = printed(ANSWERS, trace.said), printed(RUNS, trace.runs)
-    judged_whole = trace.facet == WHOLE
-    return rendered("trace", trace=trace, whole=judged_whole, judges=judges, answers=answers, runs=runs)

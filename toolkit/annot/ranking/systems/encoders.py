@@ -223,19 +223,22 @@ PaperEncoder = Callable[[Sequence[Paper], Advance], Matrix]
 """A vector for each paper: float32, shape (papers, dimensions)."""
 
 
-def open_text_encoder(folder: Path, reading: Reading, *, device: str | None) -> TextEncoder:
-    """Load the weights in `folder`, to read texts one by one. device: of torch; None is the GPU if there is one."""
-    return _opened(folder, reading, device=device, half=False, batch=BATCH)[0]
-
-
-def open_topic_encoder(
-    folder: Path, reading: PaperReading, *, device: str | None, half: bool, batch: int
+def open_text_encoder(
+    folder: Path,
+    reading: Reading,
+    *,
+    device: str | None,
+    half: bool = False,
+    batch: int = BATCH,
+    topics: bool = False,
 ) -> TextEncoder:
-    """Load the weights in `folder`, to read topics that are texts: a sentence-transformers model as it reads queries.
+    """Load the weights in `folder`, to read texts one by one.
 
-    half: compute in half precision. batch: texts read at once.
+    device: of torch; None is the GPU if there is one. half: compute in half precision. batch: texts read at once.
+    topics: read them as a sentence-transformers model reads queries.
     """
-    return _opened(folder, reading, device=device, half=half, batch=batch, side="encode_query")[0]
+    side: Side = "encode_query" if topics else "encode"
+    return _opened(folder, reading, device=device, half=half, batch=batch, side=side)[0]
 
 
 Side = Literal["encode", "encode_query", "encode_document"]
@@ -243,7 +246,7 @@ Side = Literal["encode", "encode_query", "encode_document"]
 
 
 def _opened(
-    folder: Path, reading: Reading, *, device: str | None, half: bool, batch: int, side: Side = "encode"
+    folder: Path, reading: Reading, *, device: str | None, half: bool, batch: int, side: Side
 ) -> tuple[TextEncoder, str]:
     """Encoder of texts, and the separator of title and abstract."""
     if reading != "own":
@@ -278,7 +281,7 @@ def metric_of(folder: Path, reading: PaperReading) -> Metric:
 
 
 def open_paper_encoder(
-    folder: Path, reading: PaperReading, *, device: str | None, half: bool, batch: int
+    folder: Path, reading: PaperReading, *, device: str | None, half: bool = False, batch: int = BATCH
 ) -> PaperEncoder:
     """Load the weights in `folder`, to read papers as wholes: title, separator and abstract without spaces between.
 
@@ -352,8 +355,7 @@ def _refuse_code(folder: Path) -> None:
     foreign = [name for name in types if not str(name).startswith(OWN)]
     if foreign:
         raise InputError(
-            f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone",
-            hint="weights are read, but programs that come with them are never run",
+            f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone"
         )
 
 
