@@ -8,53 +8,57 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+sys.path += [str(TESTS / folder) for folder in ("", "diagnosis", "faults", "opinions", "story")]
+# Collections, simulated people and planted faults are beside the tests, which use them as well.
+
 
 class Command:
     """Command line of a measurement.
 
-    doc: docstring of the script. paths: positional arguments, which are files or folders. smallest: words of the
-    smallest size, which a test runs; there, paths are named in capitals. seconds: how long a size takes on one core.
-    choices: permitted values of options. options: their defaults, by name: a list takes several values, a truth value
-    is a switch, None is a path or, with choices, nothing chosen.
+    doc: docstring of the script. paths: positional arguments, which are files or folders. options: default of each; a
+    list takes several values, a truth value is a switch, None is a path or, with choices, nothing chosen. choices:
+    permitted values of options. smallest: words of the smallest size, which a test runs; paths are in capitals.
+    seconds: processor time that a size takes.
     """
 
     def __init__(
         self,
         doc: str | None,
-        *paths: str,
+        *,
+        paths: Sequence[str] = (),
+        options: Mapping[str, object],
+        choices: Mapping[str, Sequence[str]] | None = None,
         smallest: str,
         seconds: Callable[[argparse.Namespace], float],
-        choices: Mapping[str, Sequence[str]] | None = None,
-        **options: Any,
     ) -> None:
-        self.smallest, self._seconds = smallest.split(), seconds
+        self.smallest, self.seconds = smallest, seconds
         self.parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
         for path in paths:
             self.parser.add_argument(path, type=Path)
         for name, default in options.items():
-            kind = {"choices": allowed} if (allowed := (choices or {}).get(name)) else {}
-            self.parser.add_argument(f"--{name.replace('_', '-')}", default=default, **kind, **_taking(default, kind))
+            allowed = (choices or {}).get(name)
+            self.parser.add_argument(f"--{name}", default=default, **_taking(default, allowed))
 
     def read(self) -> argparse.Namespace:
         """Options of this run; prints first how long it will take."""
         options = self.parser.parse_args()
-        print(f"about {duration(self._seconds(options))} on one core", file=sys.stderr, flush=True)
+        print(f"This takes about {duration(self.seconds(options))} of one core.", file=sys.stderr, flush=True)
         return options
 
 
-def _taking(default: object, choices: object) -> dict[str, Any]:
+def _taking(default: object, allowed: Sequence[str] | None) -> dict[str, Any]:
     if isinstance(default, bool):
         return {"action": "store_true"}
     if isinstance(default, list | tuple):
-        return {"nargs": "+", "type": type(default[0])}
+        return {"nargs": "+", "type": type(default[0]), "choices": allowed}
     if default is None:
-        return {"type": str if choices else Path}
-    return {"type": type(default)}
+        return {"type": str if allowed else Path, "choices": allowed}
+    return {"type": type(default), "choices": allowed}
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the unit that suits them."""
-    for unit, size in (("hours", 3600), ("minutes", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.0f} {unit}" if seconds >= 10 * size else f"{seconds / size:.1f} {unit}"
-    return f"{max(1, round(seconds))} s"
+    """Seconds, minutes or hours."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Callable
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.stats.inference import holm, max_t_tests, randomisation_tests, tukey_tests
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import ALPHA
@@ -21,45 +22,45 @@ from command import Command
 
 PERMUTATIONS = 2_048
 """All flips up to 12 papers, drawn ones above: the error rate is the same with few, as the observed one counts."""
-Runs = np.ndarray
+Runs = Array
 """Shape (runs, papers): what each paper adds to the mean of each run."""
-Test = Callable[[Runs], np.ndarray]
+Test = Callable[[Runs], Array]
 """The corrected p of each pair of runs."""
 
 
 def main() -> None:
     options = COMMAND.read()
     nulls = {title: NULLS[title] for title in options.null}
-    if options.part in (None, "errors"):
-        print(f"{'errors of max t, %':<32}" + "".join(f"{papers:>8}" for papers in options.papers))
-        for title, draw in nulls.items():
-            for runs in options.runs:
-                cells = [errors(max_t, draw, runs, papers, options.studies) for papers in options.papers]
-                print(f"{title:<24}{runs:>3} runs" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
-    if options.part in (None, "others"):
-        print(f"{'errors of 6 runs, %':<32}" + "".join(f"{papers:>8}" for papers in (9, 20)))
-        for title, draw in nulls.items():
-            for name, test in TESTS.items():
-                cells = [errors(test, draw, 6, papers, options.studies) for papers in (9, 20)]
-                print(f"{title:<24}{name:<8}" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
+    of_runs = {f"{runs:>3} runs": (max_t, runs) for runs in options.runs}
+    of_tests = {name: (test, 6) for name, test in TESTS.items()}
+    for part, head, sizes, rows in (
+        ("errors", "errors of max t, %", options.papers, of_runs),
+        ("others", "errors of 6 runs, %", (9, 20), of_tests),
+    ):
+        if options.part in (None, part):
+            print(f"{head:<32}" + "".join(f"{papers:>8}" for papers in sizes))
+            for title, draw in nulls.items():
+                for name, (test, runs) in rows.items():
+                    cells = [errors(test, draw, runs, papers, options.studies) for papers in sizes]
+                    print(f"{title:<24}{name:<8}" + "".join(f"{100 * cell:>8.1f}" for cell in cells), flush=True)
     if options.part in (None, "power"):
         power(max(1, options.studies // 10))
 
 
-def max_t(values: Runs) -> np.ndarray:
+def max_t(values: Runs) -> Array:
     return max_t_tests(differences(values), alpha=ALPHA, permutations=PERMUTATIONS, seed=1).p_values
 
 
-def by_holm(values: Runs) -> np.ndarray:
+def by_holm(values: Runs) -> Array:
     p_values = randomisation_tests(differences(values), exact_up_to=20, permutations=PERMUTATIONS, seed=1)
     return np.array(holm(p_values.tolist()))
 
 
-def by_tukey(values: Runs) -> np.ndarray:
+def by_tukey(values: Runs) -> Array:
     return tukey_tests(values.T, pairs_of(len(values)), permutations=999, seed=1)
 
 
-def by_raw_mean(values: Runs) -> np.ndarray:
+def by_raw_mean(values: Runs) -> Array:
     """The step-down maximum of the mean, from drawn flips."""
     rows = differences(values)
     signs = np.random.default_rng(1).choice((-1.0, 1.0), (rows.shape[1], PERMUTATIONS))
@@ -79,7 +80,7 @@ def pairs_of(runs: int) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(runs), 2))
 
 
-def differences(values: Runs) -> np.ndarray:
+def differences(values: Runs) -> Array:
     return np.array([values[a] - values[b] for a, b in pairs_of(len(values))])
 
 
@@ -100,17 +101,17 @@ def facets(runs: int, papers: int, rng: np.random.Generator) -> Runs:
     """One to three queries a paper, which share most of its chance; a paper weighs as many queries as it has."""
     sizes = rng.integers(1, 4, papers)
     of_paper = rng.normal(0, 0.15, (runs, papers)) + rng.normal(0, 0.05, (runs, papers)) / np.sqrt(sizes)
-    return (rng.beta(2, 2, papers) + of_paper) * sizes * papers / sizes.sum()
+    return np.asarray((rng.beta(2, 2, papers) + of_paper) * sizes * papers / sizes.sum())
 
 
 def near_copies(runs: int, papers: int, rng: np.random.Generator) -> Runs:
     """Families of three whose members hardly differ; families differ by much."""
     families = rng.normal(0, 0.3, (-(-runs // 3), papers))
-    return rng.beta(2, 2, papers) + families[np.arange(runs) // 3] + rng.normal(0, 0.01, (runs, papers))
+    return np.asarray(rng.beta(2, 2, papers) + families[np.arange(runs) // 3] + rng.normal(0, 0.01, (runs, papers)))
 
 
 def one_leads(runs: int, papers: int, rng: np.random.Generator) -> Runs:
-    return alike(runs, papers, rng) + 0.3 * (np.arange(runs) == 0)[:, None]
+    return np.asarray(alike(runs, papers, rng) + 0.3 * (np.arange(runs) == 0)[:, None])
 
 
 def spread(runs: int, papers: int, rng: np.random.Generator) -> Runs:
@@ -143,14 +144,12 @@ NULLS = {
 
 COMMAND = Command(
     __doc__,
-    smallest="--studies 2 --papers 6 9 --runs 2 6",
-    seconds=lambda options: 0.005 * options.studies * len(options.null) * len(options.papers) * len(options.runs),
+    options={"studies": 2000, "papers": [6, 9, 12, 20, 50], "runs": [2, 6, 12], "null": [*NULLS], "part": None},
     choices={"null": [*NULLS], "part": ["errors", "others", "power"]},
-    studies=2000,
-    papers=[6, 9, 12, 20, 50],
-    runs=[2, 6, 12],
-    null=[*NULLS],
-    part=None,
+    smallest="--studies 2 --papers 6 9 --runs 2 6",
+    seconds=lambda options: (
+        options.studies * (0.007 + 0.0007 * len(options.null) * (6 + len(options.papers) * len(options.runs)))
+    ),
 )
 
 
@@ -179,8 +178,8 @@ def power(studies: int) -> None:
             values = np.vstack([values, rng.normal(0.5, 0.3, (4, papers))])
             for name, test in tests.items():
                 found[name] += test(values)[0] <= ALPHA
-        shown = "".join(f"{100 * found[name] / studies:>8.0f}" for name in tests)
-        print(f"near copies, {papers} papers               {shown}", flush=True)
+        shares = "".join(f"{100 * found[name] / studies:>8.0f}" for name in tests)
+        print(f"near copies, {papers} papers               {shares}", flush=True)
     print("leads of the difference called detectable that are found, %")
     for runs in (2, 6, 12):
         for papers in (6, 9, 12, 20, 50):

@@ -13,23 +13,13 @@ that name anyone else, and those that say of this person that the study cannot s
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-
-CHECKOUT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(CHECKOUT / "toolkit"), str(CHECKOUT / "tests" / "diagnosis")]
-
-from annot.measuring.diagnosis.findings import (  # noqa: E402
-    Diagnosis,
-    diagnose,
-    drifts,
-)
-from command import Command  # noqa: E402
-from simulated_assessors import Study, as_planted, of_papers, simulate  # noqa: E402
+from annot.measuring.diagnosis.findings import Diagnosis, diagnose, drifts
+from command import Command
+from simulated_assessors import Study, as_planted, of_papers, simulate
 
 CARRIED, STRICTER = 0.3, 0.8
 """In grades: the standard deviation of everybody's severity on a paper, and by how much one person is stricter."""
@@ -39,20 +29,19 @@ FACETS = ("1", "2", "2-", "3", "3-")
 
 COMMAND = Command(
     __doc__,
+    options={
+        "studies": 520,
+        "planted": 60,
+        "designs": BY_PAPERS,
+        "papers": [12, 25],
+        "facets": FACETS,
+        "carried": CARRIED,
+    },
+    choices={"designs": BY_PAPERS, "facets": FACETS},
     smallest="papers --studies 2 --planted 2 --papers 12 --facets 1 2-",
     seconds=lambda options: (
-        0.0005
-        * (options.studies + options.planted)
-        * len(options.designs)
-        * sum(papers * int(facets[0]) for papers in options.papers for facets in options.facets)
+        0.01 * (options.studies + options.planted) * len(options.designs) * len(options.papers) * len(options.facets)
     ),
-    choices={"designs": BY_PAPERS, "facets": FACETS},
-    studies=520,
-    planted=60,
-    designs=BY_PAPERS,
-    papers=[12, 25],
-    facets=FACETS,
-    carried=CARRIED,
 )
 COMMAND.parser.add_argument("table", choices=("papers",))
 
@@ -90,6 +79,7 @@ def by_papers(papers: int, study: Study, studies: int, planted: int) -> None:
         panel, guilty = simulate(replace(study, fault="severity"), seed)
         diagnosis = diagnose(panel, level=0.95)
         assert isinstance(diagnosis, Diagnosis)
+        assert guilty is not None
         reported = as_planted(diagnosis)
         people = {one.assessor for one in reported}
         named, others = guilty.assessor in people, bool(people - {guilty.assessor})

@@ -1,55 +1,38 @@
-"""Average precision from a sample of the pools: annot's estimator beside those that the field uses, at the same cost.
+"""Average precision from a sample of the pools: annot's estimator next to those of the field, at the same cost.
 
     python benchmarks/estimated_precision.py CRANFIELD CSFCUBE [--share 0.3333] [--redraws 20 60]
 
-Both collections were judged whole and have 17 systems (`judged_whole.py`). Each estimator draws pairs in its own way,
-and expects as many of each pool as the others. Its estimate of a system's mean is compared with that of whole judging:
+Each estimator draws pairs in its own way, and expects as many of each pool as the others:
 
 - `annot`: `annot plan --sample`, with predictions at their tuned weights.
 - `infAP` (Yilmaz and Aslam 2006, Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM): pairs are
   drawn at random; the implementation is trec_eval's.
 - `xinfAP` (Yilmaz, Kanoulas and Aslam 2008, A Simple and Efficient Sampling Method for Estimating AP and NDCG, SIGIR):
-  random pairs of each of four strata. Strata are of ranks of the fusion, 1 to 10, to 30, to 60 and the rest; each has
-  the number of pairs that annot's probabilities expect of it. With one stratum it is infAP, which is asserted.
+  random pairs of four strata of the fusion's ranks (1 to 10, to 30, to 60 and the rest), of each as many as annot's
+  probabilities expect. With one stratum it is infAP, which is asserted.
 - `statAP` (Pavlu and Aslam 2007, A Practical Sampling Strategy for Efficient Retrieval Evaluation; the estimator as in
   Carterette, Pavlu, Fang and Kanoulas 2009, Million Query Track 2009 Overview): probabilities follow the average weight
   of a rank in AP over the pooling systems. Pairs are drawn independently, and not in the buckets of the paper.
 
-Columns: the largest bias of a system's level over redraws, the root mean square error of a level, the largest bias of a
-difference between two systems, and its root mean square error. Seeds of the draws are 0, 1, 2, ...
-
-Measured with 20 redraws of Cranfield and 60 of CSFCube:
-
-                              level: bias     rms  diff.: bias    rms
-    Cranfield   33% annot     0.0178   0.0157   0.0098   0.0066
-    Cranfield   33% infAP     0.0916   0.0721   0.0337   0.0182
-    Cranfield   33% xinfAP    0.0368   0.0341   0.0065   0.0061
-    Cranfield   33% statAP    0.0266   0.0216   0.0154   0.0073
-    CSFCube     33% annot     0.0132   0.0187   0.0113   0.0187
-    CSFCube     33% infAP     0.0427   0.0467   0.0154   0.0248
-    CSFCube     33% xinfAP    0.0323   0.0267   0.0156   0.0163
-    CSFCube     33% statAP    0.0114   0.0194   0.0163   0.0210
+Prints the largest bias of a system's mean over redraws, its root mean square error, and both of a difference.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytrec_eval
+from annot.base.array_files import Array
 from annot.base.stats.inference import generator
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.sampled.estimates import Lists, pools_of
-from annot.measuring.sampled.grades import predicted, tuned
-from annot.pools.pooling import SampleRule, drawn, probabilities
-from judged_whole import JudgedWhole, of_cranfield, of_csfcube
-from sampled_designs import HIGHEST, Collection
+from annot.pools.pooling import probabilities
+from command import Command
+from judged_whole import JudgedWhole
+from sampled_collections import RULE_OF_STUDIES, TOPICS, Collection, Sample, named
 
-RULE = SampleRule(seed=0, across="query", floor=0.05, unranked=1.0)
-"""As annot.toml has it."""
 EDGES = (10, 30, 60)
 """The last ranks of all strata but the last."""
 EPSILON = 1e-5
@@ -88,22 +71,22 @@ class Pool:
         self.by_weight = _scaled(np.maximum(weight, weight[weight > 0].min() / 2), float(self.pi.sum()))
 
 
-def _of_rank(ranks: np.ndarray, length: int) -> np.ndarray:
+def _of_rank(ranks: Array, length: int) -> Array:
     """The weight of a rank in AP: 1 + 1/r + 1/(r + 1) + ... + 1/length (Aslam, Pavlu and Yilmaz 2006, section 3)."""
     tail = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, length + 1)[::-1])])[::-1]
     return np.where(ranks > 0, 1 + tail[np.maximum(ranks, 1) - 1], 0.0)
 
 
-def _scaled(weights: np.ndarray, expected: float) -> np.ndarray:
+def _scaled(weights: Array, expected: float) -> Array:
     """Probabilities in proportion to the weights, at most 1, that expect so many pairs."""
     low, high = 0.0, len(weights) / weights.min()
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if np.minimum(1, middle * weights).sum() < expected else (low, middle)
-    return np.minimum(1, high * weights)
+    return np.asarray(np.minimum(1, high * weights))
 
 
-def inferred(pool: Pool, judged: np.ndarray, stratum: np.ndarray) -> np.ndarray:
+def inferred(pool: Pool, judged: Array, stratum: Array) -> Array:
     """xinfAP of each system. judged: which documents. With one stratum, infAP."""
     strata = np.unique(stratum)
     sizes = np.array([(stratum == one).sum() for one in strata])
@@ -126,9 +109,7 @@ def inferred(pool: Pool, judged: np.ndarray, stratum: np.ndarray) -> np.ndarray:
     return np.array(values)
 
 
-def _precision(
-    pool: Pool, ranks: np.ndarray, rank: int, judged: np.ndarray, stratum: np.ndarray, strata: np.ndarray
-) -> float:
+def _precision(pool: Pool, ranks: Array, rank: int, judged: Array, stratum: Array, strata: Array) -> float:
     """The expected precision at the rank of a relevant document; 0 if the system does not have it."""
     if rank == 0:
         return 0.0
@@ -141,14 +122,14 @@ def _precision(
     return (1 + hits) / rank
 
 
-def inferred_by_trec_eval(pool: Pool, judged: np.ndarray) -> np.ndarray:
+def inferred_by_trec_eval(pool: Pool, judged: Array) -> Array:
     """infAP of each system. Documents of the pool that are not judged have grade -1."""
     grades = np.where(judged, pool.relevant.astype(int), -1).tolist()
     evaluator = pytrec_eval.RelevanceEvaluator({"q": dict(zip(pool.doc_ids, grades, strict=True))}, {"infAP"})
     return np.array([evaluator.evaluate({"q": run})["q"]["infAP"] for run in pool.runs.values()])
 
 
-def by_inclusion(pool: Pool, judged: np.ndarray) -> np.ndarray:
+def by_inclusion(pool: Pool, judged: Array) -> Array:
     """statAP of each system: a relevant document itself counts once in the precision at its rank."""
     worth = np.where(judged & pool.relevant, 1 / pool.by_weight, 0.0)
     if not worth.sum():
@@ -157,10 +138,10 @@ def by_inclusion(pool: Pool, judged: np.ndarray) -> np.ndarray:
     ranks, worth = pool.ranks[:, chosen], worth[chosen]
     before = (ranks[:, None, :] < ranks[:, :, None]) & (ranks[:, None, :] > 0)
     precision = np.divide(1 + (before * worth).sum(axis=2), ranks, out=np.zeros(ranks.shape), where=ranks > 0)
-    return (precision * worth).sum(axis=1) / worth.sum()
+    return np.asarray((precision * worth).sum(axis=1) / worth.sum())
 
 
-def random_of(pool: Pool, stratum: np.ndarray, seed: int) -> np.ndarray:
+def random_of(pool: Pool, stratum: Array, seed: int) -> Array:
     """Which documents are drawn: of each stratum at random as many as expected, at least one."""
     judged = np.zeros(len(pool.doc_ids), dtype=bool)
     rng = generator(seed, "strata", pool.query_id, str(len(np.unique(stratum))))
@@ -172,48 +153,38 @@ def random_of(pool: Pool, stratum: np.ndarray, seed: int) -> np.ndarray:
     return judged
 
 
-def of_annot(collection: Collection, pi: dict[str, dict[str, float]], seed: int) -> np.ndarray:
+def of_annot(collection: Collection, pi: dict[str, dict[str, float]], seed: int) -> Array:
     """The estimate of every query and system, shape (Q, S)."""
     whole = collection.whole
-    judged = {
-        query_id: {doc: whole.grades[query_id][doc] for doc in own} for query_id, own in drawn(pi, seed=seed).items()
-    }
-    guesses = predicted(judged, collection.features, whole.topics, highest=HIGHEST)
-    weights = tuned(pi, judged, guesses, whole.topics, relevant_from=whole.relevant_from, highest=HIGHEST)
-    pools = pools_of(pi, judged, guesses, highest=HIGHEST, weights=weights)
+    pools = Sample(collection, {query_id: query_id for query_id in pi}, pi, seed).grades("tuned")
     family = family_of(whole.measures[0][0], "AP")
     assert family is not None
-    rows = []
-    for query_id in whole.grades:
-        lists = Lists.of(
-            [[(doc,) for doc in whole.rankings[name][query_id]] for name in collection.systems], pools[query_id]
-        )
-        rows.append(lists.measured(*family, relevant_from=whole.relevant_from).values)
-    return np.array(rows)
+    lists = (replace(collection.lists[query_id], grades=pools[query_id]) for query_id in whole.grades)
+    return np.array([each.measured(*family, relevant_from=whole.relevant_from).values for each in lists])
 
 
-def truth_of(pool: Pool) -> np.ndarray:
+def truth_of(pool: Pool) -> Array:
     """AP of each system."""
     chosen = np.flatnonzero(pool.relevant)
     ranks = pool.ranks[:, chosen]
     before = ((ranks[:, None, :] <= ranks[:, :, None]) & (ranks[:, None, :] > 0)).sum(axis=2)
-    return np.where(ranks > 0, before / np.maximum(1, ranks), 0.0).sum(axis=1) / max(1, len(chosen))
+    return np.asarray(np.where(ranks > 0, before / np.maximum(1, ranks), 0.0).sum(axis=1) / max(1, len(chosen)))
 
 
 def lines_of(whole: JudgedWhole, share: float, redraws: int) -> None:
     """Print a line for each estimator."""
     collection = Collection(whole)
-    pi = probabilities(collection.frozen, share=share, rule=RULE)
+    pi = probabilities(collection.frozen, share=share, rule=RULE_OF_STUDIES)
     pools = [Pool(whole, collection, pi[query_id], query_id) for query_id in whole.grades]
     truth = np.mean([truth_of(pool) for pool in pools], axis=0)
     alone = [np.zeros(len(pool.doc_ids), dtype=int) for pool in pools]
     once = random_of(pools[0], alone[0], 0)
     assert np.allclose(inferred(pools[0], once, alone[0]), inferred_by_trec_eval(pools[0], once), atol=1e-4)
 
-    def each(estimate: Callable[[int, Pool], np.ndarray]) -> np.ndarray:
+    def each(estimate: Callable[[int, Pool], Array]) -> Array:
         return np.array([estimate(at, pool) for at, pool in enumerate(pools)])
 
-    estimators: dict[str, Callable[[int], np.ndarray]] = {
+    estimators: dict[str, Callable[[int], Array]] = {
         "annot": lambda seed: of_annot(collection, pi, seed),
         "infAP": lambda seed: each(lambda at, pool: inferred_by_trec_eval(pool, random_of(pool, alone[at], seed))),
         "xinfAP": lambda seed: each(lambda _, pool: inferred(pool, random_of(pool, pool.stratum, seed), pool.stratum)),
@@ -231,23 +202,27 @@ def lines_of(whole: JudgedWhole, share: float, redraws: int) -> None:
         print(f"{whole.name:10} {100 * share:3.0f}% {name:7}", *(f"{figure:8.4f}" for figure in figures), flush=True)
 
 
-def _summary(errors: np.ndarray) -> tuple[float, float]:
+def _summary(errors: Array) -> tuple[float, float]:
     """The largest bias, and the root mean square. errors: shape (redraws, systems or pairs of them)."""
     return float(abs(errors.mean(axis=0)).max()), float(np.sqrt((errors**2).mean()))
 
 
+COMMAND = Command(
+    __doc__,
+    paths=("cranfield", "csfcube"),
+    options={"share": 0.3333, "redraws": [20, 60]},
+    smallest="CRANFIELD CSFCUBE --redraws 0 1 --share 0.1",
+    seconds=lambda options: 35 + 45 * options.redraws[0] + 12 * options.redraws[1],
+)
+"""`--redraws` are those of Cranfield and of CSFCube; 0 leaves a collection out."""
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cranfield", type=Path)
-    parser.add_argument("csfcube", type=Path)
-    parser.add_argument("--share", type=float, default=0.3333)
-    parser.add_argument("--redraws", type=int, nargs=2, default=(20, 60), help="of each collection")
-    options = parser.parse_args()
+    options = COMMAND.read()
     print("                          level: bias     rms  diff.: bias    rms")
-    for whole, redraws in zip(
-        (of_cranfield(options.cranfield), of_csfcube(options.csfcube)), options.redraws, strict=True
-    ):
-        lines_of(whole, options.share, redraws)
+    for name, redraws in zip(TOPICS, options.redraws, strict=True):
+        if redraws:
+            lines_of(named(name, options), options.share, redraws)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.records import Judgement
 from annot.base.stats.values import Interval
 from annot.measuring.agreement.estimates import ratings_of
@@ -35,12 +36,10 @@ FIGURES = ("alpha", "width", "disputes", "hours")
 
 COMMAND = Command(
     __doc__,
-    "folder",
+    paths=("folder",),
+    options={"pilots": 40, "sizes": [4, 5, 8, 12], "simulations": 60},
     smallest="CSFCUBE --pilots 1 --sizes 4 --simulations 39",
-    seconds=lambda options: 4 + 0.06 * len(options.sizes) * options.pilots * options.simulations,
-    pilots=40,
-    sizes=[4, 5, 8, 12],
-    simulations=60,
+    seconds=lambda options: 3 + 0.0075 * len(options.sizes) * options.pilots * options.simulations,
 )
 FEWEST_SIMULATIONS = 39
 """Fewer have no interval at 95%."""
@@ -84,14 +83,14 @@ def csfcube(folder: Path) -> JointGrades:
     return joint_grades(ratings, per_pair=2, seed=1, grades=GRADES, missing="drop")
 
 
-def planted(rng: np.random.Generator, queries: int) -> np.ndarray:
+def planted(rng: np.random.Generator, queries: int) -> Array:
     """Seconds of each pair, shape (queries, 2, PAIRS)."""
     difficulty = rng.normal(0, 0.3, (queries, 1, 1))
     return np.exp(np.log([[30.0], [60.0]]) + difficulty + rng.normal(0, 0.5, (queries, 2, PAIRS)))
 
 
 def forecast(
-    whole: JointGrades, pilot: np.ndarray, queries: int, seconds: np.ndarray, simulations: int, seed: int
+    whole: JointGrades, pilot: Array, queries: int, seconds: Array, simulations: int, seed: int
 ) -> DesignForecast:
     judged = [
         Judgement(whole.query_ids[query], f"d{at}", f"a{person}", 0, lead_time=float(time))
@@ -112,7 +111,7 @@ def forecast(
     )
 
 
-def truth(whole: JointGrades, study: np.ndarray, seconds: np.ndarray) -> tuple[float, ...]:
+def truth(whole: JointGrades, study: Array, seconds: Array) -> tuple[float, ...]:
     tables = whole.tables[study]
     alpha = whole.estimate(tables, name="alpha_ordinal", level=0.95)
     assert isinstance(alpha.value, float)

@@ -20,6 +20,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
+from command import Command
+
 SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
     *(tokenize.ENCODING, tokenize.ENDMARKER),
@@ -197,8 +199,12 @@ def commands(checkout: Path) -> int:
     return int(done.stdout)
 
 
+COMMAND = Command(__doc__, options={}, smallest="", seconds=lambda options: 8)
+COMMAND.parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
+
+
 def main() -> None:
-    checkout = Path(sys.argv[1]).resolve() if sys.argv[1:] else Path(__file__).resolve().parent.parent
+    checkout = COMMAND.read().checkout.resolve()
     package = checkout / "toolkit" / "annot"
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
     trees = {path: ast.parse(text) for path, text in texts.items()}

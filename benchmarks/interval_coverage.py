@@ -11,9 +11,11 @@ figure: of 100 intervals at 95% those that held the truth, and in brackets how m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.stats.inference import clusters_of, mean_interval, median_interval, share_of_counts
 from annot.base.stats.values import Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import (
@@ -39,38 +41,38 @@ DESIGNS = {"all": 3, "pair": 6, "team": 6}
 """The people of each design."""
 DIGITS = 9
 """Of a query's value: equal ones are equal."""
-Held = tuple[np.ndarray, np.ndarray]
+Held = tuple[Array, Array]
 """Of each study whether the interval held the truth, and whether there was one."""
 
 
 class Population(NamedTuple):
     """Queries by paper; shape (papers, F, ...), nan or 0 where a paper has no such facet."""
 
-    present: np.ndarray
+    present: Array
     counts: Counts
-    tables: np.ndarray
+    tables: Array
     """Shape (papers, F, twos, K, K), of every two people."""
-    values: dict[str, np.ndarray]
+    values: Mapping[str, Array]
     """Of each coefficient the value on each query, nan where it has none."""
-    disputed: np.ndarray
+    disputed: Array
 
 
 COMMAND = Command(
     __doc__,
+    options={
+        "studies": 2000,
+        "papers": [4, 6, 10, 25, 50],
+        "facets": [1, 2, 3],
+        "designs": [*DESIGNS],
+        "population": 3000,
+    },
+    choices={"designs": [*DESIGNS]},
     smallest="--studies 2 --papers 6 --facets 2 --designs pair --population 60",
     seconds=lambda options: (
         len(options.designs)
-        * sum(
-            facets * (0.001 * options.population + 0.006 * options.studies * len(options.papers))
-            for facets in options.facets
-        )
+        * sum(options.facets)
+        * (0.00045 * options.population + 0.002 * options.studies * len(options.papers))
     ),
-    choices={"designs": [*DESIGNS]},
-    studies=2000,
-    papers=[4, 6, 10, 25, 50],
-    facets=[1, 2, 3],
-    designs=[*DESIGNS],
-    population=3000,
 )
 
 
@@ -87,7 +89,7 @@ def main() -> None:
                 print(f"{design:<5} {facets} a paper  {title:<22}{line}", flush=True)
 
 
-def cell(held: np.ndarray, made: np.ndarray) -> str:
+def cell(held: Array, made: Array) -> str:
     if not made.any():
         return "-"
     share = made.mean()
@@ -125,7 +127,8 @@ def drawn(design: str, facets: int, papers: int, rng: np.random.Generator) -> Po
             found, (met, of_two) = count(ratings, GRADES), tables_between(ratings, GRADES)
             for whole, part in zip(counts.parts(), found.parts(), strict=True):
                 whole[paper, *at] = part
-            tables[paper, *at, [places[row, column] for row, column in met.tolist()]] = of_two
+            for (row, column), table in zip(met.tolist(), of_two, strict=True):
+                tables[paper, *at, places[row, column]] = table
             for name, of in values.items():
                 of[paper, *at] = round(_number(value_between(name, found, of_two, GRADES)), DIGITS)
             disputed[paper, *at] = np.count_nonzero(np.nanmax(ratings, axis=0) > np.nanmin(ratings, axis=0))
@@ -159,7 +162,7 @@ def truths_of(population: Population) -> dict[str, float]:
     return truths | {"share disputed": float(population.disputed.sum() / (PAIRS * population.present.sum()))}
 
 
-def intervals_of(population: Population, papers: np.ndarray) -> dict[str, Interval | Undefined]:
+def intervals_of(population: Population, papers: Array) -> dict[str, Interval | Undefined]:
     """Intervals of a study of these papers, as the library has them."""
     paper_of = [place for place, paper in enumerate(papers) for _ in range(population.present[paper].sum())]
     rows = np.repeat(papers, population.present[papers].sum(axis=1)), np.nonzero(population.present[papers])[1]
@@ -178,7 +181,7 @@ def intervals_of(population: Population, papers: np.ndarray) -> dict[str, Interv
         intervals[f"{name} mean"] = mean_interval(values, level=LEVEL, least=least, most=most, topics=topics)
         intervals[f"{name} pooled"] = interval_of(pooled, pooled.value(name, GRADES), name, GRADES, level=LEVEL)
     sizes = np.full(len(paper_of), PAIRS)
-    shares = share_of_counts(population.disputed[rows], sizes, level=LEVEL, topics=paper_of)
+    shares = share_of_counts(population.disputed[rows], sizes, level=LEVEL, topics=[*map(str, paper_of)])
     return intervals | {"share disputed": shares.interval}
 
 

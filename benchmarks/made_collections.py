@@ -9,11 +9,12 @@ no pool; they count as not relevant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.records import Qrel, ScoredDoc
 from annot.measuring.evaluation.measures import MeasureSelection, evaluate
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
@@ -29,11 +30,11 @@ class Collection:
     """What runs reach on every topic of a large population."""
 
     name: str
-    values: Mapping[str, np.ndarray]
+    values: Mapping[str, Array]
     """By measure, shape (runs, topics)."""
-    best: Mapping[str, np.ndarray]
+    best: Mapping[str, Array]
     """By measure, shape (topics,): of the best order."""
-    relevant: np.ndarray
+    relevant: Array
     """Shape (topics,)."""
     copies: frozenset[tuple[int, int]] = frozenset()
     """Pairs of runs that are near copies."""
@@ -41,20 +42,20 @@ class Collection:
 
 @dataclass(frozen=True)
 class Design:
-    """How a collection is made."""
+    """How a collection is made.
+
+    documents: of a topic. fewest, most: relevant documents of a topic. burst: near-duplicates in a burst, at most; 0
+    for none. depth: the best documents of each run that make the pool; 0 for all documents.
+    """
 
     name: str
     documents: int
-    """Of a topic; all are in the pool if `depth` is 0."""
     fewest: int
     most: int
-    """Relevant documents of a topic, drawn evenly between these."""
     strengths: tuple[float, ...]
     topic_spread: float = 0.7
     burst: int = 0
-    """Near-duplicates in a burst, at most; 0 for none."""
     depth: int = 0
-    """The best documents of each run that make the pool."""
 
 
 WEAK = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
@@ -90,11 +91,13 @@ def made(design: Design, *, topics: int, seed: int, facets: int = 1) -> Collecti
     )
 
 
-def _lot(design: Design, topics: int, facets: int, rng: np.random.Generator) -> tuple[dict, dict, np.ndarray]:
+def _lot(
+    design: Design, topics: int, facets: int, rng: np.random.Generator
+) -> tuple[dict[str, Array], dict[str, Array], Array]:
     shape, place = (topics, design.documents), np.arange(design.documents)
     relevant, cluster = _relevant_and_clusters(design, topics, rng)
 
-    def noise(scale: float) -> np.ndarray:
+    def noise(scale: float) -> Array:
         """The same for all documents of a burst."""
         return np.take_along_axis(rng.normal(0, scale, shape), cluster, axis=1)
 
@@ -125,7 +128,7 @@ def _lot(design: Design, topics: int, facets: int, rng: np.random.Generator) -> 
     return values, measures(best, best, place), (grades > 0).sum(axis=1)
 
 
-def _relevant_and_clusters(design: Design, topics: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _relevant_and_clusters(design: Design, topics: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Which documents are relevant, and the first document of each one's burst: shape (topics, documents)."""
     place = np.arange(design.documents)
     counts = rng.integers(design.fewest, design.most + 1, topics)[:, None]
@@ -140,7 +143,7 @@ def _relevant_and_clusters(design: Design, topics: int, rng: np.random.Generator
     return relevant, np.where(others, design.documents - 1, cluster)
 
 
-def measures(order: np.ndarray, best: np.ndarray, place: np.ndarray) -> dict[str, np.ndarray]:
+def measures(order: Array, best: Array, place: Array) -> dict[str, Array]:
     """Of each row, the grades in the order of a run; as trec_eval has them."""
     hits, relevant = order > 0, np.maximum(1, (best > 0).sum(axis=1))
     discounts = 1 / np.log2(place + 2)
@@ -177,7 +180,10 @@ def judged(cranfield: Path | None, csfcube: Path | None) -> Iterator[Collection]
 
 def _of_judged(whole: JudgedWhole) -> Collection:
     qrels = [Qrel(query_id, *judged) for query_id, of_query in whole.grades.items() for judged in of_query.items()]
-    best = {query_id: [*sorted(of, key=of.__getitem__, reverse=True)] for query_id, of in whole.grades.items()}
+    best: Mapping[str, Sequence[str]] = {
+        query_id: sorted(grades, key=grades.__getitem__, reverse=True) for query_id, grades in whole.grades.items()
+    }
+    orders: list[Mapping[str, Sequence[str]]] = [best, *whole.rankings.values()]
     convention = whole.measures[0][0]
     names = tuple(name for _, name in whole.measures)
     of_systems = [
@@ -190,7 +196,7 @@ def _of_judged(whole: JudgedWhole) -> Collection:
             MeasureSelection(convention, names, whole.relevant_from),
             ties="order",
         ).queries
-        for rankings in (best, *whole.rankings.values())
+        for rankings in orders
     ]
     values = {name: np.array([[query.values[name] for query in of] for of in of_systems]) for name in names}
     return Collection(

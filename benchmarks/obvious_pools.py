@@ -36,11 +36,10 @@ class Stages:
 
 COMMAND = Command(
     __doc__,
-    "corpus",
+    paths=("corpus",),
+    options={"queries": 34, "word-vectors": None},
     smallest="CORPUS --queries 2",
     seconds=lambda options: 2 + 150 * options.corpus.stat().st_size / 1e8,
-    queries=34,
-    word_vectors=None,
 )
 """`--word-vectors` names a file in word2vec's binary format; none are trained then."""
 

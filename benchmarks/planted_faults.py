@@ -1,15 +1,10 @@
 """Which planted faults the unit tests find: `python benchmarks/planted_faults.py [--seed 23] [--only ROOM ...]`.
 
-`--record FILE` first: it runs the unit tests once under `coverage` (`pip install coverage`) and keeps which test runs
-which line, and in how many seconds; a quarter of an hour. With `--by FILE` a fault then meets first the tests that run
-its line: those that import the module themselves, then the others, the quickest first. Without it the tests whose
-imports lead to the module come, nearest first.
-
 Draws faults from all comparisons, constants, defaults and boundaries (ends of slices, smallest and largest) of the
-package, so that a long room gets more of them, and plants them one at a time in a copy. Then the tests whose imports
-reach the changed module run, without a real server, browser or PostgreSQL. A fault is found if one of them fails
-within the limit; a test that hangs has found nothing unless its own limit ends it. Prints a line for each fault and,
-at the end, those that were not found.
+package, a long room gets more of them, and plants them one at a time in a copy. Tests whose imports reach the changed
+module run, nearest first, without a real server, browser or PostgreSQL. A fault is found if one fails within the limit.
+`--record FILE` runs the unit tests once under `coverage` (`pip install coverage`) and keeps which test runs which line,
+and in how many seconds; with `--by FILE` a fault then meets first the tests that run its line, the quickest first.
 """
 
 from __future__ import annotations
@@ -21,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from command import Command
-from drawn_faults import PACKAGE, drawn
+from drawn_faults import PACKAGE, Fault, drawn
 from recorded_lines import Record, record
 from tests_of_faults import Chosen, distances, load_libraries, run_tests
 
@@ -30,16 +25,11 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 COMMAND = Command(
     __doc__,
-    smallest="--list --faults 3",
-    seconds=lambda options: 15 if options.list else 900 if options.record else 30 + 7 * options.faults,
-    seed=23,
-    faults=60,
-    limit=10.0,
-    list=False,
-    record=None,
-    by=None,
+    options={"seed": 23, "faults": 60, "limit": 10.0, "list": False, "record": None, "by": None, "tests": ["tests"]},
+    smallest="--faults 1 --only base --tests tests/base",
+    seconds=lambda options: 5 if options.list else 1800 if options.record else 25 + 5 * options.faults,
 )
-"""`--limit` is the seconds in which a fault has to be found; `--list` prints the faults and plants none."""
+"""`--limit`: seconds in which one of `--tests` has to find a fault. `--list` prints the faults and plants none."""
 COMMAND.parser.add_argument("--only", nargs="*", default=(), metavar="ROOM", help="some rooms")
 COMMAND.parser.add_argument("--at", nargs="*", default=(), metavar="MODULE:LINE", help="all faults of these lines")
 
@@ -48,19 +38,13 @@ def main() -> None:
     options = COMMAND.read()
     scratch = Path(tempfile.mkdtemp(prefix="planted-"))
     try:
-        for name in ("toolkit", "tests", "templates", "guidelines", "docs", "pools", "exports", "benchmarks"):
-            shutil.copytree(
-                CHECKOUT / name, scratch / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        for path in CHECKOUT.iterdir():
-            if path.is_file():
-                shutil.copy(path, scratch / path.name)
-        sys.path.insert(0, str(scratch / "toolkit"))
-        os.environ["PYTHONPATH"] = str(scratch / "toolkit")
-        os.environ.setdefault("ANNOT_SHARED", str((CHECKOUT / ".." / "shared").resolve()))
-        sys.path.insert(0, str(scratch / "tests"))
+        copy_checkout(scratch)
+        faults = drawn(scratch, seed=options.seed, number=options.faults, only=options.only, at=options.at)
+        if options.list:
+            print("\n".join(described(fault, scratch) for fault in faults))
+            return
         load_libraries(scratch)
-        reach = distances(scratch)
+        reach = distances(scratch, options.tests)
         if options.record:
             record(scratch, list(reach), options.record)
             return
@@ -69,13 +53,7 @@ def main() -> None:
         sys.dont_write_bytecode = True
         recorded = Record(scratch, options.by) if options.by else None
         living: list[str] = []
-        faults = drawn(scratch, seed=options.seed, number=options.faults, only=options.only, at=options.at)
         for fault in faults:
-            place = f"{fault.path.relative_to(scratch / PACKAGE)}:{fault.line}"
-            said = f"{place}: {' '.join(fault.was.split())!r} -> {' '.join(fault.put.split())!r} ({fault.kind})"
-            if options.list:
-                print(said)
-                continue
             tests: list[Chosen] = recorded.tests_for(fault, reach) if recorded else []
             tests += sorted(
                 ((test, ()) for test, reached in reach.items() if fault.path in reached),
@@ -87,14 +65,32 @@ def main() -> None:
                 run_tests(scratch, tests, options.limit) if tests else ("lived: no test reaches it", 0.0, 0.0)
             )
             fault.path.write_text(text, encoding="utf-8")
-            print(f"{verdict:<27} {seconds:5.1f} s ({worked:4.1f} of work)  {said}", flush=True)
+            print(f"{verdict:<27} {seconds:5.1f} s ({worked:4.1f} of work)  {described(fault, scratch)}", flush=True)
             if verdict != "found":
-                living.append(said)
-        if not options.list:
-            print(f"{len(faults) - len(living)} of {len(faults)} found within {options.limit:g} s; the others:")
-            print("\n".join(living))
+                living.append(described(fault, scratch))
+        print(f"{len(faults) - len(living)} of {len(faults)} found within {options.limit:g} s; the others:")
+        print("\n".join(living))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def copy_checkout(scratch: Path) -> None:
+    """Copy what the tests need, and let Python import the package from the copy."""
+    for name in ("toolkit", "tests", "templates", "guidelines", "docs", "pools", "exports", "benchmarks"):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(CHECKOUT / name, scratch / name, symlinks=True, ignore=ignore)
+    for path in CHECKOUT.iterdir():
+        if path.is_file():
+            shutil.copy(path, scratch / path.name)
+    sys.path[:0] = [str(scratch / "tests"), str(scratch / "toolkit")]
+    os.environ["PYTHONPATH"] = str(scratch / "toolkit")
+    os.environ.setdefault("ANNOT_SHARED", str((CHECKOUT / ".." / "shared").resolve()))
+
+
+def described(fault: Fault, scratch: Path) -> str:
+    """Place of a fault, and the change."""
+    place = f"{fault.path.relative_to(scratch / PACKAGE)}:{fault.line}"
+    return f"{place}: {' '.join(fault.was.split())!r} -> {' '.join(fault.put.split())!r} ({fault.kind})"
 
 
 if __name__ == "__main__":

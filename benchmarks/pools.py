@@ -1,12 +1,11 @@
-"""Time pools of six rankings over a made-up corpus, stage by stage, beside the obvious script's.
+"""Time pools of six rankings over a made-up corpus, stage by stage, next to the obvious script.
 
     python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34] [--untrained]
 
-Makes the corpus (`made_corpus.py`), runs `obvious_pools.py` on it, then `annot`: each command a process of its own, in
-a study in FOLDER. Word vectors are trained with the same settings on both sides: 200 numbers, 5 passes, words that
-stand 5 times, two workers; with `--untrained` both take random ones. Prints for each stage wall and processor seconds,
-and the peak of memory in MB: the proportional set of the process and of all it has started, read ten times a second; in
-brackets without the files that are mapped into it.
+Makes the corpus, runs `obvious_pools.py` on it, then `annot`, each command in a process of its own. Word vectors are
+trained with the same settings on both sides (200 numbers, 5 passes, words that occur 5 times, two workers), or are
+random (`--untrained`). Prints for each stage wall and processor seconds, and the peak of memory in MB: the proportional
+set of the process and of all it has started, read ten times a second; in brackets without mapped files.
 """
 
 from __future__ import annotations
@@ -19,15 +18,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-import made_corpus
 import numpy as np
+from annot.base.array_files import Array
 from command import Command
 
+WORDS, TOPICS, WORDS_OF_TOPIC, ON_TOPIC = 200_000, 300, 400, 0.18
+TITLE, AT_ONCE = 10, 10_000
+WORD = np.array([f"w{number:05x}" for number in range(WORDS)], dtype=object)
 HERE = Path(__file__).parent
 ANNOT = Path(sys.executable).with_name("annot")
 SETTINGS = """
@@ -37,8 +39,6 @@ min_count = 5
 epochs = 5
 workers = 2
 """
-AS_INSTALLED = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-"""Modules are compiled once, not at every start."""
 ARMS = ("--without", "specter", "--without", "cited")
 
 
@@ -53,17 +53,12 @@ class Cost(NamedTuple):
 
 COMMAND = Command(
     __doc__,
-    "folder",
-    smallest="FOLDER --papers 400 --queries 2 --untrained",
+    paths=("folder",),
+    options={"papers": 100_000, "queries": 34, "without-obvious": False, "untrained": False},
+    smallest="FOLDER --papers 400 --queries 2 --without-obvious",
     seconds=lambda options: (
-        30
-        + options.papers * (0.0008 if options.untrained else 0.003)
-        + (0 if options.without_obvious else 0.001 * options.papers)
+        25 + options.papers * (0.0005 if options.untrained else 0.003) * (1 if options.without_obvious else 2)
     ),
-    papers=100_000,
-    queries=34,
-    without_obvious=False,
-    untrained=False,
 )
 """`--without-obvious` leaves the obvious script out; with `--untrained` both sides take random word vectors."""
 
@@ -73,10 +68,10 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     corpus = options.folder / f"{options.papers}.jsonl"
     if not corpus.is_file():
-        made_corpus.write(corpus, papers=options.papers, seed=13)
+        write_corpus(corpus, papers=options.papers, seed=13)
     words = options.folder / "words.bin" if options.untrained else None
     if words:
-        made_corpus.write_word_vectors(words, dimensions=200)
+        write_word_vectors(words, dimensions=200)
     print(f"{options.papers} papers, {options.queries} queries, {os.cpu_count()} cores")
     print(f"{'':44} {'wall s':>8} {'cpu s':>8} {'MB':>7}")
     if not options.without_obvious:
@@ -143,13 +138,16 @@ def measured(command: Sequence[object], *, beside: int | None = None) -> tuple[C
     done = threading.Event()
     with TemporaryFile("w+") as said:
         begin = time.perf_counter()
+        # Modules are compiled once, not at every start.
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
         process = subprocess.Popen(
-            [str(word) for word in command], stdout=subprocess.PIPE, stderr=said, text=True, env=AS_INSTALLED
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=said, text=True, env=environment
         )
         watch = threading.Thread(target=_watch, args=(beside or process.pid, peaks, done))
         watch.start()
         assert process.stdout is not None
-        output = process.stdout.read()
+        with process.stdout as stream:
+            output = stream.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         wall = time.perf_counter() - begin
@@ -187,6 +185,59 @@ def _family(pid: int) -> list[int]:
 
 def row(name: str, cost: Cost) -> None:
     print(f"{name:44} {cost.wall:8.1f} {cost.processor:8.1f} {cost.peak_mb:7.0f} ({cost.own_mb:.0f})", flush=True)
+
+
+def write_corpus(path: Path, *, papers: int, seed: int) -> None:
+    """Write made-up papers as JSON lines; the ids are the numbers from 0, the same seed gives the same bytes.
+
+    Words follow a Zipf-Mandelbrot law; each paper has one of 300 topics, from whose 400 words 18% of its running words
+    come; 3 to 20 sentences (mean 7.2) of 5 to 60 words (mean 21), so about 154 words each.
+    """
+    with path.open("w", encoding="utf-8") as file:
+        for number, (title, abstract) in enumerate(texts(papers, seed)):
+            file.write(json.dumps({"paper_id": str(number), "title": title, "abstract": abstract}) + "\n")
+
+
+def write_word_vectors(path: Path, *, dimensions: int) -> None:
+    """Write numbers drawn at random for every word, in word2vec's binary format: they cost what trained ones cost."""
+    rng = np.random.default_rng(0)
+    with path.open("wb") as file:
+        file.write(f"{WORDS} {dimensions}\n".encode())
+        for word in WORD:
+            file.write(word.encode() + b" " + rng.standard_normal(dimensions, dtype=np.float32).tobytes() + b"\n")
+
+
+def texts(papers: int, seed: int) -> Iterator[tuple[str, list[str]]]:
+    """Title and sentences of each paper."""
+    rng = np.random.default_rng(seed)
+    share = shares(WORDS)
+    topics = rng.integers(300, 60_000, size=(TOPICS, WORDS_OF_TOPIC))
+    for start in range(0, papers, AT_ONCE):
+        count = min(AT_ONCE, papers - start)
+        sentences = np.clip(rng.normal(7.2, 2.2, count).round(), 3, 20).astype(int)
+        lengths = np.clip(rng.normal(21, 7, sentences.sum()).round(), 5, 60).astype(int)
+        ends = np.cumsum(sentences)
+        running = np.add.reduceat(lengths, ends - sentences) + TITLE
+        drawn = np.minimum(np.searchsorted(share, rng.random(running.sum())), WORDS - 1)
+        topic = np.repeat(rng.integers(0, TOPICS, count), running)
+        on = rng.random(len(drawn)) < ON_TOPIC
+        drawn[on] = topics[topic[on], rng.integers(0, WORDS_OF_TOPIC, int(on.sum()))]
+        texts_of = WORD[drawn]
+        at = 0
+        for own in np.split(lengths, ends[:-1]):
+            title = " ".join(texts_of[at : at + TITLE])
+            at += TITLE
+            abstract = []
+            for length in own.tolist():
+                abstract.append(" ".join(texts_of[at : at + length]) + ".")
+                at += length
+            yield title, abstract
+
+
+def shares(words: int) -> Array:
+    """The share of running words that are the first, one of the first two, and so on: shape (words,)."""
+    weights = 1.0 / (np.arange(1, words + 1) + 2.7) ** 1.07
+    return np.cumsum(weights / weights.sum())
 
 
 if __name__ == "__main__":

@@ -2,20 +2,14 @@
 
     python benchmarks/reusability.py [--studies 200] [--papers 6 12 25 50]
 
-Each paper has two facets and one pool of eight methods, 13 papers a method in turns, from rankings of 60 of 300
-papers. 10 to 60 of these are relevant (grade 2 or 3 in a facet), twice as many have grade 1; a method sees how relevant
-a paper is, with noise of its own and noise that all methods share. What a method finds alone it puts high, and
-the others see nothing in it. The collections:
-
-- `fair`: all methods see everything. `copies`: the same, and of the eight methods each two are nearly one.
-- `few papers`: each method finds 15% of the relevant papers alone, in one query paper of eight.
-- `at the edge`: one method finds as much alone as the tolerance is wide, twice as much in every second query paper:
-  neither care nor fair is right.
-- `one in ten`: one method finds 10% of the relevant papers alone. `clumped`: the same in the mean, gamma distributed
-  over query papers with a standard deviation as large as the mean.
-
-Prints, of 100 studies, how many are called care, fair, and not known; where one method finds alone, how often it is
-named; and the mean loss of that method, or of all.
+Each paper has two facets and one pool of eight methods, 13 papers a method in turns, from rankings of 60 of 300 papers.
+10 to 60 of these are relevant (grade 2 or 3 in a facet), twice as many have grade 1; a method sees how relevant a paper
+is, with noise of its own and noise that all share. What a method finds alone it ranks high, and others see nothing in
+it. Collections: `fair`: all methods see everything. `copies`: the same, in pairs of near copies. `few papers`: each
+method finds 15% alone, in one query paper of eight. `at the edge`: one method finds as much alone as the tolerance, so
+that neither care nor fair is right. `one in ten`: one method finds 10% alone. `clumped`: the same in the mean, gamma
+distributed over query papers with a standard deviation as large as the mean. Prints, of 100 studies, how many are
+called care, fair, and not known; how often the method is named; and the mean loss of that method, or of all.
 """
 
 from __future__ import annotations
@@ -25,12 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.records import Pool, Qrel, Ranking, ScoredDoc, ranked
-from annot.measuring.reusability import Run, finds_of, losses, verdict_of
+from annot.measuring.reusability import Loss, Run, finds_of, losses, verdict_of
 from annot.pools.pooling import draw
 from command import Command
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 METHODS = tuple(f"m{at}" for at in range(8))
 TOLERANCE, LEVEL = 0.05, 0.95
@@ -39,19 +33,18 @@ CLEAR = 2.0
 """How relevant a paper looks to the method that finds it alone; 1 is what others are to all."""
 EDGE = 0.034
 """The share of the relevant papers whose loss is about the tolerance."""
-Numbers = NDArray[np.float64]
 
 
 class Kind(NamedTuple):
     """own: by method and query paper, the share of the relevant papers that it finds alone. copies: are methods so?"""
 
-    own: Callable[[Generator, int], Numbers]
+    own: Callable[[Generator, int], Array]
     copies: bool = False
     one: bool = False
 
 
-def _of_first(share: Callable[[Generator, int], Numbers]) -> Callable[[Generator, int], Numbers]:
-    def own(chance: Generator, papers: int) -> Numbers:
+def _of_first(share: Callable[[Generator, int], Array]) -> Callable[[Generator, int], Array]:
+    def own(chance: Generator, papers: int) -> Array:
         found = np.zeros((len(METHODS), papers))
         found[0] = share(chance, papers)
         return found
@@ -71,12 +64,10 @@ KINDS = {
 
 COMMAND = Command(
     __doc__,
-    smallest="--studies 2 --papers 6",
-    seconds=lambda options: 0.004 * len(options.kinds) * options.studies * sum(options.papers),
+    options={"studies": 200, "papers": [6, 12, 25, 50], "kinds": [*KINDS]},
     choices={"kinds": [*KINDS]},
-    studies=200,
-    papers=[6, 12, 25, 50],
-    kinds=[*KINDS],
+    smallest="--studies 2 --papers 6",
+    seconds=lambda options: 1 + 0.014 * len(options.kinds) * options.studies * sum(options.papers),
 )
 
 
@@ -99,7 +90,7 @@ def main() -> None:
             print(f"{name:12} {papers:6} {told} {of_first} {np.mean(lost):6.3f}", flush=True)
 
 
-def certified(kind: Kind, papers: int, chance: Generator):
+def certified(kind: Kind, papers: int, chance: Generator) -> Sequence[Loss]:
     """The losses of one study."""
     own = kind.own(chance, papers)
     sight = chance.uniform(2.0, 3.0, len(METHODS))
@@ -120,11 +111,10 @@ def certified(kind: Kind, papers: int, chance: Generator):
             of[f"{paper}-{facet}"] = paper
             pooled = (entry.doc_id for entry in pools[paper].entries)
             qrels += [Qrel(f"{paper}-{facet}", doc_id, int(of_facet[int(doc_id[1:])])) for doc_id in pooled]
-    how = {"relevant_from": 2, "tolerance": TOLERANCE, "level": LEVEL}
-    return losses(finds_of(pools), rankings, qrels, of, _ndcg(qrels), **how)
+    return losses(finds_of(pools), rankings, qrels, of, _ndcg(qrels), relevant_from=2, tolerance=TOLERANCE, level=LEVEL)
 
 
-def _scored(chance: Generator, own: Numbers, sight: Numbers, *, copies: bool) -> tuple[Numbers, Numbers]:
+def _scored(chance: Generator, own: Array, sight: Array, *, copies: bool) -> tuple[Array, Array]:
     """What each method gives each document, and the grades by facet."""
     relevant = int(np.clip(chance.lognormal(3.2, 0.5), 10, 60))
     grades = np.zeros((len(FACETS), DOCS))

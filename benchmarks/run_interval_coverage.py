@@ -4,14 +4,12 @@
         [--part means|differences|effects|papers|printed] [--cranfield FOLDER] [--csfcube FOLDER]
 
 A study draws its topics from a population whose means are known (`made_collections`), or from a judged collection. A
-line is a collection and a method. A cell is how many of 100 intervals at 95% held the truth, the lowest and the highest
-of the measures, each over all runs or pairs; in brackets the worst run or pair; then how wide they are, as a share of
-the first method's. Of differences, the last number is the width of near copies. Of effects (Cohen's d), the last number
-is how large |d| is in place of the truth. `papers` draws a quarter of the studies, of papers with one to three queries,
-and asks the library: means, then differences. `printed` draws a twentieth of the studies and makes the intervals of
-average precision as `annot evaluate` does: how many of 100 were changed because they spoke against the test, how many
-still do, how many of the significant ones have an interval of d that contains 0, and how many hold, unchanged and
-changed.
+cell is how many of 100 intervals at 95% held the truth, the lowest and the highest of the measures, each over all runs
+or pairs; in brackets the worst; then their width as a share of the first method's, and that of near copies. Of effects
+(Cohen's d), the last number is how large |d| is in place of the truth. `papers` draws a quarter of the studies, of
+papers with one to three queries: means, then differences, by the library. `printed` draws a twentieth and makes the
+intervals of AP as `annot evaluate` does: of 100, those changed because they spoke against the test, those that still
+do, significant ones with an interval of d that contains 0, and those that hold, unchanged and changed.
 """
 
 from __future__ import annotations
@@ -22,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.stats.inference import (
     TIE,
     Reach,
@@ -39,21 +38,24 @@ from made_collections import DESIGNS, Collection, beta_like, judged, made
 from scipy.special import nctdtrinc, stdtrit
 
 LEVEL = 0.95
+JUDGED = {"cranfield": None, "csfcube": None}
 PARTS = ("means", "differences", "effects", "papers", "printed")
+SECONDS = ((0, 0.002), (0, 0.003), (18, 0.002), (0, 0.006), (0, 0.018))
+"""Time that each part takes for a number of topics, and for each study."""
 FEWEST_STUDIES = 50
 """In which a pair is significant, if its intervals are to be counted."""
 FACETS = 3
 """Queries of a paper, at most."""
-Drawn = np.ndarray
+Drawn = Array
 """Shape (..., studies, topics): values of topics."""
 
 
 class Limits(NamedTuple):
     """What limits a measure in each study."""
 
-    highest: np.ndarray
+    highest: Array
     """Shape (studies,): the highest value of the best order on any topic."""
-    weight: np.ndarray
+    weight: Array
     """Shape (studies,): topics that are added at each end."""
 
 
@@ -69,19 +71,14 @@ class Cell(NamedTuple):
 
 COMMAND = Command(
     __doc__,
-    smallest="--studies 60 --topics 10 --population 60 --part differences",
-    seconds=lambda options: (
-        (1 if options.part else 4) * len(options.topics) * (0.02 * options.studies * max(options.topics) / 10)
-        + 0.02 * options.population
-    ),
+    options={"studies": 2000, "population": 20_000, "seed": 1, "topics": [4, 6, 10, 25, 50], **JUDGED, "part": None},
     choices={"part": PARTS},
-    studies=2000,
-    population=20_000,
-    seed=1,
-    topics=[4, 6, 10, 25, 50],
-    part=None,
-    cranfield=None,
-    csfcube=None,
+    smallest="--studies 60 --topics 10 --population 60 --part differences",
+    seconds=lambda options: sum(
+        0.001 * options.population + len(options.topics) * (at_once + each * options.studies)
+        for part, (at_once, each) in zip(PARTS, SECONDS, strict=True)
+        if options.part in (None, part)
+    ),
 )
 
 
@@ -272,7 +269,7 @@ def of_papers(collection: Collection, name: str, papers: int, studies: int) -> s
     return f"{of_runs.mean():.1f} ({of_runs.min():.0f}) {of_pairs.mean():.1f} ({of_pairs.min():.0f})"
 
 
-def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -> tuple[np.ndarray, Limits]:
+def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -> tuple[Array, Limits]:
     """Which topics each study has, shape (studies, topics), and what limits the measure there."""
     rows = np.random.default_rng(topics).integers(0, len(collection.relevant), (studies, topics))
     per_relevant = (1 / np.maximum(1, collection.relevant))[rows].mean(axis=1)
@@ -280,7 +277,7 @@ def drawn_topics(collection: Collection, name: str, topics: int, studies: int) -
     return rows, Limits(collection.best[name][rows].max(axis=1), weight)
 
 
-def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+def jackknife(values: Drawn, limits: Limits) -> tuple[Array, Array]:
     """`annot.base.stats.inference.mean_interval` of many studies: on Fisher's z."""
     n, mean = values.shape[-1], values.mean(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -293,39 +290,36 @@ def jackknife(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def of_evaluate(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
+def of_evaluate(values: Drawn, limits: Limits) -> tuple[Array, Array]:
     """Those that `annot evaluate` prints."""
     return ends_of_mean(values, *limits, level=LEVEL)
 
 
-def on_pages(values: Drawn, limits: Limits) -> tuple[np.ndarray, np.ndarray]:
-    """The same without those that pages do not print, because they are wide."""
+def on_pages(values: Drawn, limits: Limits) -> tuple[Array, Array]:
+    """The same without those that pages replace by "too few papers", because they are wide."""
     low, high = of_evaluate(values, limits)
     shown = high - low <= WIDEST
     return np.where(shown, low, np.nan), np.where(shown, high, np.nan)
 
 
-MEANS: dict[str, Callable[[Drawn, Limits], tuple[np.ndarray, np.ndarray]]] = {
+MEANS: dict[str, Callable[[Drawn, Limits], tuple[Array, Array]]] = {
     "jackknife": jackknife,
     "pseudo-topics": of_evaluate,
     "on pages": on_pages,
 }
 
 
-def students_t(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
+def students_t(a: Drawn, b: Drawn, limits: Limits) -> Array:
     """Half the widths. Near 0 the jackknife on Fisher's z is the same."""
     return half_of_difference(a - b, np.zeros(len(a)), *limits, level=LEVEL)
 
 
-def by_share(a: Drawn, b: Drawn, limits: Limits) -> np.ndarray:
+def by_share(a: Drawn, b: Drawn, limits: Limits) -> Array:
     """Half the widths of those that `annot evaluate` prints, before they are held against the test."""
     return half_of_difference(a - b, differing_share(a, b), *limits, level=LEVEL)
 
 
-DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], np.ndarray]] = {
-    "Student's t": students_t,
-    "pseudo-topics": by_share,
-}
+DIFFERENCES: dict[str, Callable[[Drawn, Drawn, Limits], Array]] = {"Student's t": students_t, "pseudo-topics": by_share}
 
 
 if __name__ == "__main__":

@@ -2,31 +2,16 @@
 
     python benchmarks/sample_certificate.py [--studies 20] [--redraws 40] [--topics 20] [--share 0.3333]
 
-Each study has topics with so many relevant documents in pools of so many (`few_relevant.py`). The truth comes from the
-complete grades, whose pairs are drawn again `--redraws` times. The study itself sees one draw, and says by how much its
-sample widens intervals: of a run's mean (level) and of a difference between two runs. Columns:
+The truth comes from the complete grades, whose pairs are drawn again `--redraws` times. The study itself sees one draw,
+and says by how much its sample widens intervals: of a run's mean (level) and of a difference between two runs.
 
-- `truth`: the factor 1 + widening, the median over studies.
-- `says`: the median over studies of the factor over the true factor of the same study; `holds`: in how many of the
-  studies the range of 90% holds the true factor.
-
-Measured with the defaults (seeds 0 to 19):
-
-                                level                difference
-    pairs relevant  G          truth   says holds   truth   says holds
-       25   1-4    1 nDCG     0.95   1.07    85    0.90   1.08    90
-       25   1-4    1 AP       0.91   1.07    85    0.89   1.06    95
-       25   3-12   3 nDCG     1.15   1.02    90    1.18   1.02    85
-       25   3-12   3 AP       1.17   1.00    90    1.22   1.00    95
-      130   1-4    1 nDCG     1.08   1.02    95    1.06   1.03   100
-      130   1-4    1 AP       1.07   1.05    75    1.10   1.04    95
-      130  10-40   3 nDCG     1.14   1.02   100    1.34   1.02   100
-      130  10-40   3 AP       1.31   1.02   100    1.38   1.01   100
+- `truth`: the factor 1 + widening, the median over studies. `says`: the median over studies of the factor over the true
+  factor of the same study. `holds`: in how many of the studies the range of 90% holds the true factor.
 """
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
@@ -36,13 +21,11 @@ from annot.base.stats.inference import generator
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation.measures import family_of
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty
-from annot.pools.pooling import SampleRule, probabilities
-from few_relevant import few_relevant
+from annot.pools.pooling import probabilities
+from command import Command
 from judged_whole import JudgedWhole
-from sampled_designs import Collection
+from sampled_collections import RULE_OF_STUDIES, Collection, few_relevant
 
-RULE = SampleRule(seed=0, across="query", floor=0.05, unranked=1.0)
-"""As annot.toml has it."""
 DESIGNS = ((25, (1, 4), 1), (25, (3, 12), 3), (130, (1, 4), 1), (130, (10, 40), 3))
 """Pairs of a pool, relevant documents from and to, the highest grade."""
 MEASURES = ("nDCG", "AP")
@@ -80,13 +63,13 @@ def held(said: Estimate, truth: float) -> bool:
     return isinstance(said.interval, Interval) and said.interval.low <= truth - 1 <= said.interval.high
 
 
-def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: argparse.Namespace) -> Iterator[str]:
+def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: Namespace) -> Iterator[str]:
     found: dict[str, list[tuple[Certainty, Certainty]]] = {}
     for seed in range(options.studies):
         whole = few_relevant(topics=options.topics, pool=pairs, relevant=relevant, highest=highest, seed=seed)
         collection = Collection(whole)
         judged = judged_whole(whole, collection)
-        pi = probabilities(collection.frozen, share=options.share, rule=RULE)
+        pi = probabilities(collection.frozen, share=options.share, rule=RULE_OF_STUDIES)
         part = drawn_once(judged, pi, seed)
         for name in MEASURES:
             family = family_of("trec", name)
@@ -108,13 +91,16 @@ def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: argpa
         yield (f"{pairs:5} {relevant[0]:3}-{relevant[1]:<3}{highest:3} {name:5}{cells[0]}{cells[1]}")
 
 
+COMMAND = Command(
+    __doc__,
+    options={"studies": 20, "redraws": 40, "topics": 20, "share": 0.3333},
+    smallest="--studies 1 --redraws 2 --topics 4",
+    seconds=lambda options: 1 + 0.0135 * options.studies * options.topics * (options.redraws + 20),
+)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--studies", type=int, default=20)
-    parser.add_argument("--redraws", type=int, default=40)
-    parser.add_argument("--topics", type=int, default=20)
-    parser.add_argument("--share", type=float, default=0.3333)
-    options = parser.parse_args()
+    options = COMMAND.read()
     print("                            level                difference")
     print("pairs relevant  G          truth   says holds   truth   says holds")
     for design in DESIGNS:

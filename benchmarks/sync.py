@@ -2,15 +2,11 @@
 
     python benchmarks/sync.py FOLDER [--queries 50] [--documents 125]
 
-Makes a study of made-up abstracts in FOLDER, with a local Label Studio of its own: every pair for two of eight
-assessors. Bare import: the tasks of all projects, in batches of 1,000, each batch one `POST import` into one project.
-Bare export: the JSON export of every project, parsed. All are timed in one run on one server, in turns: a bare import
-before the push and one after it, as the server grows slower with what it holds; export and pull twice, the second pull
-into the database as it was before the first.
-
-The answers are not given by clicks: every task is imported anew with an annotation of its assessor on it, which holds
-the labels as predicted and a grade, and the first copy is deleted. Prints for each step its seconds, the processor
-seconds of this process and of the server, and the number of requests.
+Makes a study of made-up abstracts in FOLDER with a local Label Studio: every pair for two of eight assessors. Bare
+import: the tasks of all projects, in batches of 1,000, into one project. Bare export: the JSON export of every project,
+parsed. All are timed on one server, in turns, as it grows slower with what it holds; the second pull goes into the
+database as it was before the first. Answers are tasks imported with an annotation, in place of the first copies. Prints
+for each step its seconds, processor seconds of this process and of the server, and the number of requests.
 """
 
 from __future__ import annotations
@@ -23,14 +19,15 @@ import random
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 from annot.base.records import Draw, Pool, PoolEntry
+from annot.judging.exchange.outgoing import OutgoingProject
 from annot.judging.exchange.servers import studio_folder
 from annot.judging.rounds import judging
 from annot.labelstudio import server
@@ -50,24 +47,20 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
-    """What a step took."""
+    """Seconds of a step, processor seconds of this process and of the server, and requests."""
 
     wall: float
-    """Seconds."""
     ours: float
-    """Processor seconds of this process."""
     server: float
-    """Processor seconds of the server."""
     requests: int
 
 
 COMMAND = Command(
     __doc__,
-    "folder",
-    smallest="FOLDER --queries 2 --documents 10",
+    paths=("folder",),
+    options={"queries": 50, "documents": 125},
+    smallest="FOLDER --queries 8 --documents 4",
     seconds=lambda options: 40 + 0.12 * options.queries * options.documents,
-    queries=50,
-    documents=125,
 )
 
 
@@ -76,13 +69,13 @@ def main() -> None:
     ws = planned(options.folder, options.queries, options.documents)
     database, before = options.folder / "annot.db", options.folder / "before-pull.db"
     parcels = judging.outgoing_of(ws)
-    screen, tasks = parcels[0].label_config, [task for parcel in parcels for task in parcel.tasks.values()]
+    screen, tasks = parcels[0].form.label_config, [task for parcel in parcels for task in parcel.tasks.values()]
     meter = Meter(ws)
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
     meter.time("push", lambda: exchange.push(ws, round="judging", dry_run=False, advance=quietly))
     meter.time("bare import", lambda: bare_import(ws, screen, tasks))
     meter.time("push, all there", lambda: exchange.push(ws, round="judging", dry_run=False, advance=quietly))
-    answer(ws)
+    answer(ws, parcels)
     with closing(sqlite3.connect(database)) as now, closing(sqlite3.connect(before)) as copy:
         now.backup(copy)
     for _ in range(2):
@@ -114,7 +107,10 @@ class Meter:
         """Do it."""
         before = self._now()
         step()
-        cost = Cost(*(after - earlier for after, earlier in zip(self._now(), before, strict=True)))
+        now = self._now()
+        cost = Cost(
+            now.wall - before.wall, now.ours - before.ours, now.server - before.server, now.requests - before.requests
+        )
         self._costs[name].append(cost)
         print(f"{name:16} {cost.wall:7.1f} {cost.ours:7.1f} {cost.server:7.1f} {cost.requests - 1:8}", flush=True)
 
@@ -165,13 +161,13 @@ def paper(paper_id: str, rng: random.Random) -> dict[str, object]:
     return {"paper_id": paper_id, "title": title, "abstract": sentences, "labels": LABELS, "year": 2020}
 
 
-def bare_import(ws: Workspace, screen: str, tasks: list[dict]) -> None:
+def bare_import(ws: Workspace, screen: str, tasks: list[dict[str, Any]]) -> None:
     with client(ws) as http:
         project = http.post("/api/projects/", json={"title": "bare", "label_config": screen}).json()["id"]
         send(http, project, tasks)
 
 
-def send(http: httpx.Client, project: int, tasks: list[dict]) -> None:
+def send(http: httpx.Client, project: int, tasks: list[dict[str, Any]]) -> None:
     for start in range(0, len(tasks), 1000):
         http.post(f"/api/projects/{project}/import", json=tasks[start : start + 1000]).raise_for_status()
 
@@ -182,19 +178,18 @@ def bare_export(ws: Workspace) -> None:
             json.loads(http.get(f"/api/projects/{project}/export", params={"exportType": "JSON"}).content)
 
 
-def answer(ws: Workspace) -> None:
+def answer(ws: Workspace, parcels: Sequence[OutgoingProject]) -> None:
+    sent = {parcel.assessor: [*parcel.tasks.values()] for parcel in parcels}
     with client(ws) as http:
         accounts = {user["email"]: user["id"] for user in http.get("/api/users").json()}
         for project, name in zip(projects(ws), PEOPLE, strict=True):
-            listed = http.get("/api/tasks", params={"project": project, "fields": "all", "page_size": 100_000}).json()
-            tasks = [{name: task[name] for name in ("data", "predictions")} for task in listed["tasks"]]
+            listed = http.get("/api/tasks", params={"project": project, "page_size": 100_000}).json()
             account = accounts[f"{name}@example.org"]
-            for number, task in enumerate(tasks):
-                result = write_result(task, grade=number % 4)
-                task["annotations"] = [
-                    {"result": result, "completed_by": account, "lead_time": 9.0, "ground_truth": False}
-                ]
-            send(http, project, tasks)
+            answers = []
+            for number, task in enumerate(sent[name]):
+                given = {"result": write_result(task, grade=number % 4), "completed_by": account, "lead_time": 9.0}
+                answers.append({**task, "annotations": [{**given, "ground_truth": False}]})
+            send(http, project, answers)
             first = {"all": False, "included": [task["id"] for task in listed["tasks"]]}
             http.post(
                 "/api/dm/actions", params={"id": "delete_tasks", "project": project}, json={"selectedItems": first}

@@ -13,8 +13,9 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.stats.inference import jackknife_interval, tau_b_of_rows
-from annot.base.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval
 from command import Command
 from scipy import stats
 
@@ -27,10 +28,9 @@ Draw = Callable[[int, np.random.Generator], tuple[float, dict[str, Ends]]]
 
 COMMAND = Command(
     __doc__,
+    options={"studies": 1000, "papers": [4, 5, 6, 8, 10, 20, 50]},
     smallest="--studies 2 --papers 4",
-    seconds=lambda options: sum(8 + 0.02 * options.studies for papers in options.papers),
-    studies=1000,
-    papers=[4, 5, 6, 8, 10, 20, 50],
+    seconds=lambda options: sum(0.5 + options.studies * (0.005 + 0.0002 * papers) for papers in options.papers),
 )
 
 
@@ -66,11 +66,11 @@ def tau(n_runs: int) -> Draw:
     levels = 0.4 + 0.02 * np.arange(n_runs)[:, None]
     truths: dict[int, float] = {}
 
-    def graded(papers: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def graded(papers: int, rng: np.random.Generator) -> tuple[Array, Array]:
         common = levels + rng.normal(0, 0.15, papers) + rng.normal(0, 0.1, (n_runs, papers))
         return common + rng.normal(0, 0.08, common.shape), common + rng.normal(0, 0.08, common.shape)
 
-    def between(first: np.ndarray, second: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def between(first: Array, second: Array, rows: Array) -> Array:
         return tau_b_of_rows(first[:, rows].mean(axis=-1).T, second[:, rows].mean(axis=-1).T)
 
     def draw(papers: int, rng: np.random.Generator) -> tuple[float, dict[str, Ends]]:
@@ -83,8 +83,9 @@ def tau(n_runs: int) -> Draw:
         without = between(first, second, others)
         drawn = between(first, second, rng.integers(0, papers, (RESAMPLES, papers)))
         low, high = np.quantile(drawn, [0.025, 0.975])
+        found = jackknife_interval(whole, without, level=LEVEL)
         return truths[papers], {
-            "jackknife": ends_of(jackknife_interval(whole, without, level=LEVEL)),
+            "jackknife": (found.low, found.high) if isinstance(found, Interval) else None,
             "bca": _bca(whole, drawn, without),
             "percentile": (float(low), float(high)),
         }
@@ -92,7 +93,7 @@ def tau(n_runs: int) -> Draw:
     return draw
 
 
-def _bca(whole: float, drawn: np.ndarray, without: np.ndarray) -> Ends:
+def _bca(whole: float, drawn: Array, without: Array) -> Ends:
     """Efron and Tibshirani 1993, An Introduction to the Bootstrap, equations 14.9-14.15."""
     below = np.mean(drawn < whole) + np.mean(drawn == whole) / 2
     gaps = without.mean() - without
@@ -105,14 +106,7 @@ def _bca(whole: float, drawn: np.ndarray, without: np.ndarray) -> Ends:
     return float(low), float(high)
 
 
-def ends_of(found: Interval | Undefined) -> Ends:
-    return None if isinstance(found, Undefined) else (found.low, found.high)
-
-
-FIGURES = {
-    "tau of 4": tau(4),
-    "tau of 10": tau(10),
-}
+FIGURES = {"tau of 4": tau(4), "tau of 10": tau(10)}
 
 
 if __name__ == "__main__":

@@ -5,8 +5,7 @@
 A paper is a title of 8 words and a labelled sentence of 6 to 18, of a million words under a Zipf-Mandelbrot law. Word
 vectors of 50 numbers are trained once on the first million. Prints for each command wall and processor seconds, those
 of Dask's workers too, and the peak of memory in MB: the proportional set of this process and of all it has started, in
-brackets without the files that are mapped into them. What stands in FOLDER from an earlier run is used again: papers,
-word vectors and corpus. Sentences are labelled while only the first file is in the corpus, from which the queries come.
+brackets without mapped files. Papers, word vectors and corpus of an earlier run in FOLDER are used again.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+from annot.study.workspace import VARIABLE
 from command import Command
-from made_corpus import shares
 
-from pools import ANNOT, ARMS, Cost, measured, row
+from pools import ANNOT, ARMS, Cost, measured, row, shares
 
 WORDS, TITLE, SHORTEST, LONGEST = 1_000_000, 8, 6, 18
 SEED = 13
@@ -39,13 +38,10 @@ min_sentences = 1
 
 COMMAND = Command(
     __doc__,
-    "folder",
+    paths=("folder",),
+    options={"papers": 10_000_000, "shards": 200, "queries": 34, "processes": os.cpu_count() or 1},
     smallest="FOLDER --papers 400 --shards 2 --queries 2 --processes 1",
-    seconds=lambda options: 60 + 0.0003 * options.papers,
-    papers=10_000_000,
-    shards=200,
-    queries=34,
-    processes=os.cpu_count() or 1,
+    seconds=lambda options: 40 + 0.0002 * options.papers,
 )
 
 
@@ -70,7 +66,7 @@ def main() -> None:
         row("query add", annot("query", "add", "--file", chosen, "-C", study))
         row("corpus add, all others", annot("corpus", "add", *files[1:], "-C", study))
         row("vectors add --words", annot("vectors", "add", "--words", words, "-C", study))
-    made = {}
+    made: dict[str, dict[str, str]] = {}
     for engine in ("processes", "dask"):
         shutil.rmtree(study / ".annot", ignore_errors=True)
         with machine(study, engine, options.processes):
@@ -78,8 +74,9 @@ def main() -> None:
             row(f"{engine}: pool", annot("pool", *ARMS, "-C", study))
             row(f"{engine}: pool again", annot("pool", *ARMS, "-C", study))
         made[engine] = digests(study)
-        print(f"{'':44} {disk(folder) / 2**30:.1f} GB on disk")
-    differing = [name for name in sorted(made["dask"].keys() | made["processes"]) if len({*_of(made, name)}) > 1]
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        print(f"{'':44} {size / 2**30:.1f} GB on disk")
+    differing = sorted({name for name, _ in made["dask"].items() ^ made["processes"].items()})
     print(f"{len(made['dask'])} files of rankings, pools and index, {len(differing)} differ", *differing[:9], sep="\n")
     sys.exit(bool(differing))
 
@@ -145,6 +142,7 @@ def machine(study: Path, engine: str, processes: int) -> Iterator[None]:
 
             with LocalCluster(n_workers=processes, threads_per_worker=1, dashboard_address=":0") as cluster:
                 settings.write_text(f'{plain}\n[machine]\ncluster = "{cluster.scheduler_address}"\n')
+                os.environ[VARIABLE] = cluster.scheduler_address
                 yield
     finally:
         settings.write_text(before)
@@ -171,14 +169,6 @@ def digests(study: Path) -> dict[str, str]:
                 with path.open("rb") as file:
                     found[path.relative_to(study).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
     return found
-
-
-def disk(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def _of(made: dict[str, dict[str, str]], name: str) -> Iterator[str | None]:
-    return (files.get(name) for files in made.values())
 
 
 if __name__ == "__main__":

@@ -1,39 +1,27 @@
-"""Run a whole study through a real Label Studio with simulated people, and hold the store against their own log.
+"""Run a whole study through a real Label Studio with simulated people, and compare the store with their own log.
 
     python benchmarks/whole_study.py FOLDER [--query-facets 50] [--candidates 125] [--kills 10] [--restarts 1]
 
-On the demonstration's fictional papers, every pair for two assessors: a training round, hidden repeats and hidden gold,
-answers of "cannot judge" (adjudicators' too), changed minds, a person replaced half-way, guidelines changed once, a
-batch sent back, and one answer that is changed after its pair was settled, which the audit has to find. `annot push`,
-`annot pull` and `annot push adjudication` are killed with SIGKILL on the way, and the server is restarted while people
-answer. Every revision in the store must be in the log and the other way round, and the qrels must be what plain code
-makes of the log. Prints a table; exit code 1 where anything differs.
+Every pair for two assessors: training, hidden repeats and hidden gold, answers of "cannot judge", changed minds, a
+person replaced half-way, guidelines changed once, a batch sent back, and one answer that is changed after its pair was
+settled, which the audit has to find. Commands are killed with SIGKILL on the way, and the server is restarted while
+people answer. Prints a table. Exits with 1 if a revision or a final grade differs from the log.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from command import Command
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "story"))
-
 from simulated_setup import Size
 from simulated_study import Found, WholeStudy
 
 COMMAND = Command(
     __doc__,
-    "folder",
-    smallest="FOLDER --query-facets 4 --candidates 25 --assessors 4 --gold 4 --kills 1",
+    paths=("folder",),
+    options={"query-facets": 50, "candidates": 125, "assessors": 8, "gold": 10, "kills": 10, "restarts": 1, "seed": 1},
+    smallest="FOLDER --query-facets 4 --candidates 25 --assessors 4 --gold 4 --kills 1 --restarts 0",
     seconds=lambda options: 60 + 0.2 * options.query_facets * options.candidates,
-    query_facets=50,
-    candidates=125,
-    assessors=8,
-    gold=10,
-    kills=10,
-    restarts=1,
-    seed=1,
 )
 
 

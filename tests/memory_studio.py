@@ -149,7 +149,7 @@ def studio_at_a_socket(folder: Path) -> Iterator[StudioAtASocket]:
         "label-studio",
         str(folder.resolve() / "data"),
     ]
-    with subprocess.Popen(looks_like_it, stdin=subprocess.PIPE) as process:
+    with subprocess.Popen(looks_like_it, stdin=subprocess.PIPE, start_new_session=True) as process:
         (folder / "server.pid").write_text(str(process.pid), encoding="ascii")
         studio = StudioAtASocket(made.url, made.token, folder, server=made, listening=listening)
         yield studio

@@ -9,7 +9,6 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.comparisons import ComparedTopics
 from annot.measuring.evaluation.evaluated import (
     CHANCE,
     DEV,
@@ -17,12 +16,12 @@ from annot.measuring.evaluation.evaluated import (
     TEST,
     TEST_FOLD,
     EvaluatedRuns,
-    RunMeasures,
-    _beside_chance,
+    _Figures,
     average_of,
     in_test_folds,
     mean_of_all,
 )
+from annot.measuring.evaluation.measures import MeasureSelection
 from annot.measuring.evaluation.other_figures import TIED, ChangedSides, _changed, compare_qrels
 from evaluated_runs import evaluated_runs
 
@@ -92,10 +91,13 @@ def test_a_run_is_above_chance_by_a_test_that_six_papers_can_pass(
 ) -> None:
     names = [f"q{at}" for at in range(len(ahead))]
     average = average_of(set(names), "m", {}, None, "plain")
-    line = RunMeasures("trec", "m", "run", PLAIN, len(ahead), len(ahead), {}, {})
-    sums = average.sums(dict(zip(names, ahead, strict=True)))
-    topics = ComparedTopics(average.sizes(), None, average.unit, level=0.95, seed=1)
-    (found,) = _beside_chance([line], {"run": (sums, 0 * sums)}, topics)
+    figures = object.__new__(_Figures)
+    figures.selection, figures.level, figures.seed = MeasureSelection("trec", ("AP",), 1), 0.95, 1
+    figures.tags_of, figures.best = {"run": ["run"]}, None
+    figures.values = {"run": {name: {"AP": value} for name, value in zip(names, ahead, strict=True)}}
+    figures.longest = {name: {"AP": 0.0} for name in names}
+    figures.chance = {"run": figures.longest}
+    found, _ = figures.lines(average, "AP")
     assert found.above_chance is above
     assert isinstance(found.over_chance, Interval) is interval
     if isinstance(found.over_chance, Interval) and max(ahead) < 0:

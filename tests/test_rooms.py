@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+import house
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit" / "annot"
@@ -70,13 +73,6 @@ COMPLEX = {
 TWICE: dict[str, str] = {}
 """Public classes whose name is in two modules, at most five, each with the reason."""
 PURE_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
-
-
-_spec = spec_from_file_location("house", CHECKOUT / "benchmarks" / "house.py")
-assert _spec is not None
-assert _spec.loader is not None
-house = module_from_spec(_spec)
-_spec.loader.exec_module(house)
 
 
 def modules() -> list[Path]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from annot.base.names import OF_PAPERS
 from annot.base.records import (
     Adjudication,
     Assignment,
@@ -21,7 +22,7 @@ from annot.base.records import (
 from annot.base.settings import CollectionSettings, Settings
 from annot.formats.trec import Match
 from annot.measuring.evaluation.comparisons import error_cases
-from annot.publishing.browse_page import BrowsedErrors, BrowsedRun, page, page_data
+from annot.publishing.browse_page import BrowsedRun, page, page_data
 from annot.store.answers import SourcedAdjudication
 from annot.study.outcome import outcome_from
 from annot.study.snapshot import Snapshot
@@ -117,10 +118,12 @@ def made_up_page(
         papers=papers,
         labels={paper_id: [LABELS[at % 4] for at in range(SENTENCES)] for paper_id in papers},
         measure="NDCG%20",
-        errors=BrowsedErrors(error_cases(runs, snapshot.outcome.qrels, relevant_from=2), {}) if graded else None,
+        cases=error_cases(runs, snapshot.outcome.qrels, relevant_from=2) if graded else None,
+        kinds={},
     )
     return page(
         data,
+        words=OF_PAPERS,
         overrides=None,
         collection=CollectionSettings(title="A made-up collection"),
         notice=None,

@@ -9,7 +9,7 @@ import pytest
 from annot.base.records import Decision, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 from annot.formats.trec import Match
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
-from annot.publishing.browse_page import STANDINGS, BrowsedErrors, BrowsedRun, page, page_data
+from annot.publishing.browse_page import STANDINGS, BrowsedRun, page, page_data
 
 QUERIES = (Query("p1-aim", "p1", "aim", (0, 2)), Query("p1-new", "p1", "new", ()), Query("p2-aim", "p2", "aim", (1,)))
 
@@ -58,8 +58,8 @@ RUNS = (
 )
 
 
-def data(errors: BrowsedErrors | None = None) -> dict[str, Any]:
-    return page_data(snapshot(), RUNS, papers=PAPERS, labels=LABELS, measure="NDCG", errors=errors)
+def data(cases: list[ErrorCase] | None = None, kinds: Any = None) -> dict[str, Any]:
+    return page_data(snapshot(), RUNS, papers=PAPERS, labels=LABELS, measure="NDCG", cases=cases, kinds=kinds or {})
 
 
 def test_queries_name_their_paper_documents_and_methods_by_place() -> None:
@@ -104,7 +104,7 @@ def test_grades_errors_and_kinds_belong_to_their_query() -> None:
         ErrorCase("good", "p2-aim", "d9", NEAR_TOP, 0, 1),
     ]
     kinds = {("p1-aim", "d1"): "other words", ("p2-aim", "d9"): "x", ("p1-aim", "elsewhere"): "y"}
-    found = data(BrowsedErrors(cases, kinds))
+    found = data(cases, kinds)
     first, second, third = found["queries"]
     assert found["graded"]
     said = [first["grades"][0], *(STANDINGS[-1 - grade] for grade in first["grades"][1:])]

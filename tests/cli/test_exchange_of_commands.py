@@ -13,7 +13,6 @@ import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, InputError
 from annot.cli import draw, judge, keep, prepare
-from annot.formats.judgements_file import ExportKeys
 from annot.judging.exchange.collecting import PulledProject, PullResult
 from annot.judging.exchange.sending import SentProject
 from annot.judging.rounds.labels import PulledLabels
@@ -260,7 +259,7 @@ def test_columns_that_are_not_named_are_found_by_their_names(monkeypatch: pytest
     assert found.value.named["export"] is None
     with pytest.raises(Taken) as found:
         prepare.import_files(ANY, [Path("a")], kind="labelstudio", rating="r", query="q", document="d")
-    assert found.value.named["export"] == ExportKeys("r", "q", "d", None)
+    assert found.value.named["export"] == {"grade": "r", "query": "q", "document": "d"}
 
 
 @pytest.mark.parametrize(("typed", "used"), [({}, 32), ({"batch": 8}, 8)])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.judging.progress import StudyProgress
 from annot.publishing.report.cells import HOURS, estimate
@@ -42,7 +43,9 @@ def test_a_study_half_way(ws: Workspace) -> None:
     percent = next(shown for shown in seen.agreement.figures if shown.coefficient == "percent")
     assert percent.value == pytest.approx(80)
     assert percent.n_queries == 3
-    assert "agreement so far, median over queries" in describe(seen, tables(seen, all_queries=False))
+    assert "agreement so far, median over queries" in describe(
+        seen, tables(seen, OF_PAPERS, all_queries=False), OF_PAPERS
+    )
 
 
 def test_the_agreement_so_far_is_that_of_annot_agreement(ws: Workspace, annot: Run) -> None:
@@ -98,7 +101,7 @@ def test_open_disputes_are_work_that_is_left(ws: Workspace, annot: Run) -> None:
     assert seen.settling.hours.value == pytest.approx(6 * 90 / 3600)
     assert seen.settling.cost.value == pytest.approx(30 * 6 * 90 / 3600)
     assert seen.settling.hours.interval == Undefined("only 2 settled disputes with a time")
-    told = describe(seen, tables(seen, all_queries=False))
+    told = describe(seen, tables(seen, OF_PAPERS, all_queries=False), OF_PAPERS)
     assert "disputed pairs so far: 8, 6 of them not settled yet" in told
     assert re.search(r"(?m)^hours of adjudication left +0\.[12]$", told)
     assert "no interval for hours of adjudication left" in told

@@ -16,6 +16,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.findings import Diagnosis, diagnose
@@ -64,7 +65,7 @@ class Study:
     """Of a severity, in grades; the grades of all pairs have a standard deviation of 1."""
 
     @property
-    def paper(self) -> np.ndarray:
+    def paper(self) -> Array:
         """Shape (queries,), the paper of each by number."""
         sizes = np.where(self.fewer & (np.arange(self.queries) % 3 == 0), 1, self.facets)
         return np.repeat(np.arange(self.queries), sizes)[: self.queries]
@@ -117,10 +118,10 @@ def diagnosed(panel: Panel) -> set[Planted]:
 
 
 def panel(
-    grades: np.ndarray,
-    query: np.ndarray,
+    grades: Array,
+    query: Array,
     facets: tuple[str, ...] = ("background", "method"),
-    papers: np.ndarray | None = None,
+    papers: Array | None = None,
 ) -> Panel:
     """A panel of simulated grades, shape (N, M), -1 where there is none. Queries take the facets in turn; nothing is
     settled yet. papers: shape (Q,), of each query by number; None gives each one of its own."""
@@ -145,7 +146,7 @@ def panel(
     )
 
 
-def dense(panel: Panel) -> np.ndarray:
+def dense(panel: Panel) -> Array:
     """The grades of all pairs and assessors, shape (N, M), -1 where there is none."""
     grades = np.full((len(panel.query_ids), len(panel.assessors)), -1)
     grades[panel.pair, panel.who] = panel.grade
@@ -163,7 +164,7 @@ def design_effect(panel: Panel) -> float:
     return float(np.var([values.mean() for values in by_query], ddof=1) / expected)
 
 
-def _distort(grades, who, stricter, fault, rng) -> Planted | None:
+def _distort(grades: Array, who: int, stricter: int, fault: str | None, rng: np.random.Generator) -> Planted | None:
     if fault is None:
         return None
     name, n = ASSESSORS[who], len(grades)

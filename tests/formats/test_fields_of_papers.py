@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.formats.cleaning import CleanedPaper
+from annot.formats.cleaning import cleaned
 from annot.formats.input_files import json_lines
 from annot.formats.paper_records import paper_of_record, read_papers
 
@@ -106,8 +106,7 @@ def test_a_leading_abstract_goes_with_what_is_behind_it(abstract: object) -> Non
 
 
 def test_what_was_not_changed_is_not_among_the_changed() -> None:
-    changed: list[CleanedPaper] = []
-    paper_of_record(GOOD | {"abstract": []}, LABELS, changed=changed)
-    assert changed == []
-    paper_of_record(GOOD | {"abstract": ["Abstract. One."]}, LABELS, changed=changed)
-    assert [one.ways for one in changed] == [('a leading "Abstract."',)]
+    assert cleaned(read(abstract=[]), GOOD["title"], []) is None
+    changes = cleaned(read(abstract=["Abstract. One."]), GOOD["title"], ["Abstract. One."])
+    assert changes is not None
+    assert changes.ways == ('a leading "Abstract."',)

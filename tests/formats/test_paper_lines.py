@@ -10,7 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.formats.cleaning import CleanedPaper, clean
+from annot.formats.cleaning import clean
 from annot.formats.paper_records import document_of_record, read_papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -236,9 +236,8 @@ def test_a_field_that_says_nothing_changes_neither_the_paper_nor_the_faults(fiel
     record = {"paper_id": "p1", "title": "A title", "abstract": "One. Two.", "year": 1999} | fields
 
     def outcome(**more: object) -> object:
-        changed: list[CleanedPaper] = []
         try:
-            return document_of_record(record | more, LABELS, changed=changed), changed
+            return document_of_record(record | more, LABELS)
         except InputError as error:
             return error.message, [fault.partition(": found")[0] for fault in error.faults]
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.base.records import Query
-from annot.formats.cleaning import CleanedCounts, CleanedPaper, Way, clean, counts_of, ways
+from annot.formats.cleaning import CleanedCounts, Way, clean, cleaned, counts_of, ways
 from annot.formats.corpora import BrokenRecord, Piece, format_of
 from annot.formats.corpora.pieces import json_records
 from annot.formats.corpora.tables import irds_paper
@@ -213,17 +213,15 @@ def test_a_vector_that_is_no_list_is_shown_with_forty_characters(tmp_path: Path)
 
 @pytest.mark.parametrize("abstract", ["One. Two.", ["One.", "Two."]])
 def test_a_heading_that_went_is_told_and_no_other(abstract: str | list[str]) -> None:
-    def told(given: str | list[str]) -> list[tuple[str, ...]]:
-        changed: list[CleanedPaper] = []
-        paper = paper_of(
-            "a", "T", given, year=None, labels=None, known_labels=(), citations=("b", "a", "b"), changed=changed
-        )
+    def told(given: str | list[str]) -> tuple[str, ...] | None:
+        paper = paper_of("a", "T", given, year=None, labels=None, known_labels=(), citations=("b", "a", "b"))
         assert (paper.sentences, paper.citations) == (("One.", "Two."), ("b",))
-        return [one.ways for one in changed]
+        changes = cleaned(paper, "T", given)
+        return changes and changes.ways
 
-    assert told(abstract) == []
+    assert told(abstract) is None
     headed = f"Abstract: {abstract}" if isinstance(abstract, str) else [f"Abstract: {abstract[0]}", *abstract[1:]]
-    assert told(headed) == [('a leading "Abstract."',)]
+    assert told(headed) == ('a leading "Abstract."',)
 
 
 def test_labels_are_named_as_ours_or_as_csfcubes_and_go_with_their_sentence() -> None:
@@ -247,9 +245,8 @@ def test_labels_are_named_as_ours_or_as_csfcubes_and_go_with_their_sentence() ->
 
 
 def test_a_paper_whose_heading_alone_goes_is_told() -> None:
-    changed: list[CleanedPaper] = []
+    changed = []
     for abstract in ("One.", "Abstract. One.", "Abstracts are one."):
-        paper_of(
-            *("a", "T", abstract), year=None, labels=None, known_labels=(), citations=("a", "b", "b"), changed=changed
-        )
-    assert [one.ways for one in changed] == [('a leading "Abstract."',)]
+        paper = paper_of(*("a", "T", abstract), year=None, labels=None, known_labels=(), citations=("a", "b", "b"))
+        changed.append(cleaned(paper, "T", abstract))
+    assert [changes and changes.ways for changes in changed] == [None, ('a leading "Abstract."',), None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import pytest
 from annot.base.errors import MissingInput, StudioError
@@ -14,7 +14,7 @@ from annot.judging.exchange.collecting import NO_OPTIONS
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import judging
-from annot.judging.rounds.judging import WithdrawnTasks, outgoing_of, withdraw_handed_on
+from annot.judging.rounds.judging import outgoing_of, withdraw_handed_on
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import ASKED_AGAIN, LAST_FOR_NOW, pair_key
@@ -89,8 +89,20 @@ def planned(ws: Workspace, *plan: Assignment) -> None:
         people.replace_plan(session, plan, plan=Plan("2", 13, RECORDED, 2), handed_on=everything)
 
 
+class WithdrawnTasks(NamedTuple):
+    assessor: str
+    tasks: int
+    answered: frozenset[PairKey]
+    address: str
+
+
 def withdrawn(ws: Workspace, server: Server) -> tuple[tuple[WithdrawnTasks, ...], tuple[str, ...]]:
-    return withdraw_handed_on(ws, cast("Gateway", server))
+    notes: list[str] = []
+    rows = tuple(
+        WithdrawnTasks(row.assessor, row.withdrawn, answered, row.address)
+        for row, answered in withdraw_handed_on(ws, cast("Gateway", server), notes)
+    )
+    return rows, tuple(notes)
 
 
 def noted(ws: Workspace, name: str) -> set[PairKey]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from annot.base.records import Judgement, PairKey, Paper, Query
-from annot.labelstudio.tasks import Layout, judge_task
+from annot.labelstudio.tasks import judge_task
 
-LAYOUT = Layout(first=False, fold_after=500, mark_terms=False)
 SCALE = ("Irrelevant", "Related", "Similar", "Near-identical")
 LABELS = ("background", "objective", "method", "result", "other")
 FACETS = {"background": ("background", "objective"), "method": ("method",), "result": ("result",)}
@@ -75,5 +74,7 @@ def task(
         facet_help=HELP[facet],
         facet_labels=FACETS[facet],
         progress=f"{number} of {of} · query 1, candidate {number} of {of}",
-        layout=LAYOUT,
+        first=False,
+        fold_after=500,
+        mark_terms=False,
     )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from annot.base.records import PairKey, Query
 from annot.base.settings import Settings
 from annot.formats.csfcube import is_release_file, read_release
-from annot.labelstudio.tasks import Layout, judge_task
+from annot.labelstudio.tasks import judge_task
 
 HELP = "What is asked of each pair stands here, in a line of about the length that a definition of a facet has in use."
 
@@ -82,7 +82,9 @@ def release_tasks(folder: Path) -> list[dict[str, Any]]:
                         facet_help=HELP,
                         facet_labels=labels,
                         progress=f"37 of 300 · query 4, candidate {place} of {len(documents)}",
-                        layout=Layout(first=False, fold_after=500, mark_terms=False),
+                        first=False,
+                        fold_after=500,
+                        mark_terms=False,
                     )
                 )
     return tasks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annot.base.records import PairKey, Paper, Query
-from annot.labelstudio.tasks import Layout, facets_task, judge_task, reads
+from annot.labelstudio.tasks import facets_task, judge_task, reads
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +41,9 @@ def test_a_side_reads_as_the_text_that_it_was_made_of(
         facet_help="",
         facet_labels=("method",) if labelled else (),
         progress="",
-        layout=Layout(True, fold, mark),
+        first=True,
+        fold_after=fold,
+        mark_terms=mark,
     )
     html = task["data"]["pair_html"]
     assert reads(html, "query", topic[0], topic[1])

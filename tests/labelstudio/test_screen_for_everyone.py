@@ -10,7 +10,7 @@ from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import adjudicate_task, reasoned_task
 from browsing import Screen, judging, open_screen, stored, tab_to
 from fixtures_studio import Studio, written
-from labelling_texts import CANDIDATE, LABELS, LAYOUT, QUERY, SCALE, long_text, opinion, task
+from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, long_text, opinion, task
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
@@ -64,7 +64,6 @@ def radios(screen: Screen, names: list[str]) -> list[str]:
 def wide(studio: Studio) -> int:
     """Tasks of two facets, the first of them the first of its query."""
     first = task(1, **TEXTS)
-    assert not LAYOUT.first
     first["data"]["pair_html"] = first["data"]["pair_html"].replace(' a-is-method"', ' a-is-method a-first"')
     return judging(studio, [first, task(2, facet="background", **TEXTS)], screen=JUDGE)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from annot.base.records import WHOLE, PairKey, Paper, Query, Topic
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.tasks import Layout, judge_task
+from annot.labelstudio.tasks import judge_task
 from labelling_texts import CANDIDATE, SCALE
 
 TOPIC = Topic(
@@ -40,5 +40,7 @@ def whole_task(
         facet_help=HELP,
         facet_labels=(),
         progress=f"{number} of 3 · topic 1, document {number} of 3",
-        layout=Layout(opened, fold_after, mark_terms),
+        first=opened,
+        fold_after=fold_after,
+        mark_terms=mark_terms,
     )

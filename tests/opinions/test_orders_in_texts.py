@@ -10,7 +10,7 @@ from annot.base.errors import InputError
 from annot.base.records import PairKey, Paper, Topic
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
 from annot.judging.opinions.prompts import Prompts, as_seen
-from annot.labelstudio.tasks import Layout, document_column, pair, topic_column, whole_pair
+from annot.labelstudio.tasks import document_column, pair, topic_column, whole_pair
 from annot.store import facet_labels, trials
 from annot.store.models import Gold
 from annot.study.workspace import Workspace, write_file
@@ -96,7 +96,7 @@ def test_what_is_folded_on_the_screen_and_what_is_marked_is_in_the_prompt() -> N
 @pytest.mark.parametrize("opened", [True, False])
 def test_a_topic_is_quoted_with_all_that_its_reader_can_unfold(opened: bool) -> None:
     topic = Topic("T1", "Bees & hives", "Why do bees\n\nleave?", "Relevant: swarms.\n\nNot relevant: wasps.")
-    html = whole_pair("whole", topic, Paper("d", "", ("One.",)), Layout(opened, 500, False))
+    html = whole_pair("whole", topic, Paper("d", "", ("One.",)), first=opened, fold_after=500, mark_terms=False)
     assert as_seen(html) == (
         "| Topic: Bees & hives\n| Why do bees\n| leave?\n| Narrative:\n| Relevant: swarms.\n| Not relevant: wasps.",
         "| Document:\n| One.",

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import judged_whole
 import opinion_judges
-from opinion_judges import KINDS, Planted
+from planted_judges import KINDS, Planted, favours, good, planted_on
 
 SCALE = Scale((0, 1, 2, 3), relevant_from=2, level=0.95, topics=None)
 FAMILY = family_of("trec", "nDCG")
@@ -297,7 +297,7 @@ def planted(shared: Path) -> Planted:
         unavailable(f"no csfcube/ in {shared}")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(judged_whole, "system_scores", ten_runs)
-        return opinion_judges.planted_on("CSFCube", shared / "csfcube")
+        return planted_on("CSFCube", shared / "csfcube")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -343,7 +343,7 @@ def test_in_a_small_study_a_planted_favourite_is_never_called_fair_and_a_good_ju
     """Two seeds; `benchmarks/opinion_judges.py --topics` counts more."""
     fair = {OpinionVerdict.AS_PEOPLE, OpinionVerdict.FAIR, OpinionVerdict.NOISY_BUT_FAIR}
     for kind, topics in itertools.product(("favours", "good"), (4, 6, 14)):
-        judge = {"favours": opinion_judges.favours, "good": opinion_judges.good}[kind]
+        judge = {"favours": favours, "good": good}[kind]
         found = [
             planted.held(judge(planted, generator(seed, kind)), kind, topics=planted.some_topics(topics, seed)).verdict
             for seed in range(2)

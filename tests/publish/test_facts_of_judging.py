@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from annot.base.names import OF_PAPERS
 from annot.base.records import (
     WHOLE,
     Addition,
@@ -236,7 +237,9 @@ def pool(
 
 def pools_of(*pools: Pool, sources: tuple[str, ...] = ()) -> dict[str, Any]:
     origins: Any = SimpleNamespace(citations=(), few_abstracts=None, near_duplicates=None)
-    return collection_facts._pool(SimpleNamespace(pools=dict(enumerate(pools)), sources=sources), origins)
+    return collection_facts._pool(
+        SimpleNamespace(words=OF_PAPERS, pools=dict(enumerate(pools)), sources=sources), origins
+    )
 
 
 def test_pools_have_their_rules_methods_and_sizes(monkeypatch: pytest.MonkeyPatch) -> None:

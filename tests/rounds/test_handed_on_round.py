@@ -78,7 +78,7 @@ def test_an_answer_to_a_pair_that_another_was_sent_since_is_told_and_the_others_
 
 def test_nothing_is_withdrawn_where_everything_is_planned(sent: World) -> None:
     with connect(sent.ws) as gateway:
-        assert withdraw_handed_on(sent.ws, gateway) == ((), ())
+        assert list(withdraw_handed_on(sent.ws, gateway, [])) == []
     assert len(sent.studio.tasks) == 20
 
 
@@ -119,6 +119,7 @@ def test_tasks_of_who_left_are_withdrawn_even_if_a_killed_push_did_not_note_them
         project = next(one for one in projects.read_projects(session) if one.assessor == "a1")
         projects.forget_tasks(session, project.project, projects.read_tasks(session, project.project))
     with connect(sent.ws) as gateway:
-        ((one,), notes) = withdraw_handed_on(sent.ws, gateway)
-    assert (one.assessor, one.tasks, one.answered, notes) == ("a1", 11, frozenset(), ())
+        notes: list[str] = []
+        ((row, answered),) = withdraw_handed_on(sent.ws, gateway, notes)
+    assert (row.assessor, row.withdrawn, answered, notes) == ("a1", 11, frozenset(), [])
     assert len(sent.tasks("a1")) == 1, "what is not of this study stays"

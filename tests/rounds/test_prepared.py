@@ -13,7 +13,7 @@ from annot.judging.exchange.collecting import NO_OPTIONS, CollectedProject, Roun
 from annot.judging.exchange.outgoing import OutgoingProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import judging, labels, round_of
-from annot.judging.rounds.judging import JudgingRound, WithdrawnTasks
+from annot.judging.rounds.judging import JudgingRound
 from annot.judging.rounds.trials import TrainingRound, _in_time
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.store import people, pools, projects, trials
@@ -107,7 +107,7 @@ def test_a_project_that_cannot_be_read_stops_a_push_unless_its_person_has_left(
             projects.record_tasks(session, project.project, {PairKey(P1, "d98"): 1 if remote else 2})
     asked: list[str] = []
 
-    def refuse(ws: Any, gateway: Any, project: Any, own: Any, possible: Any) -> WithdrawnTasks:
+    def refuse(ws: Any, gateway: Any, project: Any, own: Any, possible: Any) -> None:
         asked.append(project.assessor)
         raise StudioError("no such project")
 
@@ -117,13 +117,14 @@ def test_a_project_that_cannot_be_read_stops_a_push_unless_its_person_has_left(
 
     monkeypatch.setattr(judging, "_withdraw", refuse)
     server: Any = Server()
+    notes: list[str] = []
     if left:
         leave(planned, "a1")
-        notes = ("a1: the unanswered tasks could not be withdrawn: no such project",)
-        assert judging.withdraw_handed_on(planned, server) == ((), notes)
+        assert list(judging.withdraw_handed_on(planned, server, notes)) == []
+        assert notes == ["a1: the unanswered tasks could not be withdrawn: no such project"]
     else:
         with pytest.raises(StudioError, match="no such project"):
-            judging.withdraw_handed_on(planned, server)
+            list(judging.withdraw_handed_on(planned, server, notes))
     assert asked == ["a1"], "a2 has no project there"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel
 from annot.formats.trec import write_qrels
 from annot.measuring.evaluation.other_figures import ChangedSides, TopicAgreement
@@ -78,7 +79,7 @@ def test_only_queries_of_both_and_of_the_study_are_compared(ws: Workspace, tmp_p
     assert found.found.convention == "csfcube"
     # Grades 0 1 2 3 0 1 2 3 0 1 against 0 0 1 2 0 0 1 2 0 0, of two queries.
     assert found.found.confusion == ((6, 0, 0, 0), (6, 0, 0, 0), (0, 4, 0, 0), (0, 0, 4, 0))
-    tables = {table.name: table for table in qrels.tables(found)}
+    tables = {table.name: table for table in qrels.tables(found, OF_PAPERS)}
     assert tables["confusion"].rows[2] == (2, 0, 4, 0, 0)
 
 
@@ -108,7 +109,7 @@ def test_the_tables_have_a_and_b_side_by_side() -> None:
         together=SimpleNamespace(),
     )
     of: Any = SimpleNamespace(a="a.txt", b="b.txt", found=found, notes=())
-    tables = {table.name: table for table in qrels.tables(of)}
+    tables = {table.name: table for table in qrels.tables(of, OF_PAPERS)}
     assert tables["confusion"].rows == ((0, 4, 3), (1, 2, 1))
     means = tables["means"].rows
     cells = [[one for one in row[1:] if isinstance(one, Number)] for row in means]

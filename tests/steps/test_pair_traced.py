@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Addition, Adjudication, Assignment, Draw, Judgement, PoolEntry
+from annot.base.records import Addition, Adjudication, Assignment, Draw, Judgement, PoolEntry, Query
 from annot.steps import trace
 from annot.store.answers import SourcedAdjudication, SourcedJudgement
 from annot.store.models import ShownOpinions
@@ -52,7 +52,15 @@ def settled(grade: int | None = 2, at: str | None = TEN, **of: Any) -> SourcedAd
     return SourcedAdjudication(record, "label-studio", "8", {}, ELEVEN, ruling=ruling)
 
 
-def test_answers_until_a_moment_are_those_given_or_changed_by_then_and_count() -> None:
+def traced(
+    *history: SourcedJudgement | SourcedAdjudication, of: Any = None, given: Any = (), sent: Any = ()
+) -> list[trace.TracedAnswer]:
+    nothing_changed = SimpleNamespace(of=lambda *_, **__: {})
+    snapshot: Any = SimpleNamespace(outcome=of or outcome(), version_numbers=nothing_changed)
+    return list(trace._answers(history, given, sent, snapshot, Query("q", "p", "aim", ()), {}))
+
+
+def test_an_adjudicator_saw_the_answers_that_were_given_or_changed_by_then_and_count() -> None:
     every = (
         judged("a1", 1, NINE),
         judged("a2", 2, TEN),
@@ -61,84 +69,80 @@ def test_answers_until_a_moment_are_those_given_or_changed_by_then_and_count() -
         judged("a5", 0, NINE, changed_at=ELEVEN),
         judged("a6", 0, NINE, flags=("late",)),
     )
-    assert [one.record.assessor for one in trace._until(every, TEN)] == ["a1", "a2", "a4"]
-    assert [one.record.assessor for one in trace._until(every, None)] == ["a1", "a2", "a3", "a4", "a5"]
+    people = ("a1", "a2", "a3", "a4", "a5", "a6")
+    (seen,) = traced(settled(shown=people), given=every)
+    assert [grade for _, grade in seen.grades] == [1, 2, None, 0, None, None]
+    (seen,) = traced(settled(at=None, shown=people), given=every)
+    assert [grade for _, grade in seen.grades] == [1, 2, 3, 0, 0, None]
 
 
 def test_an_adjudicator_saw_what_was_sent_or_else_what_had_been_given_by_then() -> None:
     given = (judged("a1", 1, NINE), judged("a2", 3, ELEVEN))
-    (seen,) = trace._shown((settled(),), given, ())
-    assert (seen.adjudicator, seen.at, seen.ratings, seen.on_record) == ("j1", TEN, "shown", False)
+    (seen,) = traced(settled(), given=given)
+    assert (seen.person, seen.at, seen.ratings, seen.on_record) == ("j1", TEN, "shown", False)
     assert seen.grades == (("a2", None), ("a1", 1))
     sent = (ShownOpinions("q", "d", "j1", NINE, (("a1", 0, None, None),)),)
-    (seen,) = trace._shown((settled(),), given, sent)
+    (seen,) = traced(settled(), given=given, sent=sent)
     assert (seen.grades, seen.on_record) == ((("a1", 0),), True)
-    (seen,) = trace._shown((settled(ratings="hidden", shown=()),), given, sent)
+    (seen,) = traced(settled(ratings="hidden", shown=()), given=given, sent=sent)
     assert (seen.grades, seen.on_record) == ((), False)
 
 
 def test_only_what_an_adjudicator_answered_has_a_view() -> None:
-    answers = (settled(None), settled(None, cannot_judge="no text"), settled(0), settled(ruling="withdrawn"))
-    seen = list(trace._shown(answers, (), ()))
-    assert len(seen) == 2
+    seen = traced(settled(None), settled(None, cannot_judge="no text"), settled(0), settled(ruling="withdrawn"))
+    assert [one.ratings for one in seen] == [None, "shown", "shown", None]
 
 
 def test_an_answer_counts_if_the_grade_is_made_of_it_or_it_answers_a_repeat() -> None:
     first, again = judged("a1", 1, NINE), judged("a1", 2, TEN, occasion=2)
     earlier, flagged = judged("a1", 0, NINE, revision=2), judged("a1", 3, NINE, flags=("late",))
     of = outcome(current=(first.record, flagged.record), repeats=(again.record,))
-    said = list(trace._given_answers((first, again, earlier, flagged), of, {}, ()))
+    said = traced(first, again, earlier, flagged, of=of)
     assert [one.counts for one in said] == [True, True, False, False]
     assert [one.repeat for one in said] == [False, True, False, False]
-    assert [one.occasion for one in said] == [1, 2, 1, 1]
     other = replace(again.record, assessor="a2")
-    (alone,) = trace._given_answers((again,), outcome(repeats=(other,)), {}, ())
+    (alone,) = traced(again, of=outcome(repeats=(other,)))
     assert (alone.repeat, alone.counts) == (False, False)
 
 
 def test_an_adjudication_counts_if_it_is_the_one_that_settled_or_ended_the_pair() -> None:
     one, other, unable = settled(2), settled(3), settled(None, cannot_judge="no text")
-    said = list(trace._given_answers((one, other, unable), outcome(adjudications={PAIR: one.record}), {}, ()))
+    said = traced(one, other, unable, of=outcome(adjudications={PAIR: one.record}))
     assert [found.counts for found in said] == [True, False, False]
-    said = list(trace._given_answers((one, unable), outcome(unjudgeable={PAIR: (unable.record,)}), {}, ()))
+    said = traced(one, unable, of=outcome(unjudgeable={PAIR: (unable.record,)}))
     assert [found.counts for found in said] == [False, True]
-    assert {(found.occasion, found.repeat, found.role) for found in said} == {(1, False, "adjudicator")}
+    assert {(found.repeat, found.role) for found in said} == {(False, "adjudicator")}
 
 
 def test_an_answer_is_from_when_it_was_changed_and_the_leads_word_from_when_it_was_recorded() -> None:
-    cases = (
+    said = traced(
         judged("a1", 1, NINE),
         judged("a1", 1, NINE, changed_at=TEN),
         judged("a1", 1, None),
         judged("a1", 1, NINE, ruling="withdrawn"),
     )
-    said = list(trace._given_answers(cases, outcome(), {}, ()))
     assert [one.at for one in said] == [NINE, TEN, ELEVEN, ELEVEN]
     assert [one.source for one in said] == [*["label-studio"] * 3, "withdrawn by the lead"]
 
 
-def test_a_document_has_its_place_in_the_pool_and_what_brought_it_in() -> None:
+def test_a_document_is_in_the_pool_by_a_draw_or_by_what_brought_it_in() -> None:
     pool = pool_of("p1")
-    found = trace._pooled(pool, "d03", "abc")
-    assert found is not None
-    assert (found.position, found.size, found.drawn.method, found.rankings_sha256) == (4, 10, "abs_tfidf", "abc")
-    assert (found.mode, found.per_method, found.ranking_depth, found.seed) == ("round-robin", 5, 50, 13)
-    assert found.added is None
-    assert trace._pooled(pool, "d99", "abc") is None
-    assert trace._pooled(None, "d03", "abc") is None
+    entry, addition = trace._pooled(pool, "d03")
+    assert entry is not None
+    assert (entry.drawn.method, addition) == ("abs_tfidf", None)
+    assert trace._pooled(pool, "d99") == trace._pooled(None, "d03") == (None, None)
     added = [Addition(at, "manual", None, (name,), "Found.", None, None) for at, name in ((2, "m1"), (3, "m2"))]
     more = tuple(PoolEntry(one.documents[0], Draw("manual", 1, None, None), ()) for one in added)
     grown = replace(pool, entries=(*pool.entries, *more), additions=tuple(added))
-    brought = {name: trace._pooled(grown, name, "abc") for name in ("d00", "m1", "m2")}
-    assert [one and one.added for one in brought.values()] == [None, *added]
+    assert [trace._pooled(grown, name)[1] for name in ("d00", "m1", "m2")] == [None, *added]
 
 
 def test_a_document_that_nothing_knows_is_refused_with_the_near_name() -> None:
     plan = (Assignment("q", "doc-17", "a1", 1), Assignment("other", "doc-18", "a1", 2))
     with pytest.raises(InputError, match=r"document 'doc-1': not in the corpus, nor judged or ranked for q; .*doc-17"):
-        trace._refuse_unknown("q", "doc-1", None, plan)
+        trace._refuse_unknown(("q", "doc-1"), None, plan)
     with pytest.raises(InputError, match="d09"):
-        trace._refuse_unknown("q", "d090", pool_of("p1"), ())
+        trace._refuse_unknown(("q", "d090"), pool_of("p1"), ())
     with pytest.raises(InputError) as error:
-        trace._refuse_unknown("q", "elsewhere", None, ())
+        trace._refuse_unknown(("q", "elsewhere"), None, ())
     assert "; " not in error.value.message

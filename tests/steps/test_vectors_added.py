@@ -135,7 +135,7 @@ def test_an_encoder_is_known_by_name_or_is_a_folder(ws: Workspace, tmp_path: Pat
 def test_a_model_of_the_hub_has_one_slash(ws: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    with pytest.raises(MissingInput, match=r"no weights in|libraries for encoders are not installed"):
+    with pytest.raises(MissingInput, match=r"no weights in|libraries that it needs are not installed"):
         vectors._model(ws, "mine", "someone/some-model")
     for wrong in ("nothing", "a/b/c"):
         with pytest.raises(InputError, match="no such folder, and no encoder of this name"):

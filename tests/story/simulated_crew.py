@@ -73,7 +73,7 @@ class Crew:
     ) -> None:
         """Everybody judges what is open for them, or what of it is up `today`."""
 
-        def judged(name: str, asked: PairKey) -> tuple[SimulatedAnswer, None] | None:
+        def judged(name: str, asked: PairKey) -> tuple[SimulatedAnswer, str | None] | None:
             if today is not None and (name, asked) not in today:
                 return None
             relevance = self._truth(queries[asked.query_id], asked.doc_id)
@@ -87,7 +87,7 @@ class Crew:
         """The adjudicators settle this share of what is open. given: the grades of each pair."""
         passed_on = {key.asked for key, said in self._log.now("adjudicate").items() if said.grade is None}
 
-        def settled(name: str, asked: PairKey) -> tuple[SimulatedAnswer, str] | None:
+        def settled(name: str, asked: PairKey) -> tuple[SimulatedAnswer, str | None] | None:
             rng = generator(self._seed, "settles", name, *asked.pair)
             if rng.random() >= share:
                 return None

@@ -121,7 +121,7 @@ def current(log: Log, plan: Plan) -> dict[Pair, dict[str, Said]]:
 def final_grades(log: Log, plan: Plan) -> dict[Pair, int]:
     """The grade of each pair that has one: an adjudicator's, else what its assessors agree on."""
     settled = {key.asked.pair: said.grade for key, said in log.now("adjudicate").items() if said.grade is not None}
-    grades = {}
+    grades: dict[Pair, int | None] = {}
     for pair, answers in current(log, plan).items():
         given = {said.grade for said in answers.values()}
         if pair in settled:

@@ -54,7 +54,7 @@ class WholeStudy:
         self.folder, self.size = folder, size
         self.log = Log()
         self._began = time.monotonic()
-        self._tell = lambda text: tell(f"{time.monotonic() - self._began:6.0f} s  {text}")
+        self._tell: Callable[[str], None] = lambda text: tell(f"{time.monotonic() - self._began:6.0f} s  {text}")
         self._rng = random.Random(size.seed)
         self._lead = Lead(folder, kills=size.kills, stages=STAGES, rng=self._rng, tell=self._tell, switch=switch)
         self._crew = Crew(folder, self.log, seed=size.seed, serving=self._lead.serving)

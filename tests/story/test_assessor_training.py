@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import OF_PAPERS
 from annot.judging.exchange.collecting import RoundOptions
 from annot.publishing.report.terminal import rendered
 from annot.steps import exchange, training
@@ -153,7 +154,7 @@ def test_an_assessor_is_trained_batch_by_batch_and_nothing_of_it_counts(memory: 
     assert (trained.changed_too_late, trained.looked_at, trained.remarks) == (1, 1, ("Why not?",))
     assert trained.planned_too == ()
     assert trained.verdict == ("passed" if trained.agreement.figures["kappa_quadratic"].value >= 0.6 else "not passed")
-    shown = rendered("training", found=training.report(ws))
+    shown = rendered("training", words=OF_PAPERS, found=training.report(ws))
     assert trained.verdict in shown
     assert "Why not?" in shown
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import MissingInput
+from annot.base.names import OF_PAPERS
 from annot.judging import plan_on_record
 from annot.judging.exchange import audit
 from annot.judging.exchange.servers import connect
@@ -127,7 +128,7 @@ def in_the_record_beside_the_collection(
     counts = (found.assessor, found.hidden, found.answered, found.agreement.n_pairs)
     assert counts == ("a3", wanted, answered, answered)
     assert found.agreement.figures["percent"].value == 100.0
-    assert "hidden gold pairs, compared" in rendered("training", found=report)
+    assert "hidden gold pairs, compared" in rendered("training", words=OF_PAPERS, found=report)
     snapshot = read_snapshot(study.workspace)
     assert snapshot.trials["hidden-gold/a3"]["pairs"] == answered
     judged = {(one.query_id, one.doc_id) for one in snapshot.outcome.judgements if one.assessor == "a3"}

@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from annot.labelstudio.accounts import make_accounts
 from annot.steps import exchange
 from annot.study.workspace import Workspace
+from cranfield_study import PEOPLE, SYSTEMS, CranfieldStudy, account_of
 from fixtures_studio import Studio
+from judged_whole import read_cranfield
 from memory_studio import StudioOfMemory
 from needs import unavailable
 from studies import Study, renamed
 from study_stages import quietly
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-from cranfield_study import PEOPLE, SYSTEMS, CranfieldStudy, account_of
-from judged_whole import read_cranfield
 
 QUESTIONS, PER_METHOD = 8, 4
 PAIRS = QUESTIONS * 4 * PER_METHOD

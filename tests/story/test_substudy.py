@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import OF_PAPERS
 from annot.judging.exchange.collecting import RoundOptions
 from annot.publishing.report.terminal import rendered
 from annot.steps import exchange, qrels, training
@@ -115,7 +116,7 @@ def test_a_substudy_is_judged_in_two_views_and_counts_nowhere(memory: Studio, tm
     shifted = final[pairs[0]] < 3
     assert full_final.figures["percent"].value == (90.0 if shifted else 100.0)
     assert found.changes == {0: 9}
-    assert "full texts" in rendered("substudy", found=found)
+    assert "full texts" in rendered("substudy", words=OF_PAPERS, found=found)
 
     # Nothing of it is a judgement, a grade or an assignment of the collection.
     snapshot = read_snapshot(ws)

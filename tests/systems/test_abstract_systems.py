@@ -83,7 +83,7 @@ def test_a_text_is_ranked_by_its_own_vector_and_left_out_without_one() -> None:
 
 def test_every_paper_without_a_vector_is_named_once() -> None:
     asked = inputs(topic("near", "x", "y"), topic("x", paper_id="z"))
-    with pytest.raises(InputError, match="papers of the pools have no vector") as caught:
+    with pytest.raises(InputError, match="papers have no vector") as caught:
         papers.own_system("mine").rank(asked)
     assert list(caught.value.faults) == ["x: no vector", "y: no vector", "z: no vector"]
 

@@ -166,7 +166,7 @@ WRONG: dict[str, Wrong] = {
     "pool add --method: nobody's method": Wrong(
         "pool add",
         "--method colbert",
-        ("--method colbert: no run and no vectors of this name", "annot pool add --run FILE"),
+        ("colbert: no vectors at", "annot pool import"),
         "pooled",
     ),
     "pool add --method: deeper than the rankings": Wrong(

@@ -615,7 +615,6 @@ def _papers(
                 read.reject(place, record, rejected, number=number)
                 continue
             try:
-                changed: list[CleanedPaper] = []
                 noted: list[tuple[str, str]] = []
                 fields, known = form.paper(record), None
                 if form.bibliographic and fields.keys().isdisjoint(IDS):
@@ -623,15 +622,15 @@ def _papers(
                     fields = known.record
                 came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
                 fields, headings = sections.applied(text.record)
-                paper = document_of_record(fields, labels.names, changed=changed, noted=noted)
+                paper = document_of_record(fields, labels.names, noted=noted)
             except InputError as error:
                 raw = json.dumps(record, ensure_ascii=False, default=str)
                 read.reject(place, BrokenRecord(error.message, error.faults, raw), rejected, number=number)
                 continue
-            if text.record is not came:
-                changed = list(filter(None, [text.changed(came, paper)]))
-            cleaned = (kinds(changed[0]), changed[0] if written < MOST else None) if changed else None
-            written += len(changed)
+            cleaned = None
+            if changed := text.changed(came, paper):
+                cleaned = kinds(changed), changed if written < MOST else None
+                written += 1
             for noun, value in (*noted, *came.get("noted", ())):
                 read.note(place, noun, value)
             read.read += 1

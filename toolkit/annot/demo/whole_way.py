@@ -20,7 +20,6 @@ from annot.demo.simulated_people import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.measuring.sampled.estimates import notes_of
-from annot.pools.pool_design import DesignOverrides
 from annot.publishing.release.prose import answer_sheet, answers_file, parse_answers
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
 from annot.steps import agreement, corpus, evaluate, exchange, facets, plan, pool, publish, qrels, query, run, setup
@@ -167,9 +166,7 @@ def _questions_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
         query.add_text(ws, question.topic, dry_run=False)
     steps.begin(f"topics: {len(questions)} questions, each with a description and a narrative")
     with watch("ranking") as advance:
-        built = pool.build(
-            ws, overrides=DesignOverrides(), redraw=False, frozen=False, grow=False, dry_run=False, advance=advance
-        )
+        built = pool.build(ws, dry_run=False, advance=advance)
     steps.begin(f"pools: drawn by {len(ws.settings.pool.methods)} methods")
     for note in built.notes:
         steps.add(note)
@@ -296,9 +293,7 @@ def demo_answers(kind: DemoKind) -> str:
 def _pools(ws: Workspace, steps: Steps, *, advance: Advance) -> None:
     """Rank, compare with the frozen rankings, and draw from those: the same pools on every machine."""
     overlap = _freeze_rankings(ws, advance=advance)
-    built = pool.build(
-        ws, overrides=DesignOverrides(), redraw=False, frozen=True, grow=False, dry_run=False, advance=advance
-    )
+    built = pool.build(ws, frozen=True, dry_run=False, advance=advance)
     trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
     steps.begin(
         f"pools: {built.notes[0]}, drawn from the packaged rankings; newly trained ones share at "

@@ -392,36 +392,52 @@ class CleanedPaper(NamedTuple):
         return not isinstance(abstract, str) and len(abstract) != len(self.after["abstract"])
 
 
+PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+"""An empty line, where a paragraph ends."""
+_HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")
+
+
+def without_heading(text: str) -> tuple[bool, str]:
+    """True and the text without its heading; False and the text if it has none."""
+    heading = _HEADING.match(text)
+    return (True, text[heading.end() :]) if heading else (False, text)
+
+
 def cleaned(
-    paper_id: str,
-    title: tuple[str, str],
-    abstract: tuple[str | Sequence[str], Sequence[str]],
+    paper: Paper,
+    title: str,
+    abstract: str | Sequence[str],
     *,
-    also: Collection[Way],
+    also: Collection[Way] = (),
     notices: tuple[tuple[str, str], ...] = (),
 ) -> CleanedPaper | None:
-    """Changes to the texts of a paper, each given as it came and as it is now; None if there are none.
+    """Changes to the texts of a paper, whose title and abstract came so; None if there are none.
 
     An abstract that came as one string is cut into sentences: line ends and white space between these are no change.
     also: ways that the texts do not show by themselves. notices: those that were cut.
     """
-    came, sentences = abstract
-    is_string = isinstance(came, str)
-    raw = [line.strip() for line in came.splitlines() if line.strip()] if isinstance(came, str) else list(came)
-    changed = " ".join(raw) != " ".join(sentences) if is_string else raw != list(sentences)
+    sentences = list(paper.sentences)
+    if isinstance(abstract, str):
+        raw, first = list(filter(None, map(str.strip, abstract.splitlines()))), PARAGRAPH.split(abstract)[0]
+        changed = " ".join(raw) != " ".join(sentences)
+    else:
+        raw, first = list(abstract), "".join(abstract[:1])
+        changed = raw != sentences
     used = set(also)
     for text in raw if changed else ():
         used |= ways(text)
-    if title[0] != title[1]:
-        used |= ways(title[0])
+    if changed and without_heading(clean(first))[0]:
+        used.add(Way.HEADING)
+    if title != paper.title:
+        used |= ways(title)
     if not used and not notices:
         return None
-    came_fields: dict[str, Any] = {"title": title[0]} if title[0] != title[1] else {}
-    after: dict[str, Any] = {"title": title[1]} if came_fields else {}
+    came: dict[str, Any] = {"title": title} if title != paper.title else {}
+    after: dict[str, Any] = {"title": paper.title} if came else {}
     if changed:
-        came_fields["abstract"], after["abstract"] = came, list(sentences)
+        came["abstract"], after["abstract"] = abstract, sentences
     rules = dict.fromkeys(rule for rule, _ in notices)
-    return CleanedPaper(paper_id, (*(way.value for way in Way if way in used), *rules), came_fields, after, notices)
+    return CleanedPaper(paper.paper_id, (*(way.value for way in Way if way in used), *rules), came, after, notices)
 
 
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, F
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Paper
-from annot.formats.cleaning import CleanedPaper, Way, clean, cleaned
+from annot.formats.cleaning import PARAGRAPH, CleanedPaper, clean, cleaned, without_heading
 from annot.formats.input_files import Strict, in_words, packaged_table, read_objects
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -41,8 +41,6 @@ _NEAR = 120
 """Characters within which an open bracket must close to hold a sentence together."""
 _LONGEST_WORD = 200
 """Characters of the last word that are looked at; longer ones are no abbreviation."""
-PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
-"""An empty line, where a paragraph ends."""
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
@@ -128,9 +126,6 @@ def _closes_soon(rest: str) -> bool:
     return bool(closing) and "(" not in within
 
 
-_HEADING = re.compile(r"(?:Abstract|ABSTRACT|abstract)(?:\s*(?:[.:—–]|-(?=[\sA-Z]))+\s*|$)")
-
-
 def paper_of(
     paper_id: str,
     title: str,
@@ -141,24 +136,20 @@ def paper_of(
     known_labels: Collection[str],
     citations: Iterable[str],
     part_of: str | None = None,
-    changed: list[CleanedPaper] | None = None,
 ) -> Paper:
     """The paper with these parts.
 
     `labels` has the length of the list `abstract`, or has one for each paragraph of one string. Each is one of
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
-    `Abstract.` at the beginning goes, and empty sentences are left out with their labels; the changes are put into
-    `changed`. Citations keep their order; repeated ones and the paper itself go.
+    `Abstract.` at the beginning goes, and empty sentences are left out with their labels. Citations keep their order;
+    repeated ones and the paper itself go.
     A document that is part of itself is no passage.
     Raises InputError with a fault for each unknown label.
     """
-    heading = as_it_came = False
     of_sentences = None if labels is None else _known(labels, known_labels)
     if isinstance(abstract, str):
-        came = PARAGRAPH.split(abstract)
-        paragraphs = [clean(paragraph) for paragraph in came]
-        as_it_came = paragraphs == came
-        heading, paragraphs[0] = without_heading(paragraphs[0])
+        paragraphs = [clean(paragraph) for paragraph in PARAGRAPH.split(abstract)]
+        _, paragraphs[0] = without_heading(paragraphs[0])
         parts = [split_sentences(paragraph) for paragraph in paragraphs]
         sentences = list(chain.from_iterable(parts))
         if of_sentences is not None:
@@ -166,29 +157,18 @@ def paper_of(
     else:
         sentences = list(map(clean, abstract))
         if sentences:
-            heading, sentences[0] = without_heading(sentences[0])
+            _, sentences[0] = without_heading(sentences[0])
         of_sentences = None if of_sentences is None else list(compress(of_sentences, sentences))
         sentences = list(filter(None, sentences))
-    read_title = clean(title)
-    if changed is not None and (heading or not as_it_came or read_title != title):
-        also = (Way.HEADING,) if heading else ()
-        changes = cleaned(paper_id, (title, read_title), (abstract, sentences), also=also)
-        changed += [] if changes is None else [changes]
     return Paper(
         paper_id=paper_id,
-        title=read_title,
+        title=clean(title),
         sentences=tuple(sentences),
         year=year,
         labels=None if of_sentences is None else tuple(of_sentences),
         citations=tuple(cited for cited in dict.fromkeys(citations) if cited != paper_id),
         part_of=None if part_of == paper_id else part_of,
     )
-
-
-def without_heading(text: str) -> tuple[bool, str]:
-    """True and the text without its heading; False and the text if it has none."""
-    heading = _HEADING.match(text)
-    return (True, text[heading.end() :]) if heading else (False, text)
 
 
 def _known(labels: Sequence[str], known_labels: Collection[str]) -> list[str]:
@@ -240,10 +220,14 @@ def read_papers(
     number = 0
     for number, record in read_objects(lines, faults):
         try:
-            yield paper_of_record(record, known_labels, changed=changed)
+            paper = paper_of_record(record, known_labels)
         except InputError as error:
             for fault in error.faults:
                 faults.add(fault, line=number)
+            continue
+        if changed is not None:
+            changed += filter(None, [cleaned(paper, record.get("title") or "", record.get("abstract") or "")])
+        yield paper
     if number == 0 and not faults.found:
         faults.add("found no line, or only blank ones, expected one paper per line (JSON Lines)")
         faults.raise_if_any(hint="nothing was kept; is this the right file?")
@@ -254,7 +238,6 @@ def document_of_record(
     record: Mapping[str, Any],
     known_labels: Collection[str],
     *,
-    changed: list[CleanedPaper] | None = None,
     noted: list[tuple[str, str]] | None = None,
     titled: bool = False,
 ) -> Paper:
@@ -267,7 +250,7 @@ def document_of_record(
     if noted is not None:
         record = _usable(record, noted)
     try:
-        return (_PaperLine if titled else _DocumentLine).model_validate(record).paper(known_labels, changed=changed)
+        return (_PaperLine if titled else _DocumentLine).model_validate(record).paper(known_labels)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
 
@@ -389,7 +372,7 @@ class _DocumentLine(Strict):
             raise ValueError(f"{counted(len(self.labels), 'label')} for {counted(len(self.abstract), 'sentence')}")
         return self
 
-    def paper(self, known_labels: Collection[str], *, changed: list[CleanedPaper] | None) -> Paper:
+    def paper(self, known_labels: Collection[str]) -> Paper:
         return paper_of(
             self.paper_id,
             self.title,
@@ -399,7 +382,6 @@ class _DocumentLine(Strict):
             known_labels=known_labels,
             citations=self.citations,
             part_of=self.part_of,
-            changed=changed,
         )
 
 

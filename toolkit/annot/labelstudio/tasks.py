@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from annot.base.names import counted
@@ -104,22 +104,13 @@ def words_of(topic: Paper | Topic) -> tuple[str, str]:
     return OF_TEXTS if isinstance(topic, Topic) else OF_PAPERS
 
 
-class Layout(NamedTuple):
-    """Layout of a pair."""
-
-    first: bool
-    """True for the first pair of its topic: the task says so, and a narrative is unfolded."""
-    fold_after: int
-    """Number of words of a document that are shown at once; the rest is folded."""
-    mark_terms: bool
-    """True if the topic's words are marked in the document."""
-
-
-def whole_pair(facet: str, topic: Paper | Topic, document: Paper, layout: Layout) -> str:
-    """The columns of a pair that is judged whole."""
-    terms = terms_of(topic) if layout.mark_terms else frozenset()
-    right = document_column(document, words_of(topic)[1], fold_after=layout.fold_after, terms=terms)
-    return pair((topic_column(topic, opened=layout.first), right), facet, whole=True, first=layout.first)
+def whole_pair(
+    facet: str, topic: Paper | Topic, document: Paper, *, first: bool, fold_after: int, mark_terms: bool
+) -> str:
+    """The columns of a pair that is judged whole; first, fold_after and mark_terms as for `judge_task`."""
+    terms = terms_of(topic) if mark_terms else frozenset()
+    right = document_column(document, words_of(topic)[1], fold_after=fold_after, terms=terms)
+    return pair((topic_column(topic, opened=first), right), facet, whole=True, first=first)
 
 
 def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool) -> str:
@@ -343,21 +334,26 @@ def judge_task(
     facet_help: str,
     facet_labels: Sequence[str],
     progress: str,
-    layout: Layout,
+    first: bool,
+    fold_after: int,
+    mark_terms: bool,
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
     `facet_help` is the facet's definition in at most 140 characters, for the bar. `facet_labels` are the sentence
     labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
     the pair is judged whole. `progress` is the place of the task: `37 of 300 · query 4, candidate 7 of 30`.
+
+    first: True for the first pair of its topic: the task says so, and a narrative is unfolded. fold_after: words of a
+    document that are shown at once; the rest is folded. mark_terms: True if the topic's words are marked in it.
     """
     predictions = []
     if facet_labels and isinstance(topic, Paper):
-        pair_html = _by_facet(query, topic, document, facet_labels, first=layout.first)
+        pair_html = _by_facet(query, topic, document, facet_labels, first=first)
         regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
         predictions = [{"model_version": LABELS_FROM, "result": regions}]
     else:
-        pair_html = whole_pair(query.facet, topic, document, layout)
+        pair_html = whole_pair(query.facet, topic, document, first=first, fold_after=fold_after, mark_terms=mark_terms)
     return {
         "data": {
             "pair_id": pair_key(*asked),

@@ -52,6 +52,10 @@ class DesignOverrides:
     without: tuple[str, ...] | None = None
 
 
+AS_PLANNED = DesignOverrides()
+"""No changes."""
+
+
 def design_of_settings(settings: Settings) -> PoolDesign:
     """Design in annot.toml. Raises InputError for a method that it leaves out and does not have."""
     pool = settings.pool

@@ -106,14 +106,6 @@ class BrowsedRun:
     """The measure on each query, a fraction; empty while grades are not shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrowsedErrors:
-    """Errors of the systems, and the kind of error that the lead gave to a pair."""
-
-    cases: Sequence[ErrorCase]
-    kinds: Mapping[Pair, str]
-
-
 def page_data(
     snapshot: Snapshot,
     systems: Sequence[BrowsedRun],
@@ -121,11 +113,13 @@ def page_data(
     papers: Mapping[str, Paper],
     labels: Mapping[str, Sequence[str]],
     measure: str,
-    errors: BrowsedErrors | None,
+    cases: Sequence[ErrorCase] | None,
+    kinds: Mapping[Pair, str],
 ) -> dict[str, Any]:
     """The data of the page.
 
-    papers, labels: by id, those of queries and pools. errors: None if no grade is shown. Documents that a system
+    papers, labels: by id, those of queries and pools. cases: errors of the systems; None if no grade is
+    shown. kinds: those that the lead gave to pairs. Documents that a system
     ranks and that are neither pooled nor planned are left out, and counted.
     """
     settings = snapshot.ws.settings
@@ -154,7 +148,7 @@ def page_data(
                 "methods": [pooled.get(doc_id, []) for doc_id in doc_ids],
                 "systems": [_ranked(system, query.query_id, doc_ids) for system in systems],
                 **({"text": _text(texts[query.topic_id])} if query.topic_id in texts else {}),
-                **({} if errors is None else _judged(query.query_id, grades, disputed, doc_ids, systems, errors)),
+                **({} if cases is None else _judged(query.query_id, grades, disputed, doc_ids, systems, cases, kinds)),
             }
         )
     return {
@@ -166,7 +160,7 @@ def page_data(
         "methods": methods,
         "systems": [system.tag for system in systems],
         "measure": measure,
-        "graded": errors is not None,
+        "graded": cases is not None,
         "papers": [
             [name, texts[name].title, None, [], []]
             if is_text
@@ -230,21 +224,22 @@ def _judged(
     disputed: Collection[Pair],
     doc_ids: Sequence[str],
     systems: Sequence[BrowsedRun],
-    errors: BrowsedErrors,
+    cases: Sequence[ErrorCase],
+    kinds: Mapping[Pair, str],
 ) -> dict[str, Any]:
     """The grades of a query, where its assessors differed, and the errors (near the top, far down) and their kinds."""
     position_of = {doc_id: position for position, doc_id in enumerate(doc_ids)}
-    cases: dict[str, list[list[int]]] = {system.tag: [[], []] for system in systems}
-    for case in errors.cases:
+    errors: dict[str, list[list[int]]] = {system.tag: [[], []] for system in systems}
+    for case in cases:
         if case.query_id == query_id and case.doc_id in position_of:
-            cases[case.run][case.error != NEAR_TOP].append(position_of[case.doc_id])
+            errors[case.run][case.error != NEAR_TOP].append(position_of[case.doc_id])
     return {
         "grades": [grades.get((query_id, doc_id), NOT_JUDGED) for doc_id in doc_ids],
         "disputed": [position for doc_id, position in position_of.items() if (query_id, doc_id) in disputed],
-        "errors": list(cases.values()),
+        "errors": list(errors.values()),
         "kinds": {
             position_of[doc_id]: kind
-            for (name, doc_id), kind in errors.kinds.items()
+            for (name, doc_id), kind in kinds.items()
             if name == query_id and doc_id in position_of
         },
     }

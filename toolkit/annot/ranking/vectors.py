@@ -81,11 +81,11 @@ def vectors_named(vectors: Vectors, names: Sequence[str]) -> NDArray[Any]:
     """
     row_of = rows_of(vectors, names)
     if absent := [f"{name}: no vector" for name in names if name not in row_of]:
-        raise InputError(f"{vectors.model}: query papers have no vector", faults=absent)
+        raise InputError(f"{vectors.model}: papers have no vector", faults=absent)
     rows = vectors.matrix[[row_of[name] for name in names]]
     broken = [f"{name}: not finite" for name, row in zip(names, rows, strict=True) if not np.isfinite(row).all()]
     if broken:
-        raise InputError(f"{vectors.model}: query papers have a vector that is not finite", faults=broken)
+        raise InputError(f"{vectors.model}: papers have a vector that is not finite", faults=broken)
     return rows
 
 

@@ -276,7 +276,7 @@ def _kernels() -> list[str]:
 FEWEST_ABSTRACTS = 2000
 """Word vectors trained on fewer may rank no better than chance: from here on both baselines are shown to be better. On
 CSFCube's judged pools, trained on a part of the release's 3,368 abstracts, NDCG%20 above that of a random order (points
-of 100, interval over query papers, mean of 3 draws; `benchmarks/small_corpora.py`):
+of 100, interval over query papers, mean of 3 draws):
 
     abstracts          fabs_cbow200    fabs_tfidfcbow200
           250     -0.6 [-3.7, +2.6]    -1.3 [-4.8, +2.2]

@@ -45,7 +45,7 @@ def push(
             outgoing.check_outgoing(held, prepared.outgoing)
         pushed = PushResult((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
-            away = {project.assessor for project in pushed.unreachable}
+            away = {server.assessor for server in pushed.unreachable}
             mine = [project for project in prepared.outgoing if project.part == part and project.assessor not in away]
             if not mine:
                 continue

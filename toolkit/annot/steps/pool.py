@@ -12,13 +12,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import StudyVocabulary, moment_now, near
+from annot.base.names import StudyVocabulary, moment_now
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
 from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
 from annot.publishing.report import tables
-from annot.ranking import given_vectors, methods, submission, word_vectors
+from annot.ranking import given_vectors, word_vectors
 from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
 from annot.store.pools import read_queries, read_topics
@@ -213,11 +213,11 @@ class _Ranker:
 def build(
     ws: Workspace,
     *,
-    overrides: pool_design.DesignOverrides,
+    overrides: pool_design.DesignOverrides = pool_design.AS_PLANNED,
     only: tuple[str, ...] = (),
-    redraw: bool,
-    frozen: bool,
-    grow: bool,
+    redraw: bool = False,
+    frozen: bool = False,
+    grow: bool = False,
     dry_run: bool,
     advance: Advance,
 ) -> BuiltPools:
@@ -616,21 +616,14 @@ def _rank_by(
 
     run: the rankings of the method that are being imported, if they are.
     """
-    ws = ranker.ws
     not_on_disk = [topic_id for topic_id in pools if topic_id not in on_disk.get(method, ())]
     if not not_on_disk:
         return {}, None
-    names = (*methods.METHODS, *submission.imported_methods(ws))
-    if run is None and method not in names and not (ws.vectors / method).is_dir():
-        raise MissingInput(
-            f"--method {method}: no run and no vectors of this name; {near(method, names)}",
-            hint=f"import its run with `annot pool add --run FILE --method {method}`, or its vectors with "
-            "`annot vectors add`",
-        )
+    usual_depth = ranker.ws.settings.pool.ranking_depth
     return ranker.rank(
         [method],
         topic_ids=not_on_disk,
-        ranking_depth=max(pool.ranking_depth or ws.settings.pool.ranking_depth for pool in pools.values()),
+        ranking_depth=max(pool.ranking_depth or usual_depth for pool in pools.values()),
         imports={} if run is None else {method: run},
     )
 

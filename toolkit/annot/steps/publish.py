@@ -25,7 +25,7 @@ from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
-from annot.publishing.browse_page import BrowsedErrors, BrowsedRun, page, page_data, write_pages
+from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
 from annot.publishing.release import collection_facts, leaks, parts, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
@@ -137,7 +137,8 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         papers=texts,
         labels=labels,
         measure=compared[1],
-        errors=BrowsedErrors(error_cases(runs, qrels, relevant_from=relevant_from), read_kinds(ws)) if graded else None,
+        cases=error_cases(runs, qrels, relevant_from=relevant_from) if graded else None,
+        kinds=read_kinds(ws) if graded else {},
     )
     study = Study(snapshot)
     text = page(

@@ -24,10 +24,9 @@ from typing import Any, NamedTuple
 
 from annot.base.names import plain_heading
 from annot.base.records import Paper
-from annot.formats.cleaning import CleanedPaper, Way, clean, cleaned, without_notices
+from annot.formats.cleaning import PARAGRAPH, CleanedPaper, Way, clean, cleaned, without_heading, without_notices
 from annot.formats.corpora.bibtex import with_signs
 from annot.formats.input_files import packaged_table
-from annot.formats.paper_records import PARAGRAPH, without_heading
 
 _HEADINGS = packaged_table("headings.toml")
 USUAL: Mapping[str, Sequence[str]] = _HEADINGS["usual"]
@@ -229,10 +228,7 @@ class ReadableRecord(NamedTuple):
     def changed(self, came: Mapping[str, Any], paper: Paper) -> CleanedPaper | None:
         """The differences between the paper and the record that came; None if there are none."""
         abstract = came.get("abstract") or "\n\n".join(text for _, _, text in came.get("sections") or ())
-        title = came.get("title") or ""
-        return cleaned(
-            *(paper.paper_id, (title, paper.title), (abstract, paper.sentences)), also=self.ways, notices=self.notices
-        )
+        return cleaned(paper, came.get("title") or "", abstract, also=self.ways, notices=self.notices)
 
 
 def readable(record: Mapping[str, Any]) -> ReadableRecord:

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -18,7 +17,7 @@ from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, 
 from annot.base.errors import Faults, InputError, MissingInput, json_problem, numbered
 from annot.base.names import counted, near
 from annot.base.records import Paper, Ranking, in_order
-from annot.formats.cleaning import CleanedPaper
+from annot.formats.cleaning import CleanedPaper, cleaned
 from annot.formats.input_files import checked, unguarded
 from annot.formats.paper_records import paper_of, read_papers
 
@@ -295,8 +294,12 @@ def read_files(files: Mapping[str, bytes], *, name: str, known_labels: Collectio
         return by_id
 
     def readable(text: str, faults: Faults) -> ReadableFile | None:
-        lines = io.StringIO(text, newline=None)
-        return read_readable(lines, faults, paper=partial(paper_of, changed=in_readable, known_labels=known_labels))
+        def paper(doc_id: str, title: str, sentences: list[str], **others: Any) -> Paper:
+            read = paper_of(doc_id, title, sentences, known_labels=known_labels, **others)
+            in_readable.extend(filter(None, [cleaned(read, title, sentences)]))
+            return read
+
+        return read_readable(io.StringIO(text, newline=None), faults, paper=paper)
 
     read = Files(
         papers=single(PAPERS_FILE, papers),

@@ -22,7 +22,6 @@ from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, Re
 from annot.labelstudio.tasks import (
     GAVE,
     PLACE,
-    Layout,
     comment_text,
     facets_task,
     gave,
@@ -399,7 +398,9 @@ class RecordedDisplays:
             facet_help=definition_of(self.contents.get(display.get("guidelines", ""), "")),
             facet_labels=json.loads(facet) or (),
             progress="",
-            layout=Layout(True, FOLD_AFTER, False),
+            first=True,
+            fold_after=FOLD_AFTER,
+            mark_terms=False,
         )
 
     def is_as_sent(self, shown: Payload, question: PairKey, expected: Payload) -> bool:

@@ -21,7 +21,7 @@ from annot.judging.exchange.servers import RoundPart, marker_of
 from annot.judging.planning import follows
 from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
 from annot.labelstudio.studio_records import ProjectSpec, Screen
-from annot.labelstudio.tasks import LAST_FOR_NOW, Layout, cleaned, judge_task, words_of
+from annot.labelstudio.tasks import LAST_FOR_NOW, cleaned, judge_task, words_of
 from annot.store import people, pools, projects, trials
 from annot.store.opinions import read_model_names, read_reasons
 from annot.store.pools import read_queries, read_topics
@@ -557,7 +557,9 @@ def tasks_of(
             facet_labels=facet_labels[query.facet],
             progress=f"{place} · {place_in_query} of {sizes[query.query_id]}",
             # The narrative is open the first time.
-            layout=Layout(seen[query.query_id] == 1, ws.settings.screen.fold_after, ws.settings.screen.mark_terms),
+            first=seen[query.query_id] == 1,
+            fold_after=ws.settings.screen.fold_after,
+            mark_terms=ws.settings.screen.mark_terms,
         )
     return tasks
 

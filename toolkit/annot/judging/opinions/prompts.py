@@ -236,22 +236,27 @@ def completion_of(body: str) -> Completion:
         answer = json.loads(body)
     except (ValueError, RecursionError):
         answer = None
-    body_json = answer if isinstance(answer, dict) else {}
-    usage = body_json.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    choices = body_json.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    message = first.get("message")
+    message = _value_at(answer, "choices", 0, "message")
     text = message.get("content") or "" if isinstance(message, dict) else None
     return Completion(
         text if isinstance(text, str) else None,
-        _name(body_json.get("model")),
-        _name(body_json.get("system_fingerprint")),
-        _count(usage.get("prompt_tokens")),
-        _count(usage.get("completion_tokens")),
-        _name(first.get("finish_reason")),
-        _name(message.get("refusal")) if isinstance(message, dict) else None,
+        _name(_value_at(answer, "model")),
+        _name(_value_at(answer, "system_fingerprint")),
+        _count(_value_at(answer, "usage", "prompt_tokens")),
+        _count(_value_at(answer, "usage", "completion_tokens")),
+        _name(_value_at(answer, "choices", 0, "finish_reason")),
+        _name(_value_at(message, "refusal")),
     )
+
+
+def _value_at(parsed: Any, *path: str | int) -> Any:
+    """The value at this path in parsed JSON; None if there is none."""
+    for key in path:
+        try:
+            parsed = parsed[key]
+        except (LookupError, TypeError):
+            return None
+    return parsed
 
 
 def read_answer(text: str | None, grades: Collection[int]) -> ReadAnswer | None:

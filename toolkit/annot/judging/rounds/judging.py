@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlmodel import Session
 
@@ -64,18 +64,6 @@ REPEATED = (1, 2)
 """Occasions on which a pair is asked."""
 
 
-class WithdrawnTasks(NamedTuple):
-    """One person's project after the withdrawal."""
-
-    assessor: str
-    tasks: int
-    """Number of unanswered tasks that were deleted."""
-    answered: frozenset[PairKey]
-    """Questions that were answered after they had been handed on; these tasks stay."""
-    address: str
-    """The link to the project."""
-
-
 class JudgingRound(Round):
     """The round that makes the collection: each pair to as many assessors as were planned."""
 
@@ -102,18 +90,19 @@ class JudgingRound(Round):
             return PreparedPush(outgoing, notes, new_versions=new)
         # Before anything is withdrawn, too.
         check_outgoing(ws, outgoing)
-        withdrawn: list[WithdrawnTasks] = []
+        withdrawn: list[SentProject] = []
+        late: dict[str, frozenset[PairKey]] = {}
         answered_late: set[Pair] = set()
 
         def withdraw(gateway: Gateway, _names: Sequence[str]) -> None:
-            done, more_notes = withdraw_handed_on(ws, gateway)
-            withdrawn.extend(done)
-            notes.extend(more_notes)
+            for row, answered in withdraw_handed_on(ws, gateway, notes):
+                withdrawn.append(row)
+                if answered:
+                    late[row.assessor] = answered
             answered_late.update(displayed_content.withdraw_earlier_texts(ws, gateway, outgoing))
 
         everyone = sorted({*sent_before, *(project.assessor for project in outgoing)})
         unreachable = on_servers(ws, everyone, withdraw)
-        late = {person.assessor: person.answered for person in withdrawn if person.answered}
         if late:
             notes += _given_back(ws, late)
             with ws.reading() as session:
@@ -129,10 +118,7 @@ class JudgingRound(Round):
             unreachable,
             checked=not late,
             new_versions=new,
-            before=tuple(
-                SentProject(project.assessor, 0, 0, 0, project.tasks, 0, project.address, part=PART.title)
-                for project in withdrawn
-            ),
+            before=tuple(withdrawn),
         )
 
     def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
@@ -260,11 +246,14 @@ def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Se
     )
 
 
-def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[WithdrawnTasks, ...], tuple[str, ...]]:
+def withdraw_handed_on(
+    ws: Workspace, gateway: Gateway, notes: list[str]
+) -> Iterator[tuple[SentProject, frozenset[PairKey]]]:
     """Delete, in every judging project on this server, the unanswered tasks that are not in its owner's plan any more.
 
-    Returns a row for each project that had such tasks, and notes: if the project of a person who left cannot be read,
-    the others are withdrawn all the same.
+    Yields a row for each project that had such tasks, and the questions that were answered after they had been handed
+    on; these tasks stay. notes: get a note if the project of a person who left cannot be read; the others are withdrawn
+    all the same.
     """
     server = gateway.identity()
     with ws.reading() as session:
@@ -277,7 +266,6 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         planned, answered = _planned_or_returned(session), outcomes.answered_of(session)
         pooled = pools.documents_by_query(session)
     possible = _questions_of(pooled)
-    withdrawn, notes = [], []
     for project in judging:
         person, sent = project.assessor, tasks[project.project]
         hidden = gold.get(person, set())
@@ -286,7 +274,7 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
         if not (sent.keys() - staying) and person not in left:
             continue
         try:
-            row = _withdraw(ws, gateway, project, staying, {*possible, *sent})
+            row, answered_late = _withdraw(ws, gateway, project, staying, {*possible, *sent})
         except StudioError as error:
             if person not in left:
                 raise
@@ -294,13 +282,14 @@ def withdraw_handed_on(ws: Workspace, gateway: Gateway) -> tuple[tuple[Withdrawn
             continue
         # Hidden gold is in no plan: an answer to it stays where it is, and gives no pair back. Nor does an answer to a
         # pair that waits for a decision, or to a text before its correction.
-        late = {
-            question
-            for question in row.answered - hidden
-            if question.pair not in waiting and (person, question) not in set_aside
-        }
-        withdrawn.append(row._replace(answered=frozenset(late)))
-    return tuple(withdrawn), tuple(notes)
+        yield (
+            row,
+            frozenset(
+                question
+                for question in answered_late - hidden
+                if question.pair not in waiting and (person, question) not in set_aside
+            ),
+        )
 
 
 def _questions_of(pools: Mapping[str, Iterable[str]]) -> set[PairKey]:
@@ -332,7 +321,7 @@ def unpulled(
 
 def _withdraw(
     ws: Workspace, gateway: Gateway, project: Project, staying: set[PairKey], possible: set[PairKey]
-) -> WithdrawnTasks:
+) -> tuple[SentProject, set[PairKey]]:
     assert project.remote_id is not None
     handed_on = {pair_key(*question): question for question in possible if question not in staying}
     stale = [task for task in gateway.tasks_of(project.remote_id) if task.key in handed_on]
@@ -343,9 +332,9 @@ def _withdraw(
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [question for key, question in handed_on.items() if key not in answered]
         projects.forget_tasks(session, project.project, gone)
-    stays = frozenset(question for key, question in handed_on.items() if key in answered)
-    address = gateway.labelling_url(project.remote_id)
-    return WithdrawnTasks(project.assessor, len(stale) - len(answered), stays, address)
+    stays = {question for key, question in handed_on.items() if key in answered}
+    address, deleted = gateway.labelling_url(project.remote_id), len(stale) - len(answered)
+    return SentProject(project.assessor, 0, 0, 0, deleted, 0, address, part=PART.title), stays
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -453,15 +453,15 @@ class _Figures:
         best = graded.best_order(selection)
         self.best = None if best is None else {query.query_id: query for query in best.queries}
         """Best order of each query; None if it is not known."""
-        cuts_of = {tag: [(name, len(run.get(name, ()))) for name in graded.query_ids] for tag, run in runs.items()}
-        longest = [
-            (name, max((len(run.get(name, ())) for run in runs.values()), default=0)) for name in graded.query_ids
-        ]
-        all_cuts = {cut for cuts in (longest, *cuts_of.values()) for cut in cuts}
-        values = graded.chance(ranked_by_any(runs.values()), all_cuts, selection)
-        self.chance: dict[str, Values] = {tag: {cut[0]: values[cut] for cut in cuts} for tag, cuts in cuts_of.items()}
+        lengths = {tag: {name: len(run.get(name, ())) for name in graded.query_ids} for tag, run in runs.items()}
+        longest = {name: max((of_run[name] for of_run in lengths.values()), default=0) for name in graded.query_ids}
+        cuts = {cut for of_run in (longest, *lengths.values()) for cut in of_run.items()}
+        values = graded.chance(ranked_by_any(runs.values()), cuts, selection)
+        self.chance: dict[str, Values] = {
+            tag: {name: values[name, length] for name, length in of_run.items()} for tag, of_run in lengths.items()
+        }
         """Values of a random order of all that the runs rank, by run, cut at its length."""
-        self.longest: Values = {cut[0]: values[cut] for cut in longest}
+        self.longest: Values = {name: values[name, length] for name, length in longest.items()}
         """Values of a random order that is cut at the length of the longest run."""
 
     def tags_on(self, average: Average) -> dict[str, list[str]]:
@@ -502,13 +502,21 @@ class _Figures:
 
     def lines(self, average: Average, measure: str) -> list[RunMeasures]:
         """Lines of all systems, with their differences from a random order on `measure`, and that of a random order."""
-        tags_on = self.tags_on(average)
-        lines = [self.line(system, [self.values[tag] for tag in tags], average) for system, tags in tags_on.items()]
-        sums_and_chance = {
-            system: (self._sums(self.values, tags, average, measure), self._sums(self.chance, tags, average, measure))
-            for system, tags in tags_on.items()
-        }
-        lines = _beside_chance(lines, sums_and_chance, self._topics(average, measure))
+        tags_on, topics = self.tags_on(average), self._topics(average, measure)
+        sums, chance = (
+            {system: self._sums(values, tags, average, measure) for system, tags in tags_on.items()}
+            for values in (self.values, self.chance)
+        )
+        differences = {system: sums[system] - chance[system] for system in tags_on}
+        p_values = topics.p_over_chance(differences)
+        lines = []
+        for system, tags in tags_on.items():
+            p = p_values[system]
+            (alone,) = topics.p_over_chance({system: differences[system]}).values()
+            interval = topics.interval_beside_test(sums[system], chance[system], p_value=alone, holds=p <= ALPHA)
+            above = p <= ALPHA and float(topics.shares(differences[system]).sum()) > 0
+            line = self.line(system, [self.values[tag] for tag in tags], average)
+            lines.append(replace(line, over_chance=interval, p_over_chance=p, above_chance=above))
         return [*lines, self.line(CHANCE, [self.longest], average)]
 
     def comparisons(self, average: Average, measure: str) -> tuple[tuple[RunComparison, ...], Verdict]:
@@ -532,22 +540,3 @@ class _Figures:
 def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, float]:
     """Value of each query, the mean over the runs of a system."""
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}
-
-
-def _beside_chance(
-    lines: Sequence[RunMeasures], sums_and_chance: Mapping[str, tuple[Array, Array]], topics: ComparedTopics
-) -> list[RunMeasures]:
-    """Add to each line its difference from a random order.
-
-    sums_and_chance: by run, its sums and those of a random order, as `Average.sums` returns them.
-    """
-    differences = {run: sums - chance for run, (sums, chance) in sums_and_chance.items()}
-    p_values = topics.p_over_chance(differences)
-    results = []
-    for line in lines:
-        difference, p = differences[line.run], p_values[line.run]
-        (alone,) = topics.p_over_chance({line.run: difference}).values()
-        interval = topics.interval_beside_test(*sums_and_chance[line.run], p_value=alone, holds=p <= ALPHA)
-        above = p <= ALPHA and float(topics.shares(difference).sum()) > 0
-        results.append(replace(line, over_chance=interval, p_over_chance=p, above_chance=above))
-    return results

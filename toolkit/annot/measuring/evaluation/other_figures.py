@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -117,7 +117,20 @@ def beside(published: PublishedTable, lines: Iterable[RunMeasures]) -> tuple[Com
     lines: in the paper's convention. Raises InputError if no run is a system of the paper.
     """
     of_convention = [line for line in lines if line.convention == published.convention]
-    comparisons = tuple(_beside(published, of_convention))
+    same_facets = comparable(published, of_convention)
+    comparisons = []
+    for line in of_convention:
+        facet = TOGETHER if same_facets and not published.facets else line.facet
+        rows = {_plain(system): (system, row) for system, row in published.figures.get(facet, {}).items()}
+        if _plain(line.run) not in rows or (facet == TOGETHER and not same_facets):
+            continue
+        system, row = rows[_plain(line.run)]
+        for measure, theirs in zip(published.measures, row, strict=True):
+            if measure in line.values:
+                ours = 100 * line.values[measure]
+                same = abs(ours - theirs) <= 0.5 * 10**-DECIMALS + _ROUNDING
+                misprint = f"{facet} {system} {measure}" in published.misprints
+                comparisons.append(ComparedFigure(line.facet, line.run, measure, ours, theirs, same, misprint))
     if not comparisons:
         runs = dict.fromkeys(line.run for line in of_convention)
         raise InputError(
@@ -125,7 +138,7 @@ def beside(published: PublishedTable, lines: Iterable[RunMeasures]) -> tuple[Com
             faults=[f"found {', '.join(runs)}", f"expected {', '.join(published.systems)}"],
             hint="name the system of a run with `annot run import --system NAME`",
         )
-    return comparisons
+    return tuple(comparisons)
 
 
 def same_collection(published: PublishedTable, queries: Sequence[Query], judged: Iterable[str]) -> bool | None:
@@ -150,31 +163,6 @@ def comparable(published: PublishedTable, lines: Iterable[RunMeasures]) -> bool:
     """Check that `together` averages over the same facets here as in the paper."""
     facets = {line.facet for line in lines} - {TOGETHER}
     return facets == set(published.facets) or (not published.facets and len(facets) == 1)
-
-
-def _beside(published: PublishedTable, lines: list[RunMeasures]) -> Iterator[ComparedFigure]:
-    same_facets = comparable(published, lines)
-    for line in lines:
-        facet = TOGETHER if same_facets and not published.facets else line.facet
-        if facet == TOGETHER and not same_facets:
-            continue
-        rows = {_plain(system): (system, row) for system, row in published.figures.get(facet, {}).items()}
-        if _plain(line.run) not in rows:
-            continue
-        system, row = rows[_plain(line.run)]
-        for measure, theirs in zip(published.measures, row, strict=True):
-            if measure not in line.values:
-                continue
-            ours = 100 * line.values[measure]
-            yield ComparedFigure(
-                facet=line.facet,
-                run=line.run,
-                measure=measure,
-                ours=ours,
-                theirs=theirs,
-                same=abs(ours - theirs) <= 0.5 * 10**-DECIMALS + _ROUNDING,
-                misprint=f"{facet} {system} {measure}" in published.misprints,
-            )
 
 
 def _plain(name: str) -> str:

@@ -453,10 +453,10 @@ def _notes(
     notes = []
     timed = [name for name, judgements in by_assessor.items() if any(map(seconds_of, judgements))]
     borrowing = sorted(name for name in by_assessor if left[name] and name not in timed)
+    if vacant:
+        borrowing.append("judgements without an assessor")
     if borrowing and timed:
         notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
-    if vacant and timed:
-        notes.append("judgements without an assessor: the hours assume a person as fast as the others on average")
     oldest = max(ages_of([*itertools.chain.from_iterable(by_assessor.values())], now), default=math.inf)
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so it may not include a weekend")

@@ -30,7 +30,7 @@ from annot.pools.pooling import pool_in_version, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections import opinions
-from annot.publishing.report.sections.agreement import figure_of, summaries_of
+from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
@@ -467,7 +467,8 @@ def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterato
     adjudication: its name as it is printed, and its value with the interval. Where a sample of the pools was judged, of
     all pairs together."""
     pooled = table.best == "pooled"
-    for group, stage, summaries in summaries_of(groups):
+    for group, stage in stages_of(groups):
+        summaries = summaries_at(group, stage)
         for name in (*table.headline, *(name for name in ("ac2",) if name in table.distinct)):
             summary = summaries[name]
             yield {

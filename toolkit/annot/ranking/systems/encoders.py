@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import InputError
 from annot.base.records import Advance, Paper
 from annot.base.stats.arrays import Matrix
 from annot.ranking.search import Metric
-from annot.ranking.systems.system import INSTALL, Reading
+from annot.ranking.systems.system import Reading, require_libraries
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Texts through a model that is loaded, a batch at a time: the same for running an encoder and for training it.
@@ -83,11 +83,9 @@ def usable_device(name: str | None) -> Any:
 
 def prepare_libraries(folder: Path) -> None:
     """Progress is ours to show. Raises MissingInput if the libraries are not installed."""
-    try:
-        import sentence_transformers  # noqa: F401
-        from transformers.utils import logging
-    except ImportError:
-        raise MissingInput(f"{folder}: the libraries for encoders are not installed", hint=INSTALL) from None
+    require_libraries(folder, "sentence_transformers", "transformers")
+    from transformers.utils import logging
+
     logging.disable_progress_bar()
     logging.set_verbosity_error()
 

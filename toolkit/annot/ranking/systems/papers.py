@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from annot.base.errors import InputError
 from annot.base.records import ScoredDoc, ranked
 from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Matrix
@@ -16,7 +15,7 @@ from annot.ranking import search
 from annot.ranking.corpus import Corpus, Rule, Sparse
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, LSA, METHODS, rank_candidates
 from annot.ranking.systems import system
-from annot.ranking.vectors import Vectors, topic_name
+from annot.ranking.vectors import Vectors, topic_name, vectors_named
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Systems of abstracts: one vector for a paper, title and abstract together, and the nearest paper comes first.
@@ -40,14 +39,11 @@ class AbstractSystem(system.System):
         vectors, encoded = self._vectors(inputs)
         topics = self.topics(inputs)
         names = dict.fromkeys(paper for topic in topics for paper in (_name_of(topic), *topic.doc_ids))
-        absent = [paper_id for paper_id in names if paper_id not in vectors.rows]
-        if absent:
-            faults = [f"{paper_id}: no vector" for paper_id in absent]
-            raise InputError(f"{vectors.model}: papers of the pools have no vector", faults=faults)
+        matrix, row_of = vectors_named(vectors, list(names)), {name: row for row, name in enumerate(names)}
         rankings = {}
         for topic in topics:
-            query = np.asarray(vectors.matrix[vectors.rows[_name_of(topic)]])
-            rows = np.asarray(vectors.matrix[[vectors.rows[doc_id] for doc_id in topic.doc_ids]])
+            query = np.asarray(matrix[row_of[_name_of(topic)]])
+            rows = np.asarray(matrix[[row_of[doc_id] for doc_id in topic.doc_ids]])
             usable = rows.any(axis=1) & bool(query.any())
             scores = np.full(len(rows), EMPTY_SCORE)
             scores[usable] = search.SCORES[vectors.metric](query, rows[usable])

@@ -225,11 +225,9 @@ SYSTEMS = (
 
 
 def _prepare_libraries() -> None:
-    try:
-        import imblearn  # noqa: F401
-        import torch
-    except ImportError:
-        raise MissingInput("scisearch: the libraries that it needs are not installed", hint=system.INSTALL) from None
+    system.require_libraries("scisearch", "imblearn", "torch")
+    import torch
+
     # More threads only wait for each other over networks this small.
     torch.set_num_threads(1)
 

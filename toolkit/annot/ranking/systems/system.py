@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -33,6 +34,15 @@ state of title, separator and abstract (`document`); for each sentence the mean 
 (`context`)."""
 
 INSTALL = "`pip install torch`, then `pip install 'annot-collections[neural]'`"
+
+
+def require_libraries(name: object, *modules: str) -> None:
+    """Raise MissingInput if a library that the system or the weights of this name need is not installed."""
+    try:
+        for module in modules:
+            import_module(module)
+    except ImportError:
+        raise MissingInput(f"{name}: the libraries that it needs are not installed", hint=INSTALL) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +93,10 @@ def digest_of(folder: Path) -> str:
 
 def _cached(hub: str) -> tuple[Path | None, str]:
     """Folder of a model in the hub's cache, if it is there, and the folder of the cache."""
-    try:
-        from huggingface_hub import constants, snapshot_download
-        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-    except ImportError:
-        raise MissingInput(f"{hub}: the libraries for encoders are not installed", hint=INSTALL) from None
+    require_libraries(hub, "huggingface_hub")
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
     try:
         return Path(snapshot_download(hub, local_files_only=True)), constants.HF_HUB_CACHE
     except LocalEntryNotFoundError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from annot.base.names import OF_PAPERS, StudyVocabulary, counted
 from annot.base.stats.values import Undefined
@@ -123,19 +123,14 @@ def _with_care(agreement: estimates.AgreementTable, names: Iterable[str]) -> tup
     return sentences("agreement.with_care", told=cautions)
 
 
-class CoefficientSummary(NamedTuple):
-    """The coefficients of a group at one stage of adjudication, by name."""
-
-    group: estimates.GroupAgreement
-    stage: str
-    of: Mapping[str, estimates.Summary]
+def stages_of(groups: Iterable[estimates.GroupAgreement]) -> list[tuple[estimates.GroupAgreement, str]]:
+    """Each group before adjudication, and after it."""
+    return [(group, stage) for group in groups for stage in ("before", "after")]
 
 
-def summaries_of(groups: Iterable[estimates.GroupAgreement]) -> Iterator[CoefficientSummary]:
-    """The summaries of each group, before and after."""
-    for group in groups:
-        yield CoefficientSummary(group, "before", group.before)
-        yield CoefficientSummary(group, "after", group.after)
+def summaries_at(group: estimates.GroupAgreement, stage: str) -> Mapping[str, estimates.Summary]:
+    """The coefficients of the group at a stage of adjudication, by name."""
+    return group.before if stage == "before" else group.after
 
 
 def glance(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Table:
@@ -174,14 +169,14 @@ def headline(
         "coefficients",
         agreement,
         words,
-        [summary for summary in summaries_of(reported_groups(agreement)) if summary.stage in stages],
-        [facet_column(lambda row: row.group.name, words), Column("Adjudication", lambda row: row.stage)],
+        [row for row in stages_of(reported_groups(agreement)) if row[1] in stages],
+        [facet_column(lambda row: row[0].name, words), Column("Adjudication", lambda row: row[1])],
         [
-            Column("Queries", lambda row: row.group.n_queries),
-            Column("Pairs", lambda row: row.group.n_pairs),
+            Column("Queries", lambda row: row[0].n_queries),
+            Column("Pairs", lambda row: row[0].n_pairs),
             *columns_for(
                 agreement.headline,
-                lambda row, name: figure_of(name, row.of, agreement.best, group=row.group),
+                lambda row, name: figure_of(name, summaries_at(*row), agreement.best, group=row[0]),
                 agreement.titles.__getitem__,
             ),
         ],
@@ -201,19 +196,19 @@ def all_coefficients(
         "all-coefficients",
         agreement,
         words,
-        [(summaries, name) for summaries in summaries_of(shown) for name in names],
+        [(*row, name) for row in stages_of(shown) for name in names],
         [
-            facet_column(lambda row: row[0].group.name, words),
-            Column("Adjudication", lambda row: row[0].stage),
-            Column("Coefficient", lambda row: agreement.titles[row[1]], ""),
-            Column("", lambda row: row[1], "coefficient"),
+            facet_column(lambda row: row[0].name, words),
+            Column("Adjudication", lambda row: row[1]),
+            Column("Coefficient", lambda row: agreement.titles[row[2]], ""),
+            Column("", lambda row: row[2], "coefficient"),
         ],
         [
             *columns_for(("median", "mean", "q1", "q3"), lambda row, name: _statistic(row, name), str.capitalize),
-            Column("Queries", lambda row: _of_all(row[0].of[row[1]]), ""),
-            Column("Pairs", lambda row: row[0].of[row[1]].n_pairs, ""),
+            Column("Queries", lambda row: _of_all(_summary(row)), ""),
+            Column("Pairs", lambda row: _summary(row).n_pairs, ""),
             Column("Pooled", lambda row: _statistic(row, "pooled")),
-            Column("Pooled pairs", lambda row: row[0].of[row[1]].n_pairs_pooled, ""),
+            Column("Pooled pairs", lambda row: _summary(row).n_pairs_pooled, ""),
         ],
         caption="agreement.every",
         options=" --all",
@@ -221,12 +216,19 @@ def all_coefficients(
     )
 
 
-def _statistic(row: tuple[CoefficientSummary, str], statistic: str) -> Number:
-    summaries, name = row
-    summary, pooled = summaries.of[name], statistic == "pooled"
-    queries = summaries.group.n_queries if pooled else summary.n_queries
+def _summary(row: tuple[estimates.GroupAgreement, str, str]) -> estimates.Summary:
+    group, stage, name = row
+    return summaries_at(group, stage)[name]
+
+
+def _statistic(row: tuple[estimates.GroupAgreement, str, str], statistic: str) -> Number:
+    group, stage, name = row
+    summary, pooled = _summary(row), statistic == "pooled"
+    queries = group.n_queries if pooled else summary.n_queries
     pairs = summary.n_pairs_pooled if pooled else summary.n_pairs
-    return replace(figure_of(name, summaries.of, statistic), rests_on=(("queries", queries), ("pairs", pairs)))
+    return replace(
+        figure_of(name, summaries_at(group, stage), statistic), rests_on=(("queries", queries), ("pairs", pairs))
+    )
 
 
 def _of_all(summary: estimates.Summary) -> str:

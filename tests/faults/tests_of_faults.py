@@ -44,7 +44,7 @@ def imports(path: Path) -> set[str]:
     return names
 
 
-def distances(checkout: Path) -> dict[Path, dict[Path, int]]:
+def distances(checkout: Path, folders: Sequence[str]) -> dict[Path, dict[Path, int]]:
     """How many imports lead from each test file to each module of the package that it reaches."""
     modules = {
         ".".join(path.relative_to(checkout / "toolkit").with_suffix("").parts).removesuffix(".__init__"): path
@@ -56,7 +56,7 @@ def distances(checkout: Path) -> dict[Path, dict[Path, int]]:
     front = checkout / PACKAGE / "cli"
     graph[front / "main.py"] |= set(front.glob("*.py"))  # it loads them by name
     found: dict[Path, dict[Path, int]] = {}
-    for test in tests_of(checkout):
+    for test in tests_of(checkout, folders):
         reached = {known[name]: 1 for name in imports(test) if name in known}
         for folder in test.parents[: len(test.relative_to(checkout).parts) - 2]:
             if (fixtures := folder / "conftest.py").is_file():
@@ -72,9 +72,9 @@ def distances(checkout: Path) -> dict[Path, dict[Path, int]]:
     return found
 
 
-def tests_of(checkout: Path) -> list[Path]:
+def tests_of(checkout: Path, folders: Sequence[str]) -> list[Path]:
     """The files with tests that need no real server, and none of encoders."""
-    command = ["-q", "--collect-only", "--ignore", "tests/neural", "-p", "no:cacheprovider", "-m", REAL, "tests"]
+    command = ["-q", "--collect-only", "--ignore", "tests/neural", "-p", "no:cacheprovider", "-m", REAL, *folders]
     said = subprocess.run([sys.executable, "-m", "pytest", *command], cwd=checkout, capture_output=True, text=True)
     return [checkout / name for name in sorted(set(re.findall(r"^(tests/.+?\.py)::", said.stdout, re.MULTILINE)))]
 

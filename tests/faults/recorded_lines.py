@@ -124,7 +124,7 @@ class Record:
             for name in self._seconds:
                 if (file := name.partition("::")[0]) in direct:
                     names[file].add(name)
-        chosen = []
+        chosen: list[tuple[bool, float, str, list[str]]] = []
         if self._at_import(fault):  # which no test runs as its own: each that imports the module may ask for it
             for test, reached in reach.items():
                 file = str(test.relative_to(self._checkout))
@@ -138,7 +138,8 @@ class Record:
             if file in whole:
                 own = own | {name for name in self._seconds if name.startswith(f"{file}::")}
             quickest = sorted(own, key=lambda name: (self._seconds[name], name))
-            budget, taken = 3.0, []
+            budget = 3.0
+            taken: list[str] = []
             for name in quickest:
                 budget -= self._seconds[name]
                 if taken and budget < 0:
@@ -175,7 +176,8 @@ class Record:
         inner = around[-1]
         functions = [node for node in around if isinstance(node, ast.FunctionDef)]
         if functions and inner is not functions[-1]:
-            end = inner.body[0].lineno - 1 if isinstance(body := getattr(inner, "body", None), list) and body else None
+            body = getattr(inner, "body", None)
+            end = body[0].lineno - 1 if isinstance(body, list) and body else None
             return {(fault.path, line) for line in range(inner.lineno, (end or inner.end_lineno or 0) + 1)}
         if functions:
             own = functions[-1]
@@ -194,4 +196,5 @@ class Record:
 
 def _first_line(node: ast.stmt) -> int:
     """Where a statement begins, its decorators counted in."""
-    return min(below.lineno for below in (node, *getattr(node, "decorator_list", ())))
+    marks: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min(node.lineno, *(mark.lineno for mark in marks)) if marks else node.lineno

@@ -10,9 +10,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from annot.base.array_files import Array
 from annot.base.records import CITED, Judgement, ScoredDoc, ranked
 from annot.base.settings import Settings
 from annot.formats.csfcube import is_release_file, read_release
@@ -23,6 +24,8 @@ from sklearn.preprocessing import normalize
 
 GRADES = {1: 3, 2: 3, 3: 2, 4: 1}
 """The grade of each of Cleverdon's codes (Cleverdon, Mills and Keen 1966); 5 is not listed, -1 is not explained."""
+Sparse = Any
+"""A sparse matrix of SciPy, documents by words."""
 DEPTH = 100
 FAMILIES = {
     "tfidf": ("tfidf", "tfidf_log", "tfidf_pairs", "tfidf_letters", "tfidf_title"),
@@ -155,74 +158,76 @@ def of_csfcube(folder: Path) -> JudgedWhole:
     )
 
 
-def system_scores(asked: Mapping[str, str], texts: Mapping[str, tuple[str, str]]) -> dict[str, np.ndarray]:
+def system_scores(asked: Mapping[str, str], texts: Mapping[str, tuple[str, str]]) -> dict[str, Array]:
     """By system, how well each document fits each text that is asked: shape (queries, documents)."""
     whole, titles = [f"{title} {text}" for title, text in texts.values()], [title for title, _ in texts.values()]
     queries = [*asked.values()]
     counter = CountVectorizer(stop_words="english", min_df=2)
     counts, of_queries = counter.fit_transform(whole).tocsr(), counter.transform(queries).tocsr()
-    found: dict[str, np.ndarray] = {}
+    found: dict[str, Array] = {}
+    logs: dict[str, object] = {"sublinear_tf": True, "stop_words": "english"}
     for name, options, documents in (
         ("tfidf", {}, whole),
-        ("tfidf_log", {"sublinear_tf": True, "stop_words": "english"}, whole),
+        ("tfidf_log", logs, whole),
         ("tfidf_pairs", {"sublinear_tf": True, "ngram_range": (1, 2), "min_df": 2}, whole),
         ("tfidf_letters", {"analyzer": "char_wb", "ngram_range": (4, 4), "min_df": 3, "sublinear_tf": True}, whole),
-        ("tfidf_title", {"sublinear_tf": True, "stop_words": "english"}, titles),
+        ("tfidf_title", logs, titles),
     ):
-        vectors = TfidfVectorizer(**options)
-        matrix = vectors.fit_transform(documents)
-        found[name] = (vectors.transform(queries) @ matrix.T).toarray()
+        vectorizer = TfidfVectorizer(**options)
+        matrix = vectorizer.fit_transform(documents)
+        found[name] = (vectorizer.transform(queries) @ matrix.T).toarray()
     length = np.asarray(counts.sum(axis=1)).ravel()
-    found |= {
-        name: bm25(counts, of_queries, length, k1=k1, b=b)
-        for name, k1, b in (("bm25", 1.5, 0.75), ("bm25_long", 0.9, 0.4), ("bm25_flat", 3.0, 0.2))
-    }
-    found |= {f"dirichlet_{mu}": language(counts, of_queries, length, mu=float(mu)) for mu in (500, 2000)}
+    for name, k1, b in (("bm25", 1.5, 0.75), ("bm25_long", 0.9, 0.4), ("bm25_flat", 3.0, 0.2)):
+        found[name] = bm25(counts, of_queries, length, k1=k1, b=b)
+    for mu in (500, 2000):
+        found[f"dirichlet_{mu}"] = language(counts, of_queries, length, mu=float(mu))
     found["mixture"] = language(counts, of_queries, length, mu=None)
-    logs = TfidfVectorizer(sublinear_tf=True, stop_words="english", min_df=2)
-    matrix = logs.fit_transform(whole)
-    asked_of = logs.transform(queries)
+    vectorizer = TfidfVectorizer(**logs, min_df=2)
+    matrix = vectorizer.fit_transform(whole)
     for size in (50, 100, 200):
         svd = TruncatedSVD(size, random_state=0).fit(matrix)
-        found[f"lsa_{size}"] = cosine(svd.transform(asked_of), svd.transform(matrix))
-    for name, size, weighted in (("words_50", 50, False), ("words_100", 100, False), ("words_100_idf", 100, True)):
-        vectors = word_vectors(counts, size)
-        idf = np.log(counts.shape[0] / np.asarray((counts > 0).sum(axis=0)).ravel())
-        weights = sparse.diags(idf if weighted else np.ones(len(idf)))
-        found[name] = cosine(of_queries @ weights @ vectors, counts @ weights @ vectors)
-    return {name: found[name] for of in FAMILIES.values() for name in of}
+        found[f"lsa_{size}"] = cosine(svd.transform(vectorizer.transform(queries)), svd.transform(matrix))
+    information = mutual_information(counts)
+    vectors = {size: normalize(TruncatedSVD(size, random_state=0).fit_transform(information)) for size in (50, 100)}
+    idf = np.log(counts.shape[0] / np.asarray((counts > 0).sum(axis=0)).ravel())
+    for name, size, weights in (("words_50", 50, None), ("words_100", 100, None), ("words_100_idf", 100, idf)):
+        weighted = sparse.diags(np.ones(len(idf)) if weights is None else weights)
+        found[name] = cosine(of_queries @ weighted @ vectors[size], counts @ weighted @ vectors[size])
+    return {name: found[name] for names in FAMILIES.values() for name in names}
 
 
-def bm25(counts, queries, length: np.ndarray, *, k1: float, b: float) -> np.ndarray:
+def bm25(counts: Sparse, queries: Sparse, length: Array, *, k1: float, b: float) -> Array:
+    """Scores of BM25."""
     n = counts.shape[0]
     df = np.asarray((counts > 0).sum(axis=0)).ravel()
     idf = np.log(1 + (n - df + 0.5) / (df + 0.5))
     weighted = counts.astype(float).tocoo()
     norm = k1 * (1 - b + b * length / length.mean())
     weighted.data = idf[weighted.col] * weighted.data * (k1 + 1) / (weighted.data + norm[weighted.row])
-    return (queries @ weighted.tocsr().T).toarray()
+    return np.asarray((queries @ weighted.tocsr().T).toarray())
 
 
-def language(counts, queries, length: np.ndarray, *, mu: float | None) -> np.ndarray:
+def language(counts: Sparse, queries: Sparse, length: Array, *, mu: float | None) -> Array:
     """Query likelihood; mu None is a mixture with weight .3 for the document."""
-    of_all = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
-    found = counts.astype(float).tocoo()
+    share = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
+    logs = counts.astype(float).tocoo()
     if mu is None:
-        found.data = np.log1p(0.3 * found.data / np.maximum(1, length)[found.row] / (0.7 * of_all[found.col]))
-        return (queries @ found.tocsr().T).toarray()
-    found.data = np.log1p(found.data / (mu * of_all[found.col]))
+        logs.data = np.log1p(0.3 * logs.data / np.maximum(1, length)[logs.row] / (0.7 * share[logs.col]))
+        return np.asarray((queries @ logs.tocsr().T).toarray())
+    logs.data = np.log1p(logs.data / (mu * share[logs.col]))
     words = np.asarray(queries.sum(axis=1)).ravel()
-    return (queries @ found.tocsr().T).toarray() + words[:, None] * np.log(mu / (length + mu))
+    return np.asarray((queries @ logs.tocsr().T).toarray() + words[:, None] * np.log(mu / (length + mu)))
 
 
-def word_vectors(counts, size: int) -> np.ndarray:
-    """Of positive pointwise mutual information of words in one document (Levy and Goldberg 2014)."""
-    there = (counts > 0).astype(float)
-    both = (there.T @ there).tocoo()
-    df = np.asarray(there.sum(axis=0)).ravel()
-    both.data = np.maximum(0, np.log(both.data * there.shape[0] / (df[both.row] * df[both.col])))
-    return normalize(TruncatedSVD(size, random_state=0).fit_transform(both.tocsr()))
+def mutual_information(counts: Sparse) -> Sparse:
+    """Positive pointwise mutual information of words in one document (Levy and Goldberg 2014)."""
+    present = (counts > 0).astype(float)
+    both = (present.T @ present).tocoo()
+    df = np.asarray(present.sum(axis=0)).ravel()
+    both.data = np.maximum(0, np.log(both.data * present.shape[0] / (df[both.row] * df[both.col])))
+    return both.tocsr()
 
 
-def cosine(queries: np.ndarray, documents: np.ndarray) -> np.ndarray:
-    return normalize(queries) @ normalize(documents).T
+def cosine(queries: Array, documents: Array) -> Array:
+    """Cosine of each query and each document."""
+    return np.asarray(normalize(queries) @ normalize(documents).T)
