@@ -21,7 +21,6 @@ from annot.judging.exchange.servers import connect
 from annot.judging.rounds.judging import unpulled
 from annot.judging.withdrawn import TABLES, WithdrawnAnswer, lines_withdrawn, withdrawn_of
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.steps.people import everyone_with
 from annot.store import people, pools, projects
 from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
 from annot.study import judged_texts, snapshot
@@ -448,7 +447,9 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
 
 def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Assessor]:
     """Everyone by name. Raises InputError if these two are not known, or the successor cannot take pairs."""
-    everyone = everyone_with(ws, leaver)
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
         return everyone
     check_name(successor, tuple(everyone), what="--to")
