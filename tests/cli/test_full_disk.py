@@ -42,7 +42,7 @@ def test_on_a_full_disk_a_command_says_so_and_works_once_there_is_room(tiny: Pat
         resized(tiny, size)
         refused = annot("init", study, folder=tmp_path)
         assert refused.exit_code == 2
-        assert "the disk is full, " in refused.stderr
+        assert "the disk is full" in refused.stderr
         assert str(tiny) in refused.stderr
         assert LEFT in refused.stderr
         assert "next:" not in refused.stderr
@@ -52,7 +52,7 @@ def test_on_a_full_disk_a_command_says_so_and_works_once_there_is_room(tiny: Pat
     refused = annot("assessor", "add", "a1", "--account", "a1@example.org", "-C", study, folder=tmp_path)
     assert (
         refused.exit_code,
-        f"{study}: the disk is full, or a quota is used up; 0 kB are free" in refused.stderr,
+        f"{study}: the disk is full (0 kB are free)" in refused.stderr,
     ) == (2, True)
     (tiny / "filler").unlink()
     assert annot_done("assessor", "list", "--json", folder=study).data == []
@@ -70,7 +70,7 @@ def test_the_system_names_no_file_and_the_program_does(
     with pytest.raises(OSError, match="No space") as caught:
         write_file(tmp_path / "page.html", "text")
     said = refusal(caught.value)
-    assert said.message.startswith(f"{tmp_path / 'page.html'}: the disk is full, ")
+    assert said.message.startswith(f"{tmp_path / 'page.html'}: the disk is full (")
     assert LEFT in (said.hint or "")
     assert not list(tmp_path.iterdir())
 
@@ -79,7 +79,7 @@ def test_the_system_names_no_file_and_the_program_does(
     ("detail", "free", "words"),
     [
         ("database or disk is full", 1 << 40, "the disk is full"),
-        ("disk I/O error", 0, "the disk is full, or a quota is used up; 0 kB are free on it"),
+        ("disk I/O error", 0, "the disk is full (0 kB are free)"),
         ("disk I/O error", 1 << 40, "cannot be read or written: disk I/O error"),
     ],
 )

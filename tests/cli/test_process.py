@@ -168,7 +168,7 @@ def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path], unb
             text=True,
         )
     assert done.returncode == 2
-    assert "the disk is full, or a quota is used up" in done.stderr
+    assert "the disk is full (" in done.stderr
     assert "or the disk that the output goes to" in done.stderr
     assert "Traceback" not in done.stderr
 

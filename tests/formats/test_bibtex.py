@@ -218,6 +218,23 @@ def test_encodings(read: Reader) -> None:
     assert all(told(text.encode(name)) for name in ("utf-8", "utf-8-sig", "utf-16-le", "utf-16", "cp1252"))
 
 
+@pytest.mark.parametrize(
+    ("says", "python"),
+    [("Cp1252", "cp1252"), ("ISO8859_2", "iso8859-2"), ("MacRoman", "mac-roman"), ("Cp1251", "cp1251")],
+)
+def test_the_encoding_that_jabref_says_counts_in_a_file_that_is_not_utf_8(read: Reader, says: str, python: str) -> None:
+    title = "Größe" if python != "cp1251" else "Война и мир"
+    text = f"% This file was created with JabRef 2.9.\n% Encoding: {says}\n\n@misc{{a, title = {{{title}}}}}\n"
+    assert read(text.encode(python)) == [{"key": "a", "title": title}]
+    assert read(text.encode("utf-8")) == [{"key": "a", "title": title}]
+
+
+@pytest.mark.parametrize("says", ["UTF-8", "rot13", "idna", "unicode_escape", "no-such", "zlib"])
+def test_an_encoding_that_cannot_be_is_not_believed(read: Reader, says: str) -> None:
+    text = f"% Encoding: {says}\n@misc{{a, title = {{Größe}}}}\n"
+    assert read(text.encode("cp1252")) == [{"key": "a", "title": "Größe"}]
+
+
 def test_an_entry_with_bytes_that_are_not_utf_8_is_broken_alone(read: Reader) -> None:
     texts = [f"@misc{{{key}, title = {{Größe und Maß}}}}\n".encode() for key in "abc"]
     first, broken, third = read(texts[0] + texts[1].replace("ß".encode(), b"\xdf") + texts[2])

@@ -14,7 +14,6 @@ from annot.steps import opinions as opinion_ask
 from annot.steps.opinions import AskedOpinion, Selection
 from annot.store import opinions, projects
 from annot.store.models import AskedModel, ModelCall
-from annot.store.opinions import Opinion
 from annot.store.shown import Display, as_json, hash_of_text, keep_contents
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -54,7 +53,7 @@ def calls_of(ws: Workspace, name: str = "small") -> tuple[ModelCall, ...]:
         return opinions.read_calls(session, name)
 
 
-def opinions_of(ws: Workspace, name: str = "small") -> tuple[Opinion, ...]:
+def opinions_of(ws: Workspace, name: str = "small") -> tuple[ModelCall, ...]:
     with ws.reading() as session:
         return tuple(opinions.opinions_from(opinions.read_calls(session, name)))
 

@@ -10,7 +10,6 @@ from annot.base.errors import InputError, MissingInput, StoreError
 from annot.store import opinions, pools
 from annot.store.database import Store, connect_store, drop_tables, dump, load
 from annot.store.models import AskedModel, ModelCall
-from annot.store.opinions import Opinion
 
 NOW = "2026-11-01T10:00:00+00:00"
 ASKED = AskedModel(
@@ -50,13 +49,12 @@ def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_
     with study.read() as session:
         found = tuple(opinions.opinions_from(opinions.read_calls(session, "small")))
         assert opinions.opinion_names(session) == ("small",)
-    query = "p1-method"
-    assert found == (
-        Opinion(query, "d1", 1, 3, "because"),
-        Opinion(query, "d2", 1, None, ""),
-        Opinion(query, "d6", 1, 0, "because"),
-        Opinion(query, "d6", 2, 2, "because"),
-    )
+    assert [(*one.pair, one.repeat, one.grade, one.state) for one in found] == [
+        ("p1-method", "d1", 1, 3, "read"),
+        ("p1-method", "d2", 1, None, "unreadable"),
+        ("p1-method", "d6", 1, 0, "read"),
+        ("p1-method", "d6", 2, 2, "read"),
+    ]
 
 
 def test_who_cannot_judge_a_pair_is_not_asked_about_it_again_and_has_no_grade(study: Store) -> None:
@@ -64,7 +62,7 @@ def test_who_cannot_judge_a_pair_is_not_asked_about_it_again_and_has_no_grade(st
     with study.read() as session:
         found = tuple(opinions.opinions_from(opinions.read_calls(session, "small")))
         until = opinions.grades_of(opinions.calls_until(session, "small", None))
-    assert found[0] == Opinion("p1-method", "d1", 1, None, "because", cannot_judge=True)
+    assert (found[0].doc_id, found[0].grade, found[0].cannot_judge) == ("d1", None, True)
     assert not found[1].cannot_judge
     # As answered, so that what predicts grades knows that it was asked about the whole pool.
     assert until == {("p1-method", "d1", 1): None, ("p1-method", "d2", 1): 3}

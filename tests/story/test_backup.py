@@ -65,7 +65,7 @@ def test_a_restored_study_changes_nothing_that_is_not_new(
 
     taken = annot_done("backup", backup, "--json", folder=study.folder)
     (told,) = taken.stderr.splitlines()
-    assert told.startswith("a2: 1 answer not pulled yet; run `annot pull`")
+    assert told.startswith("a2: 1 answer not pulled; run `annot pull`")
     assert (taken.data["projects"], taken.data["rows"]["judgement"]) == (2, 6)
     assert backup.stat().st_mode & 0o777 == 0o600
     copies = projects_in(backup)

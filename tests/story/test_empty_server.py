@@ -61,7 +61,7 @@ def test_a_study_restored_beside_an_empty_server_goes_on_with_what_is_open(
     study.judge("a2", {pairs[half]: 0})
     backup = tmp_path / "study.tar.gz"
     told = annot_done("backup", backup, folder=study.folder).stderr
-    assert "a2: 1 answer not pulled yet; run `annot pull`" in told
+    assert "a2: 1 answer not pulled; run `annot pull`" in told
     shutil.rmtree(study.folder)
 
     monkeypatch.setenv("LABEL_STUDIO_URL", empty.url)

@@ -188,7 +188,7 @@ def test_where_all_that_is_missing_are_judgements_the_remedy_is_said_alone() -> 
     mixed = outcome_from(plan, given, [], [], asked=1, drawn=PLAN)
     disputed = outcome("two same", [*both("two", 0, 3), *both("same", 1, 1)])
     for found, begins, says_more in (
-        (short, "have the missing", True),
+        (short, "if judgements are missing", True),
         (mixed, "finish", True),
         (disputed, "finish", False),
     ):

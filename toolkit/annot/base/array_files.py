@@ -199,28 +199,33 @@ def written_hashes(folder: Path) -> dict[str, str]:
 
     Raises InputError if the folder has no record of it.
     """
+    text, about = _about(folder)
+    return {**about["sha256"], ABOUT: hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _about(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Text of the record that `save` wrote, and its content. Raises InputError if it cannot be read."""
     path = folder / ABOUT
     try:
-        text = path.read_bytes()
-        return {**json.loads(text)["sha256"], ABOUT: hashlib.sha256(text).hexdigest()}
+        text = path.read_text("utf-8")
+        about = json.loads(text)
+        return text, about | {"sha256": dict(about["sha256"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not readable: {error}", hint=_again(folder)) from None
 
 
 def faults(folder: Path) -> list[str]:
     """Changes in `folder` since `save` wrote it, one line a file; none if all hashes hold."""
-    path = folder / ABOUT
     try:
-        text = path.read_text("utf-8")
-        about = json.loads(text)
-        written = dict(about["sha256"])
-        del about["sha256"][ABOUT]
-        if text != _text(about | {"sha256": written}):
-            return [f"{path}: has changed since it was written"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        return [f"{path}: not readable: {error}"]
+        text, about = _about(folder)
+    except InputError as error:
+        return [error.message]
+    written = about["sha256"]
+    if text != _text(about) or ABOUT not in written:
+        return [f"{folder / ABOUT}: has changed since it was written"]
     hashes = {name: sha256_of(folder / name) for name in written if (folder / name).is_file()}
-    hashes[ABOUT] = hashlib.sha256(_text(about).encode()).hexdigest()
+    others = {name: digest for name, digest in written.items() if name != ABOUT}
+    hashes[ABOUT] = hashlib.sha256(_text(about | {"sha256": others}).encode()).hexdigest()
     return [
         f"{folder / name}: found {hashes.get(name, 'no file')[:12]}, expected SHA-256 {digest[:12]}"
         for name, digest in written.items()

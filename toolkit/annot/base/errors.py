@@ -178,7 +178,7 @@ _ROOM = 1 << 20
 def full_disk(place: str | Path) -> str:
     """Message for a disk that has no room for a file at `place`."""
     free = _free(Path(place)) // 1024
-    return f"{place}: the disk is full, or a quota is used up; {free:,} kB are free on it"
+    return f"{place}: the disk is full ({free:,} kB are free), a quota, or the disk that the output goes to"
 
 
 def is_full(place: str | Path) -> bool:

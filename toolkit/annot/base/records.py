@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeVar
 from annot.base.errors import InputError
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Small immutable records that rooms exchange. Ids are strings, always. Ids are strings, always.
+# Small immutable records that rooms exchange. Ids are strings, always.
 #
 # Scored documents are in order of score, highest first, then of id, smallest first. The program's own scores are
 # rounded to `SCORE_DIGITS` significant digits (`ranked`), because their last digits depend on the linear algebra
@@ -379,9 +379,7 @@ def round_score(score: float) -> float:
 
 def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
     """Order the documents best first: rounded score descending, then `doc_id` ascending."""
-    # Tuples compare faster than a key is made for each document.
-    falling = sorted([(-round_score(score), doc_id) for doc_id, score in scored])
-    return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
+    return in_order((doc_id, round_score(score)) for doc_id, score in scored)
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:

@@ -30,8 +30,7 @@ from annot.ranking.systems import systems_of
 from annot.ranking.systems.system import EncoderWeights, Features, PooledQuery, SentenceVectors, System
 from annot.ranking.vectors import Vectors
 from annot.store import papers
-from annot.store.models import AskedModel, StoredRun
-from annot.store.opinions import Opinion
+from annot.store.models import AskedModel, ModelCall, StoredRun
 from annot.store.shown import Display
 from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot, read_snapshot
@@ -235,7 +234,7 @@ def worth_of(
     snapshot: Snapshot,
     judged: JudgedRuns,
     asked: AskedModel,
-    said: Iterable[Opinion],
+    said: Iterable[ModelCall],
     displays: Mapping[str, Display],
 ) -> Worth:
     """Worth of one opinion. Raises MissingInput if none of its answers has come.

@@ -118,9 +118,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
 
     On the local server the account is made; on another one the person signs up.
     """
-    with ws.reading() as session:
-        everyone = {person.assessor: person for person in people.read_assessors(session)}
-    check_name(pseudonym, tuple(everyone), what="assessor")
+    everyone = _everyone_with(ws, pseudonym)
     person = replace(everyone[pseudonym], account=account)
     _check(person, everyone.values())
     if _same_account(everyone[pseudonym].account, account):
@@ -146,9 +144,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
             '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
             hint="set it under [judging]; to change the account, use --account",
         )
-    with ws.reading() as session:
-        everyone = {person.assessor: person for person in people.read_assessors(session)}
-    check_name(pseudonym, tuple(everyone), what="assessor")
+    everyone = _everyone_with(ws, pseudonym)
     if url is None:
         return servers.place_of(ws, pseudonym).url, ()
     address = url.rstrip("/")
@@ -165,6 +161,14 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         servers.refuse_shared(ws, gateway, pseudonym, {})
     servers.keep_address(ws, pseudonym, url=address, token=token)
     return address, _note_on_account(ws, everyone[pseudonym])
+
+
+def _everyone_with(ws: Workspace, name: str) -> dict[str, Assessor]:
+    """Everyone by name. Raises InputError, with the near name, if this person is not among them."""
+    with ws.reading() as session:
+        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    check_name(name, tuple(everyone), what="assessor")
+    return everyone
 
 
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:

@@ -387,7 +387,7 @@ def _address_for_reading(path: Path) -> str:
     if log.exists() and log.stat().st_size > 0:
         if not index.exists():
             raise StoreError(
-                f"{path}: its last changes in {log.name} cannot be read", hint="work in a copy of the study"
+                f"{path}: its last changes in {log.name} cannot be read", hint="copy the study and work there"
             )
         return f"{path.absolute().as_uri()}?mode=ro"
     return f"{path.absolute().as_uri()}?immutable=1"

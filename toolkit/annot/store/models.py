@@ -561,6 +561,11 @@ class ModelCall(NamedTuple):
     """Hash of the display of its prompt (`annot.store.shown`): like a task's, with `prompt` instead of `screen`."""
 
     @property
+    def cannot_judge(self) -> bool:
+        """True if the model answered that it cannot judge the pair."""
+        return self.state == "cannot_judge"
+
+    @property
     def pair(self) -> tuple[str, str]:
         """(query_id, doc_id)."""
         return self.query_id, self.doc_id

@@ -6,7 +6,6 @@ Only modules that ask models, report or publish their opinions, or estimate figu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -42,43 +41,23 @@ FEWEST_WORDS = 4
 _KEY = (*PAIR, "repeat")
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """Final opinion of a model on one pair."""
-
-    query_id: str
-    doc_id: str
-    repeat: int
-    """Number of its opinion on the pair, from 1."""
-    grade: int | None
-    """Grade; None if its answers could not be read, or if it cannot judge the pair."""
-    reason: str
-    cannot_judge: bool = False
-    """True if it answered that it cannot judge the pair."""
-    shown_sha256: str | None = None
-    """Hash of the display of its prompt; None if that is not on record."""
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
-        return self.query_id, self.doc_id
-
-
 def opinion_names(session: Session) -> tuple[str, ...]:
     """The names under which models were asked, in order."""
     return tuple(sorted(session.connection().execute(select(OPINION_TABLE.c.name)).scalars()))
 
 
-def opinions_from(calls: Iterable[ModelCall]) -> Iterator[Opinion]:
-    """The opinion that the requests of each pair and repeat led to; none while it is still to be asked for."""
-    for (query_id, doc_id, repeat), several in groupby(calls, key=attrgetter(*_KEY)):
+def opinions_from(calls: Iterable[ModelCall]) -> Iterator[ModelCall]:
+    """The request of each pair and repeat whose answer is the opinion; none while it is still to be asked for.
+
+    Without a grade, its answers could not be read, or the model cannot judge the pair.
+    """
+    for _, several in groupby(calls, key=attrgetter(*_KEY)):
         answers = [call for call in several if call.state in ANSWERED]
         readable = next((call for call in answers if call.state in READ), None)
         if readable is not None:
-            key, shown = (query_id, doc_id, repeat), readable.shown_sha256
-            yield Opinion(*key, readable.grade, readable.reason or "", readable.state == "cannot_judge", shown)
+            yield readable
         elif len(answers) >= UNREADABLE_AFTER:
-            yield Opinion(query_id, doc_id, repeat, None, "", shown_sha256=answers[-1].shown_sha256)
+            yield answers[-1]
 
 
 def calls_until(session: Session, name: str, moment: str | None) -> list[ModelCall]:

@@ -253,10 +253,8 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
 SET_ASIDE = "given on another version of a text than the pair is judged on"
 HINT = "write them with `annot qrels`"
-SHORT_HINT = (
-    "have the missing judgements made (`annot assessor add`, then `annot plan` and `annot push`), leave out these "
-    'pairs with `annot qrels --partial`, or accept them with `annot qrels --allow-single "why"`'
-)
+FINISH = "finish with `annot pull` and `annot push adjudication`, or write only the settled pairs with --partial"
+WHERE_SHORT = 'if judgements are missing, add a person and plan again, or use --partial or --allow-single "why"'
 
 
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
@@ -359,15 +357,8 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     faults = unfinished(outcome)
     if partial or not faults:
         return
-    raise InputError(
-        f"{counted(len(faults), 'pair')} without a final grade",
-        faults=faults,
-        hint=SHORT_HINT
-        if len(faults) == len(outcome.short)
-        else "finish with `annot pull` and `annot push adjudication` (if you judge with another tool, import the "
-        "adjudicator's grades with --adjudicator), or write only the settled pairs with --partial"
-        + (f"; if a pair has too few judgements: {SHORT_HINT}" if outcome.short else ""),
-    )
+    hints = [*([FINISH] if len(faults) > len(outcome.short) else []), *([WHERE_SHORT] if outcome.short else [])]
+    raise InputError(f"{counted(len(faults), 'pair')} without a final grade", faults=faults, hint="; ".join(hints))
 
 
 def unfinished(outcome: Outcome) -> list[str]:

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
@@ -72,11 +73,8 @@ def allow(root: Path, address: str) -> None:
     allowed, study, shown = _allowed(), str(root.resolve()), without_password(address)
     if shown not in allowed.setdefault(study, []):
         allowed[study].append(shown)
-        path = allowed_file()
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        aside = path.with_name(f"{path.name}.{os.getpid()}")
-        aside.write_text(tomlkit.dumps(allowed), encoding="utf-8")
-        aside.replace(path)
+        allowed_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_file(allowed_file(), tomlkit.dumps(allowed))
 
 
 def allowed_file() -> Path:
@@ -385,20 +383,16 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes a private file; what the workspace holds is as readable as any other file of its owner.
-        if not private:
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # which the system does not say of a full disk
         raise

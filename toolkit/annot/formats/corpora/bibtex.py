@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,7 +16,7 @@ from urllib.parse import unquote
 from annot.base.errors import InputError
 from annot.formats.cleaning import lowered, raised
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
-from annot.formats.input_files import LONGEST_LINE, packaged_table, text_of
+from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, packaged_table, text_of
 from annot.formats.paper_records import year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ def _plain(text: str) -> str:
 # The syntax is BibTeX's (Patashnik: BibTeXing, 1988; Markey: Tame the BeaST, 2009), the fields are BibTeX's and
 # biblatex's (https://ctan.org/pkg/biblatex). More is allowed than by BibTeX: no comma, or several, between fields; a
 # key of any characters; a field twice, of which the first counts; a macro that is not defined, which becomes its
-# name. Encodings: `input_files`.
+# name. Encodings: `input_files`; JabRef's `% Encoding: ...` counts in a file that is not UTF-8.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -320,6 +321,8 @@ _READ = frozenset(
 """The fields that are used here."""
 _DOI_LINK = re.compile(r"doi\.org/(10\.\d[^\s{}]*)", re.IGNORECASE)
 _PMID = re.compile(r"\bPMID:?\s*(\d+)", re.IGNORECASE)
+_ENCODING = re.compile(rb"^%[ \t]*Encoding:[ \t]*(?:x-)?([\w-]+)", re.MULTILINE)
+_OF_ONE_BYTE = re.compile(r"(?:cp|iso8859|mac|koi8)[\w-]*")
 
 
 class _Fault(Exception):
@@ -348,11 +351,33 @@ class _Macros:
 def records(piece: Piece) -> Records:
     """The entries, each with the line where it begins; a macro applies from its definition on."""
     macros, line = _Macros(), 0
-    with text_of(Path(piece.path)) as text:
+    with _text(Path(piece.path)) as text:
         for line, part in _joined(_parts(text, piece.path)):
             yield line, _record(part, line, macros)
     if not line:
         yield 1, BrokenRecord("no BibTeX entry", ("found no `@` with an entry at the beginning of a line",), "")
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[TextIO]:
+    with opened(path) as file:
+        declared = _ENCODING.search(file.read(1 << 12))
+    name = declared[1].decode("ascii", "replace") if declared else ""
+    if name and encoding_of(path) == WINDOWS_1252 and (encoding := _of_one_byte(name)):
+        with opened(path) as file, io.TextIOWrapper(file, encoding, errors="replace") as text:
+            yield text
+    else:
+        with text_of(path) as text:
+            yield text
+
+
+def _of_one_byte(java_name: str) -> str:
+    """Python's name of the encoding; "" where it is another than one of one byte a character."""
+    try:
+        name = codecs.lookup(java_name).name
+    except LookupError:
+        return ""
+    return name if _OF_ONE_BYTE.fullmatch(name) else ""
 
 
 def _parts(text: TextIO, name: str) -> Iterator[tuple[int, str]]:

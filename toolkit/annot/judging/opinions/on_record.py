@@ -17,7 +17,7 @@ from annot.labelstudio.http_client import is_loopback
 from annot.store import opinions, people, pools, projects
 from annot.store.answers import JUDGEMENTS
 from annot.store.models import AskedModel, ModelCall
-from annot.store.opinions import ANSWERED, READ, REFUSED, Opinion
+from annot.store.opinions import ANSWERED, READ, REFUSED
 from annot.store.pools import read_queries
 from annot.store.shown import Display, display_parts, hash_of_text
 from annot.study import workspace
@@ -278,7 +278,7 @@ class OpinionOnRecord:
         """Displays of its prompts, by hash."""
         self.standing = status_of(ws, session, asked, self.calls)
 
-    def display_of(self, opinion: Opinion) -> Display:
+    def display_of(self, opinion: ModelCall) -> Display:
         """The display of an opinion's prompt; empty if it is not on record."""
         return self.displays.get(opinion.shown_sha256 or "", {})
 

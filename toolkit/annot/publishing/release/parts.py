@@ -59,7 +59,7 @@ def opinion_files(
         files[f"{FOLDER}{file_name(opinion.asked.name, '.jsonl')}"] = json_lines(
             {"query_id": answer.query_id, "doc_id": answer.doc_id, "repeat": answer.repeat, "grade": answer.grade}
             | ({"cannot_judge": True} if answer.cannot_judge else {})
-            | ({"reason": answer.reason} if terms.with_text else {})
+            | ({"reason": answer.reason or ""} if terms.with_text else {})
             | ({"versions": numbers[answer]} if answer in numbers else {})
             | ({"set_aside": True} if answer in aside else {})
             for answer in answers
