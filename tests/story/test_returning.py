@@ -117,7 +117,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert "returned to a1 on 20" in traced.stdout
     assert WHY in traced.stdout
     assert "as a repeat" not in traced.stdout
-    said = annot("trace", *disputed, "--json").data["said"]
+    said = annot("trace", *disputed, "--json").data["answers"]
     assert [(one["person"], one["grade"], one["counts"]) for one in said] == [
         ("a1", 1, False),
         ("a2", 2, True),
@@ -171,7 +171,7 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert len(study.on_server("j1", "adjudicate")) == len(first) + 1
     assert annot("qrels").exit_code == 0
     assert f"{settled[0]} 0 {settled[1]} 0\n" in (study.folder / "exports" / "qrels.txt").read_text(encoding="utf-8")
-    views = [one for one in annot("trace", *settled, "--json").data["said"] if one["ratings"]]
+    views = [one for one in annot("trace", *settled, "--json").data["answers"] if one["ratings"]]
     assert [sorted(grade for _, grade in one["grades"]) for one in views] == [[1, 2], [2, 3]]
 
     # Whoever leaves with a returned pair unanswered blocks nothing: the next push withdraws the task.

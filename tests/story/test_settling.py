@@ -174,7 +174,7 @@ def test_what_the_adjudicator_cannot_judge_has_ended_without_a_grade(disputed: S
     assert all(row.settled + row.unjudgeable + row.open == row.disputed for row in rows)
     traced = trace.trace(disputed.workspace, *left)
     assert (traced.standing, traced.decision) == ("nobody can judge", None)
-    assert [said.counts for said in traced.said] == [True] * 3
+    assert [said.counts for said in traced.answers] == [True] * 3
     assert "decision: nobody can judge" in trace.describe(traced)
     # The same again, and nothing is sent; a person who thinks again settles it after all.
     assert [(one.sent, one.withdrawn) for one in send(disputed).projects] == [(0, 0)]
@@ -230,7 +230,7 @@ def test_a_changed_decision_is_a_second_revision(disputed: Study) -> None:
     with open_store(disputed.workspace.database_url) as store, store.read() as session:
         history = [one.record for one in ADJUDICATIONS.history(session, *pair)]
     assert [(one.revision, one.grade) for one in history] == [(1, 1), (2, 2)]
-    first, second = (one.at for one in trace.trace(disputed.workspace, *pair).said if one.ratings)
+    first, second = (one.at for one in trace.trace(disputed.workspace, *pair).answers if one.ratings)
     assert first is not None
     assert second is not None
     assert first < second
@@ -272,7 +272,7 @@ def test_a_grade_changed_after_the_push_withdraws_or_renews_what_is_not_settled(
 
 
 def seen_by_adjudicator(study: Study, pair: Pair) -> list[list[str]]:
-    views = [one for one in trace.trace(study.workspace, *pair).said if one.ratings]
+    views = [one for one in trace.trace(study.workspace, *pair).answers if one.ratings]
     assert all(one.on_record and one.at for one in views)
     return [[str(grade) for _, grade in one.grades] for one in views]
 

@@ -239,7 +239,7 @@ class OpenStudy(NotebookResult):
         )
 
     def _row(self, grading: Judgement | Decision) -> dict[str, Any]:
-        """Its fields, with the facet and the topic of its query."""
+        """Fields of a judgement or decision, with the facet and the topic of its query."""
         of_query = {"facet": self._facets[grading.query_id], self._topic_column: self._topics[grading.query_id]}
         return asdict(grading) | of_query
 

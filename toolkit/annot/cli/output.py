@@ -55,7 +55,7 @@ class SignOfLife:
         self.stop()
 
     def stop(self) -> None:
-        """End it: another part shows progress, or the command has ended."""
+        """End the line of progress, as another part of the work begins or the command ends."""
         self._over.set()
         self.quiet()
 
@@ -125,9 +125,9 @@ class Output(NamedTuple):
     """Result of a command."""
 
     data: Any
-    """For --json and --csv."""
+    """Values for --json and --csv."""
     text: str
-    """For people."""
+    """Text that people read."""
     notes: Sequence[str] = ()
     """Further notes for the reader."""
     name: str = ""

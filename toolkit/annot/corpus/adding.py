@@ -256,7 +256,7 @@ class FileRead:
     """The counts of one file. The files of Semantic Scholar, whose rows are joined, count as one."""
 
     name: str
-    """The name alone: its folder belongs to a machine."""
+    """Name of the file without its folder, which differs between machines."""
     format: str
     encoding: str
     """The encoding of its text if that is not UTF-8; otherwise empty."""
@@ -468,7 +468,7 @@ class PaperNotes(NamedTuple):
     """Facts of one paper that are counted if it is kept."""
 
     cleaned: Changed | None
-    """Its texts before and after, if cleaning changed them."""
+    """Texts of the paper before and after cleaning; None if it changed nothing."""
     headings: Headings
     """The headings of its structured abstract."""
     retracted: bool

@@ -108,7 +108,7 @@ def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str
 def labels_where_asked(
     ws: Workspace, session: Session, papers_by_id: Mapping[str, Paper]
 ) -> dict[str, tuple[str, ...]]:
-    """The same of these papers; empty labels where no facet is judged."""
+    """Sentence labels of these papers; empty where no facet is judged."""
     if ws.settings.faceted:
         return labels_of(session, papers_by_id)
     return {paper_id: ("",) * len(paper.sentences) for paper_id, paper in papers_by_id.items()}
@@ -222,7 +222,7 @@ class MovedQuery:
     before: tuple[int, ...]
     """Numbers of its sentences from 1 in the earlier text."""
     after: tuple[int, ...]
-    """The same in the corrected text; those that are not found there are missing."""
+    """Numbers of its sentences in the corrected text, without those that are not found there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -411,7 +411,7 @@ WORDS = 3
 RESEMBLANCE = 0.9
 """Resemblance from which two texts are nearly the same."""
 OF_ONE_TITLE = 0.5
-"""The same for two papers of one normalised title."""
+"""Resemblance from which two abstracts are nearly the same if the normalised titles are equal."""
 BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
 CROWD = 50

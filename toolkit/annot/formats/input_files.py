@@ -202,7 +202,7 @@ def unicode_of_start(start: bytes) -> str:
 
 
 def encoding_of_start(start: bytes) -> str:
-    """The same, or the encoding that an XML declaration names.
+    """Encoding of a text that begins like this; an XML declaration that names another one counts.
 
     Raises UnreadEncoding if that is not known, or if no declaration can be in it.
     """

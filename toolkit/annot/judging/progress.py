@@ -51,7 +51,7 @@ class RunningFigure:
     """One coefficient as `annot agreement` shows it: the median over queries, or of all pairs together."""
 
     coefficient: str
-    """Its short name."""
+    """Short name of the coefficient."""
     value: Value
     n_queries: int
     """Queries in which it has a value; of all pairs together, those of which some are complete."""

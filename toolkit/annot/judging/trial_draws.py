@@ -73,7 +73,7 @@ def draw_gold(
 
 
 def evenly(free: Sequence[Decision], count: int) -> list[Decision]:
-    """At most `count` of them, one grade after the other, in each as evenly over origins and queries as can be."""
+    """At most `count` of the pairs, one grade after the other, in each as evenly over origins and queries as can be."""
     # In the order of the draw, so that no grade always comes first.
     grades = list(dict.fromkeys(decision.grade for decision in free))
     left = {grade: [decision for decision in free if decision.grade == grade] for grade in grades}

@@ -259,7 +259,7 @@ _FULL_TEXT_HTML = (
 _FILE = re.compile(r'<div class="a-text"><p class="a-s">([^<>]+)</p>')
 """The name of a file that is no link."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
-"""A label in the class of a side; text has no quotation mark or angle bracket of its own."""
+"""Sentence label that the class of a text on the screen asks for; texts are escaped, so none can look like it."""
 
 
 def _label_of_study(label: str, info: ValidationInfo) -> str:

@@ -95,7 +95,7 @@ DIFFERENCES_OF_WHOLES = (
     KeyedValue("guideline gap", "g"),
     KeyedValue("none of these", "z"),
 )
-"""The same where no facet is judged."""
+"""Why two assessors differ where no facet is judged."""
 
 _LABEL_STUDIO_KEYS = "u"
 """The letters that Label Studio 1.23.2 takes for itself."""

@@ -367,7 +367,7 @@ def judge_task(
 
 
 def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str], *, first: bool) -> str:
-    """Two abstracts with the sentences of the facet marked: those with its labels, or the query's that were chosen."""
+    """HTML of two abstracts; sentences with the labels of the facet, or those chosen for the query, are marked."""
     by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
     chosen = query.sentences if query.sentences != by_label else None
     left, right = words_of(topic)

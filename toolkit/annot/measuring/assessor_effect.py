@@ -356,8 +356,9 @@ def random_grades(cell: QueryRatings, *, n: int, seed: int, topic: str) -> tuple
 def _grading(name: str, cells: Sequence[QueryRatings], chosen: Sequence[Mask]) -> Grading:
     """Grading from the answers in `chosen`: of each query shape (M, N) with one true a column at most."""
     answered = [mask.any(axis=0) for mask in chosen]
-    some, every = (np.array([test(pairs) for pairs in answered], dtype=np.bool_) for test in (np.any, np.all))
-    complete, partly = np.flatnonzero(every), np.flatnonzero(some & ~every)
+    whole = np.array([pairs.all() for pairs in answered], dtype=np.bool_)
+    begun = np.array([pairs.any() for pairs in answered], dtype=np.bool_)
+    complete, partly = np.flatnonzero(whole), np.flatnonzero(begun & ~whole)
     rows = [np.where(mask, cell.ratings, 0.0).sum(axis=0) for cell, mask in zip(cells, chosen, strict=True)]
     ungraded = sum(int(np.isnan(rows[position]).sum()) for position in complete)
     return Grading(name, tuple(np.nan_to_num(row).astype(np.int8) for row in rows), complete, partly, ungraded)

@@ -66,7 +66,7 @@ from annot.study.workspace import SETTINGS_FILE
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-Said = Mapping[str, Mapping[str, tuple[float, ...]]]
+Shares = Mapping[str, Mapping[str, tuple[float, ...]]]
 """Share of the answers with each grade from 1 up, or a higher one, by query, then document."""
 
 
@@ -76,7 +76,7 @@ class CheapLabel(NamedTuple):
     name: str
     model: str
     """Name of the model; empty if no model was asked under this name."""
-    said: Said
+    shares: Shares
     """Answers on the pairs whose answers count."""
     other_texts: frozenset[Pair]
     """Pairs of these that are judged on another version of a text than the model read. Their answers predict too: if an
@@ -108,14 +108,14 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
     shown = {snapshot.topics[query_id] for query_id, _ in asked.examples if query_id in snapshot.topics}
     apart = {query_id for query_id, topic_id in snapshot.topics.items() if topic_id in shown}
     highest = snapshot.ws.settings.scale.grades[-1]
-    said = counting(snapshot.sample, opinions.grades_of(calls), apart, highest=highest)
-    other_texts = frozenset(call.pair for call in on_others if call.doc_id in said.get(call.query_id, ()))
-    return CheapLabel(name, asked.model, said, other_texts)
+    shares = counting(snapshot.sample, opinions.grades_of(calls), apart, highest=highest)
+    other_texts = frozenset(call.pair for call in on_others if call.doc_id in shares.get(call.query_id, ()))
+    return CheapLabel(name, asked.model, shares, other_texts)
 
 
 def counting(
     sample: PoolSample, grades: Mapping[tuple[str, str, int], int | None], apart: Collection[str], *, highest: int
-) -> Said:
+) -> Shares:
     """Answers on the pairs whose answers count.
 
     grades: by query, document and repeat. apart: queries that are left to the rankings. A repeat counts if the model
@@ -123,15 +123,16 @@ def counting(
     """
     repeats = sorted({repeat for *_, repeat in grades})
     together = grouped(((pair.query_id, pair.batch), pair.doc_id) for pair in sample.pairs.values())
-    said: dict[str, dict[str, tuple[float, ...]]] = {}
+    shares: dict[str, dict[str, tuple[float, ...]]] = {}
     for (query_id, _), doc_ids in together.items():
         complete = [number for number in repeats if all((query_id, doc_id, number) in grades for doc_id in doc_ids)]
         for doc_id in doc_ids if query_id not in apart else ():
             answers = [grade for number in complete if (grade := grades[query_id, doc_id, number]) is not None]
             if answers:
-                shares = tuple(mean(float(pair >= grade) for pair in answers) for grade in range(1, highest + 1))
-                said.setdefault(query_id, {})[doc_id] = shares
-    return said
+                shares.setdefault(query_id, {})[doc_id] = tuple(
+                    mean(float(answer >= grade) for answer in answers) for grade in range(1, highest + 1)
+                )
+    return shares
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ def drawn_pairs(
         by_ranks = features_of(snapshot, fused, without=without)
         predictions = by_rankings = predicted(judged, by_ranks, snapshot.topics, highest=highest)
         if label is not None:
-            predictions = with_opinions(by_rankings, judged, by_ranks, label.said, snapshot.topics, highest=highest)
+            predictions = with_opinions(by_rankings, judged, by_ranks, label.shares, snapshot.topics, highest=highest)
     drawn = DrawnPairs(pi, judged, predictions, highest, label=label, by_rankings=by_rankings)
     return _weighed(snapshot, drawn, predictions)
 
@@ -357,7 +358,7 @@ def _opinion_effect(
     return OpinionEffect(
         name=label.name,
         model=label.model,
-        pairs=sum(len(label.said.get(query_id, ())) for query_id in data.pi) if data.opinion else 0,
+        pairs=sum(len(label.shares.get(query_id, ())) for query_id in data.pi) if data.opinion else 0,
         difference=_wider_by(differences),
         level=_wider_by(levels),
         other_texts=sum(query_id in data.pi for query_id, _ in label.other_texts),

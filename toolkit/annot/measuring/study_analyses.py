@@ -234,17 +234,17 @@ def worth_of(
     snapshot: Snapshot,
     judged: JudgedRuns,
     asked: AskedModel,
-    said: Iterable[ModelCall],
+    opinions: Iterable[ModelCall],
     displays: Mapping[str, Display],
 ) -> Worth:
     """Worth of one opinion. Raises MissingInput if none of its answers has come.
 
-    said: opinions on the texts on which the pairs are judged. displays: contents of the prompts, by hash.
+    opinions: those on the texts on which the pairs are judged. displays: contents of the prompts, by hash.
     """
     answers: dict[Pair, list[int | None]] = {}
     declined = set[Pair]()
     shown: dict[Pair, Display] = {}
-    for opinion in said:
+    for opinion in opinions:
         answers.setdefault(opinion.pair, []).append(opinion.grade)
         shown[opinion.pair] = displays.get(opinion.shown_sha256 or "", {})
         if opinion.cannot_judge:

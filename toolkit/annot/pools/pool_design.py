@@ -139,7 +139,7 @@ class Topics(NamedTuple):
 
     @property
     def ids(self) -> list[str]:
-        """All of them, in order."""
+        """Ids of all topics, in order."""
         return sorted((*self.papers, *self.texts))
 
     @property

@@ -215,7 +215,7 @@ class Version(NamedTuple):
     depth: int | None
     pools: int
     documents: int
-    """Over all these pools."""
+    """Number of documents that were added to these pools."""
     reason: str | None
     made_by: str | None
     made_at: str | None
@@ -371,7 +371,7 @@ class SampleRule:
 
     seed: int
     across: str
-    """One of ACROSS."""
+    """Way in which the sample is spread over queries, one of `ACROSS`."""
     floor: float
     """Smallest probability of a pair."""
     unranked: float

@@ -111,7 +111,7 @@ class EncodePart:
     """Encodes the papers from one place of the corpus up to another, wherever it is sent."""
 
     groups: tuple[RowGroups, ...]
-    """All of the corpus."""
+    """Row groups of the whole corpus."""
     open_encoder: Callable[[], encoders.PaperEncoder]
 
     def __call__(self, bounds: tuple[int, int]) -> tuple[list[str], NDArray[np.float32]]:

@@ -262,7 +262,7 @@ def _load(session: Session, contents: backups.BackupManifest, folder: Path, stud
 
 
 def _load_file(path: Path, contents: backups.BackupManifest, folder: Path, study: Workspace) -> tuple[str, ...]:
-    """The same, into a new SQLite file."""
+    """Load the rows of a backup into a new SQLite file."""
     with database.connect_store(f"sqlite:///{path}", create=True) as store, store.begin() as session:
         return _load(session, contents, folder, study)
 

@@ -39,7 +39,7 @@ class CheckedPart(NamedTuple):
     record: object
     """Subject of the check, for --json."""
     text: str
-    """The same for people, each finding in it."""
+    """Text that people read, with every finding."""
     findings: int
     found: str = ""
     """Finding in words."""

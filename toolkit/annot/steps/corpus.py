@@ -188,7 +188,7 @@ def _added(
     dry_run: bool,
     advance: Advance,
 ) -> AddedPapers:
-    """The same of files with their formats. rejects: knows the files of folders that are left out."""
+    """Add the papers of files whose formats are known. rejects: records that could not be read, and files left out."""
     names = [name for _, name in entries]
     files = adding.FilesRead(entries, folders)
     engine = Engine.in_place(ws.machine)

@@ -129,7 +129,7 @@ def items_of(value: Any, name: str, expected: str = "{query: {document: number}}
 SOURCE = "query_papers"
 """Key in `attrs` under which a table keeps the file that its topics are from."""
 OF_A_SAMPLE = "sample"
-"""The same of a table of final grades of a study of which a sample of the pools is judged."""
+"""Key in `attrs` of a table of final grades, set where a sample of the pools is judged."""
 SAMPLED = (
     "a sample of the pools was judged, and these are measures on what was judged; `annot.open_study(...).evaluation` "
     "has estimates of the whole pools"

@@ -60,9 +60,9 @@ class Preview:
     """A complete one; empty if nothing is left to ask."""
     requests: int
     tokens_in: int
-    """About."""
+    """Estimated number of tokens in the prompts."""
     tokens_out: int
-    """At most, as are the costs."""
+    """Largest number of tokens in the answers; the costs count it."""
     cost: float
     currency: str
     priced: bool

@@ -104,8 +104,8 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
         people.set_left(session, pseudonym, None)
     verb = "added"
     if known is not None:
-        same = (known.account, known.adjudicator) == (account, adjudicator)
-        verb = "already in the study" if same else "changed"
+        unchanged = (known.account, known.adjudicator) == (account, adjudicator)
+        verb = "already in the study" if unchanged else "changed"
     if known is not None and known.left_on is not None:
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
@@ -435,7 +435,7 @@ class Workload:
 
     @property
     def time(self) -> str:
-        """For those still to do: `40 minutes`, `1 hour`, `2.5 hours`; empty if it is not known."""
+        """Time for the pairs still to do: `40 minutes`, `1 hour`, `2.5 hours`; empty if it is not known."""
         return "" if self.seconds is None else spoken_time(self.left * self.seconds / HOUR)
 
 

@@ -61,7 +61,7 @@ class TracedAnswer:
     person: str
     role: Literal["assessor", "adjudicator"]
     repeat: bool
-    """It answers a hidden repeat."""
+    """True if it answers a hidden repeat."""
     revision: int
     grade: int | None
     cannot_judge: str | None
@@ -76,9 +76,9 @@ class TracedAnswer:
     source: str
     annotation: str
     counts: bool
-    """It is the one that the final grade is made of, or the answer to a hidden repeat, and carries no flag."""
+    """True if the final grade rests on it, or if it is the valid answer to a hidden repeat."""
     versions: tuple[str, ...]
-    """Versions by which it was given, in words, of anything that was sent in several."""
+    """Versions of guidelines, screen and texts that the assessor saw, for those that were sent in several."""
     ratings: str | None
     """Policy of an adjudicator's screen: whether it shows the grades."""
     grades: Grades
@@ -96,7 +96,7 @@ class Trace:
     topic: Paper | Topic | None
     """Text of the topic as the pair is judged; None without a corpus."""
     document: Paper | None
-    """The same of the document."""
+    """Text of the document as the pair is judged; None without a corpus."""
     pool: PoolEntry | None
     added: Addition | None
     """Cause of its addition, if it was added after the draw."""
@@ -107,7 +107,7 @@ class Trace:
     returned: tuple[PairReturn, ...]
     imported: bool
     """The judgements were made elsewhere."""
-    said: tuple[TracedAnswer, ...]
+    answers: tuple[TracedAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     standing: Standing
     decision: Decision | None
@@ -148,7 +148,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         given_to=tuple(assignment for assignment in snapshot.assignments if assignment.pair == pair),
         returned=tuple(pair_return for pair_return in outcome.returned if pair_return.pair == pair),
         imported=_imported(judged),
-        said=tuple(sorted(traced, key=lambda answer: answer.recorded_at or "")),
+        answers=tuple(sorted(traced, key=lambda answer: answer.recorded_at or "")),
         standing=_standing(pair, outcome, snapshot.sample),
         decision=next((decision for decision in outcome.decisions if decision.pair == pair), None),
         qrel=_exported_grade(snapshot, pair),
@@ -321,6 +321,6 @@ RUNS = Columns[tuple[str, int | None]](
 
 def describe(story: Trace) -> str:
     """The story as text, in the order of the work."""
-    answers, runs = printed(ANSWERS, story.said), printed(RUNS, story.runs.items())
+    answers, runs = printed(ANSWERS, story.answers), printed(RUNS, story.runs.items())
     whole = story.query.facet == WHOLE
     return rendered("trace", trace=story, whole=whole, answers=answers, runs=runs)

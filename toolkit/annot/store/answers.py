@@ -102,7 +102,7 @@ class AnnotationHistory(Generic[R]):
         return "; ".join(self.latest.record.flags)
 
     def add(self, revision: SourcedAnswer[R], sha256: str) -> None:
-        """One revision more."""
+        """Add a revision."""
         flags = revision.record.flags
         if _decides(revision) or not _decides(self.current):
             self.current = revision

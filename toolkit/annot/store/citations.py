@@ -90,7 +90,7 @@ def id_files(corpus: Path) -> list[Path]:
 
 
 def read_ids(path: Path) -> Any:
-    """One of them as a pyarrow table."""
+    """A file of other ids as a pyarrow table."""
     return _opened(path).read(columns=["paper_id", "id"])
 
 

@@ -327,9 +327,9 @@ def assign_adjudicators(
         order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
         for dispute in group:
             judged = {judgement.assessor for judgement in dispute.judgements}
-            could_not = passed_on.get(dispute.pair, ())
-            free = [name for name in order if name not in judged and name not in could_not]
-            if could_not and not free:
+            declined = passed_on.get(dispute.pair, ())
+            free = [name for name in order if name not in judged and name not in declined]
+            if declined and not free:
                 continue
             if may_assess:
                 free = free or order

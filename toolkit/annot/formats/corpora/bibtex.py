@@ -49,7 +49,7 @@ for _name in _TEX["greek"].split():
 _SHAPES = {*_TEX["shapes"].split()}
 """Commands for the look or the link of the following text: only they and the braces are removed."""
 _SILENT = _SHAPES | {*_TEX["sizes"].split()}
-"""The same in formulas, with those for the size of brackets."""
+"""Commands that are removed in formulas: those of `_SHAPES`, and those for the size of brackets."""
 _QUOTES = frozenset(("enquote", "mkbibquote"))
 _UNSEEN = frozenset(("href", "foreignlanguage", "textcolor", "noopsort", "hspace", "vspace", "label"))
 """Their first argument is not part of the text."""

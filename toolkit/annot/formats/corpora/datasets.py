@@ -181,7 +181,7 @@ def spread_rows(numbered: tuple[int, str], *, folder: Path, shares: int) -> tupl
 
 
 def shares_of(names: Iterable[str]) -> int:
-    """Over how many shares the rows of these files are to be spread."""
+    """Number of shares over which the rows of these files are spread."""
     sizes = [(path.stat().st_size, is_gzip(path)) for path in map(Path, names)]
     text = sum(size * (_GZIP_RATIO if compressed else 1) for size, compressed in sizes)
     return min(MOST_SHARES, 1 + text // SHARE_BYTES)

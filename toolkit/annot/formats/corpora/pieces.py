@@ -421,7 +421,7 @@ class Head(NamedTuple):
 
     name: str
     start: bytes
-    """Its first 64 KiB, decompressed."""
+    """The first 64 KiB of the file, decompressed."""
     record: Mapping[str, Any]
     """The first JSON object in it; empty if there is none."""
 

@@ -51,7 +51,7 @@ class SectionLabels:
 
     @classmethod
     def of(cls, names: Sequence[str], lines: Mapping[str, Sequence[str]], *, faceted: bool) -> SectionLabels:
-        """Make those of a study with these labels. lines: the headings of each that the study names."""
+        """Labels of sections in a study with the labels `names`. lines: headings that the study adds to each label."""
         usual = USUAL if {*names} == USUAL.keys() else {}
         all_headings = [*usual.items(), *lines.items()]
         return cls({plain_heading(heading): label for label, named in all_headings for heading in named}, faceted)

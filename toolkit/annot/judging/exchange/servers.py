@@ -173,7 +173,7 @@ def studio_folder(ws: Workspace, person: str | None = None) -> Path:
 
 
 def studio_folders(ws: Workspace) -> tuple[Path, ...]:
-    """All such folders, of either mode."""
+    """Folders of the data of all servers that this study starts, the one for all people included."""
     everyone = (studio_folder(ws, person) for person in people_with_servers(ws))
     return tuple(folder for folder in (studio_folder(ws), *everyone) if folder.is_dir())
 

@@ -348,7 +348,7 @@ class OpinionRequester:
     """Asks all questions of one opinion."""
 
     ws: Workspace
-    """It stays open."""
+    """Study of the opinion, which stays open."""
     name: str
     settings: OpinionSettings
     server: ModelServer

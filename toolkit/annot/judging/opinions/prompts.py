@@ -204,7 +204,7 @@ class _Columns(HTMLParser):
 LONGEST_REASON = 2_000
 """Characters that are kept of a reason."""
 MOST_OBJECTS = 100
-"""At most so many beginnings of objects are looked at in one answer."""
+"""Largest number of places in an answer at which a JSON object is looked for."""
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 """Pattern of the thoughts that some models write before they answer."""
 

@@ -469,7 +469,7 @@ def with_opinions(
     alone: dict[str, dict[str, tuple[float, ...]]],
     judged: Grades,
     known: Features,
-    said: Features,
+    opinion_shares: Features,
     topics: Mapping[str, str],
     *,
     highest: int,
@@ -479,19 +479,22 @@ def with_opinions(
     A logistic regression of each "this grade or higher": its features multiply the odds, as the errors of a judge do.
     In a sum, as of the ridge, an error would weigh as much at the end of the rankings as at their top.
 
-    alone: predictions by the rankings alone, which remain for pairs without an opinion. said: the features of the pairs
-    with an opinion. If these are of one topic only, nothing can be calibrated, and `alone` itself comes back.
+    alone: predictions by the rankings alone, which remain for pairs without an opinion. opinion_shares: the features of
+    the pairs with an opinion. If these are of one topic only, nothing can be calibrated, and `alone` itself comes back.
     """
     from sklearn.linear_model import LogisticRegression
 
-    if len({topics[query_id] for query_id, by_document in said.items() if query_id in known and by_document}) < 2:
+    if (
+        len({topics[query_id] for query_id, by_document in opinion_shares.items() if query_id in known and by_document})
+        < 2
+    ):
         return alone
     both = {
         query_id: {
             doc_id: (*features, *opinions[doc_id]) for doc_id, features in by_document.items() if doc_id in opinions
         }
         for query_id, by_document in known.items()
-        if (opinions := said.get(query_id))
+        if (opinions := opinion_shares.get(query_id))
     }
 
     def learned(x: Array, grades: Array, unseen: Array) -> Array:

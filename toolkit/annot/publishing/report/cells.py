@@ -79,7 +79,7 @@ class Number:
     raw: float | Undefined | None
     kind: Quantity
     interval: Interval | Undefined | None = None
-    """Or why there is none, if one was looked for."""
+    """The interval, or the reason why there is none; None if the figure never has one."""
     after: str = ""
     """Basis of the figure, where that differs from the rest of its row."""
     rests_on: tuple[tuple[str, int], ...] = ()

@@ -72,7 +72,7 @@ class Drawing:
         return _svg(NARROW, height, lambda figure: self.paint(figure, Surface(True)))
 
     def figure(self) -> PlainFigure:
-        """The same in black on white, as a figure of matplotlib."""
+        """Matplotlib figure in black on white."""
         from matplotlib import rc_context
 
         from annot.publishing.report.plain_figure import PlainFigure

@@ -99,7 +99,7 @@ SIZES = (
 NARROW = frozenset(".,:;'|()[]!ijlt ")
 """Letters that take about half the room of a digit."""
 REASON = 45
-"""The same for a column of numbers, in which a reason may take the place of a missing one."""
+"""Widest column of numbers in which a reason may take the place of a missing one, in letters."""
 GAP = 1.5
 """Digits between two columns."""
 NARROWEST = 0.2
@@ -271,9 +271,9 @@ CHAIN = (
 
 
 def report_files(study: Study) -> dict[str, str]:
-    """Files by name. Evaluation is among them if there are qrels and runs; otherwise the page names the missing part.
+    """Files of the report by name; without qrels and runs the evaluation is left out, and the page says so.
 
-    Nothing is written: a template that does not hold leaves everything as it was.
+    Nothing is written here, so a fault in a template leaves every file as it was.
     """
     ws = study.snapshot.ws
     files = {AGREEMENT_FILE: as_text(study.agreement)}

@@ -169,7 +169,7 @@ class Chapter:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Its tables alone."""
+        """Tables of the chapter, without its figures."""
         return tuple(block for block in self.blocks if isinstance(block, Table))
 
 
@@ -236,7 +236,7 @@ class Column(Generic[Row]):
 
     @property
     def field(self) -> str:
-        """Its name in data."""
+        """Name of the column in data."""
         return self.heading.lower().replace(" ", "_") if self.name is None else self.name
 
 

@@ -149,7 +149,7 @@ class TermSystem(system.System):
         return system.RankedPools(rankings, BASELINES[self.baseline].settings(ranking_inputs) | view)
 
     def topics(self, inputs: system.SystemInputs) -> Sequence[system.PooledQuery]:
-        """All of them: a text is counted as the sentences of a paper are."""
+        """All topics: the terms of a text are counted like those of a paper's sentences."""
         return inputs.topics
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:

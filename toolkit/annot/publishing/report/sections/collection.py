@@ -171,7 +171,7 @@ def drawing(pools: Mapping[str, Pool]) -> Figure:
 
 
 def sizes(pools: Mapping[str, Pool]) -> Table:
-    """The same as a table: a row a pool, below all together, with a column for each method."""
+    """Table of the pools: a row for each pool, the total below, and a column for each method."""
     bars = _by_method(pools)
     return table(
         "pool-sizes",
@@ -529,7 +529,7 @@ def examples_body(study: Study) -> Iterator[Chapter]:
 
 
 def examples_appendix(study: Study) -> Iterator[Chapter]:
-    """The same pairs as a table, where they are not one already."""
+    """Table of the pairs that are shown as examples, unless the body of the report has it."""
     examples = grade_examples(study) if study.terms.with_text else []
     if examples:
         yield Chapter("examples-by-id", f"{TITLE}, by id", (), (_table(study, examples),))

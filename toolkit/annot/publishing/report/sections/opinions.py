@@ -41,7 +41,7 @@ def body(study: Study) -> Iterator[Chapter]:
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
-    """All figures."""
+    """Chapter with all figures of every opinion."""
     if reported := study.reported_opinions:
         yield Chapter(
             "opinions-all",
