@@ -9,7 +9,7 @@ import pytest
 from annot.base.stats.inference import jackknife_interval
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation.comparisons import ComparedTopics, RunComparison, compare_runs
-from annot.measuring.evaluation.evaluated import PLAIN, RunMeasures, _beside_chance, average_of
+from annot.measuring.evaluation.evaluated import average_of
 
 
 def always_ahead(papers: int) -> RunComparison:
@@ -42,12 +42,11 @@ def test_two_papers_have_a_spread() -> None:
 def test_a_lead_over_chance_is_between_minus_one_and_one() -> None:
     ahead = np.array([0.25, 0.3, 0.35, -0.3])
     names = [f"q{at}" for at in range(4)]
-    line = RunMeasures("trec", "m", "run", PLAIN, 4, 4, {}, {})
     average = average_of(set(names), "m", {}, None, "plain")
-    sums = {"run": (average.sums(dict(zip(names, ahead.tolist(), strict=True))), np.zeros((4, 1)))}
-    found = _beside_chance([line], sums, ComparedTopics(average.sizes(), None, average.unit, level=0.95, seed=1))[
-        0
-    ].over_chance
+    sums = average.sums(dict(zip(names, ahead.tolist(), strict=True)))
+    topics = ComparedTopics(average.sizes(), None, average.unit, level=0.95, seed=1)
+    p_value = topics.p_over_chance({"run": sums})["run"]
+    found = topics.interval_beside_test(sums, np.zeros((4, 1)), p_value=p_value, holds=False)
     expected = jackknife_interval(ahead.mean(), (ahead.sum() - ahead) / 3, level=0.95, least=-1.0, most=1.0)
     assert isinstance(found, Interval)
     assert isinstance(expected, Interval)

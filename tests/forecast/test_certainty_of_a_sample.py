@@ -109,7 +109,7 @@ def test_ndcg_moves_as_draws_do_that_are_measured_one_by_one() -> None:
     def means(grades: Mapping[str, Mapping[str, int]], chances: Mapping[str, Mapping[str, float]]) -> list[float]:
         pools = pools_of(chances, grades, None, highest=3)
         of = estimates(runs, pools, convention="trec", relevant_from=2, ties="order", measures=("nDCG",))
-        return [of[tag].evaluation.mean["nDCG"] for tag in runs]
+        return [of[tag].mean["nDCG"] for tag in runs]
 
     rng = np.random.default_rng(11)
     truth = means(judged.grades, {name: dict.fromkeys(of, 1.0) for name, of in judged.grades.items()})

@@ -9,6 +9,7 @@ import pytest
 from annot.base.records import PairKey, Paper, Query
 from annot.judging.rounds.labels import _spread, correction_of
 from annot.steps.setup import init
+from annot.store.facet_labels import FacetLabels
 from annot.study.workspace import Workspace
 
 PAPER = Paper("p1", "A title", ("Why.", "How.", "What."), 2001, ("background", "method", "result"))
@@ -32,7 +33,8 @@ def answer(*labels: str | None) -> dict[str, Any]:
 
 def test_a_label_that_was_taken_away_leaves_the_earlier_one_and_is_named(ws: Workspace) -> None:
     found = correction_of(ws, PAPER, answer("background", None, "method"), {}, set())
-    assert found.paper.labels == ("background", "method", "method")
+    assert found.labels is not None
+    assert found.labels.labels == ("background", "method", "method")
     assert found.changed == 1
     (note,) = found.notes
     assert note == "p1: label removed from 1 sentence; the earlier one counts: sentence 2 (method)"
@@ -49,7 +51,7 @@ def test_sentences_of_a_query_follow_unless_it_was_sent(ws: Workspace) -> None:
     (follows,) = correction_of(ws, PAPER, changed, {"p1": [query]}, set()).queries
     assert follows.sentences == (1, 2)
     sent = correction_of(ws, PAPER, changed, {"p1": [query]}, {"p1"})
-    assert (sent.queries, sent.paper.labels) == ((), None)
+    assert (sent.queries, sent.labels) == ((), None)
 
 
 def region(**more: Any) -> dict[str, Any]:
@@ -74,7 +76,8 @@ def test_only_one_known_label_on_a_sentence_of_the_paper_is_taken(
     ws: Workspace, result: dict[str, Any], label: str
 ) -> None:
     found = correction_of(ws, PAPER, {"result": [result], "updated_at": "x"}, {}, set())
-    assert found.paper.labels == ("background", label, "result")
+    assert found.labels is not None
+    assert found.labels.labels == ("background", label, "result")
     assert found.changed == (label != "method")
 
 
@@ -85,10 +88,11 @@ def test_a_sentence_without_words_needs_no_label(ws: Workspace) -> None:
 
 def test_corrections_of_a_paper_that_was_sent_are_ignored_and_counted_and_a_confirmation_is_not(ws: Workspace) -> None:
     changed = correction_of(ws, PAPER, answer("method", "method", "method"), {}, {"p1"})
-    assert (changed.paper.labels, changed.changed, changed.made_at) == (None, 0, "2031-03-14T18:00:00Z")
+    assert (changed.labels, changed.changed) == (None, 0)
     assert changed.notes == ("p1: 2 corrections ignored, because its queries had been sent",)
     same = correction_of(ws, PAPER, answer("background", "method", "result"), {}, {"p1"})
-    assert (same.paper.labels, same.changed, same.notes) == (PAPER.labels, 0, ())
+    assert same.labels == FacetLabels("p1", ("background", "method", "result"), "corrected", "2031-03-14T18:00:00Z")
+    assert (same.changed, same.notes) == (0, ())
 
 
 def test_chosen_sentences_stay_and_so_do_those_of_a_facet_that_has_no_sentence_any_more(ws: Workspace) -> None:

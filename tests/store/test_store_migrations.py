@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from annot.base.errors import StoreError
+from annot.base.records import Judgement
 from annot.store import database
-from annot.store.answers import JUDGEMENTS, Judgement, SourcedJudgement
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import MIGRATIONS, Store, open_store
 from sqlalchemy import Connection, text
 
