@@ -1,12 +1,16 @@
-"""Journeys of `docs/layout.md`: a reader of papers, a coefficient and a word on the screen are added, used and removed.
+"""Journeys of `docs/layout.md`: a reader of papers, a coefficient, a word on the screen and a column, each added,
+used and removed.
 
 A pool method is in `tests/pools/`.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,8 @@ from annot.formats import corpora
 from annot.formats.corpora.pieces import Format
 from annot.labelstudio import screens, studio_records
 from annot.measuring.agreement import coefficients
+from annot.publishing.report.tables import Column
+from annot.steps import people
 from annot.store.papers import find_papers
 from annot.study import guidelines
 from annot.study.workspace import Workspace
@@ -85,3 +91,12 @@ def test_the_word_on_a_button_is_in_one_place(monkeypatch: pytest.MonkeyPatch, w
     monkeypatch.setattr(studio_records, "CANNOT_JUDGE_LABEL", new)
     assert new in texts()
     assert old not in texts()
+
+
+def test_a_column_is_one_line(monkeypatch: pytest.MonkeyPatch, annot: Run, ws: Workspace) -> None:
+    column = Column("letters", lambda person: len(person.assessor))
+    monkeypatch.setattr(people, "PEOPLE", replace(people.PEOPLE, numbers=[*people.PEOPLE.numbers, column]))
+    assert annot("assessor", "add", "anna", "--account", "anna@example.org").exit_code == 0
+    assert "letters" in annot("assessor", "list").stdout.splitlines()[0]
+    rows = list(csv.DictReader(io.StringIO(annot("assessor", "list", "--csv").stdout)))
+    assert [(row["name"], row["letters"]) for row in rows] == [("anna", "4")]

@@ -283,6 +283,12 @@ def _misplaced(contents: BackupManifest) -> Iterator[str]:
         for name in contents.entries
         if not (_is_plain(name, contents) and (name in tables or _is_other_entry(PurePosixPath(name))))
     )
+    if not contents.whole:
+        yield from (
+            f"{path}: found in a backup of the database, expected only the settings and the plan"
+            for path in contents.files
+            if path.as_posix() not in PART
+        )
     if contents.whole and PurePosixPath(SETTINGS_FILE) not in contents.files:
         yield f"{SETTINGS_FILE}: missing"
     if {("HEAD",), ("objects",), ("refs",)} <= {path.parts[:1] for path in contents.files}:
@@ -538,7 +544,7 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
         if manifest is None or manifest.whole:
             hint = f"`annot restore {name} --replace` restores the study from the newest backup"
         else:
-            hint = f"`annot restore {name}` restores the newest backup of it; then run `annot push` and `annot pull`"
+            hint = f"`annot restore {name}` restores the database from the newest backup; then run `annot push` and `annot pull`"
     return MissingInput(f"{path}: found {' and '.join(parts)} of a study, but no database", hint=hint)
 
 
