@@ -76,7 +76,7 @@ def test_what_is_asked_for_without_its_twin_is_given() -> None:
 def test_the_data_have_all_on_two_grades_too() -> None:
     found = table((0, 1))
     assert found.titles.keys() == COEFFICIENTS.keys()
-    assert {one["coefficient"] for one in all_coefficients(found).records} == COEFFICIENTS.keys()
+    assert {one["coefficient"] for one in all_coefficients(found, groups=found.groups).records} == COEFFICIENTS.keys()
 
 
 def test_titles_of_more_grades_are_the_usual_ones() -> None:

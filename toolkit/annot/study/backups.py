@@ -544,7 +544,7 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
         if manifest is None or manifest.whole:
             hint = f"`annot restore {name} --replace` restores the study from the newest backup"
         else:
-            hint = f"`annot restore {name}` restores the database from the newest backup; then run `annot push` and `annot pull`"
+            hint = f"`annot restore {name}` restores the database; then run `annot push` and `annot pull`"
     return MissingInput(f"{path}: found {' and '.join(parts)} of a study, but no database", hint=hint)
 
 
