@@ -146,9 +146,9 @@ from annot.cli.main import run
 from annot.ranking import unfinished, word_vectors
 
 unfinished.BETWEEN = 0
-counter = word_vectors._epoch_counter
-word_vectors._epoch_counter = lambda after_epoch: counter(
-    lambda done: os.kill(os.getpid(), signal.SIGKILL) if done == 2 else None
+train = word_vectors.train
+word_vectors.train = lambda *corpus, after_epoch, **settings: train(
+    *corpus, after_epoch=lambda done, total: os.kill(os.getpid(), signal.SIGKILL) if done == 2 else None, **settings
 )
 run()
 """
