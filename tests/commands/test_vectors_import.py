@@ -223,7 +223,7 @@ def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.nd
         ("mine", ["whole.npy", "--ids", "ids.txt"], "found int64 in 2 dimensions"),
         ("mine", ["corpus/part-00001.parquet"], "expected 'vector'"),
         ("mine", ["cut.gz"], "cannot be decompressed"),
-        ("mine", ["m.npy", "--ids", "ids.txt", "--metric", "l1"], "--metric 'l1': not known"),
+        ("mine", ["m.npy", "--ids", "ids.txt", "--metric", "l1"], "'l1' is not one of 'l2', 'cosine'"),
         ("mine", ["m.npy", "--ids", "ids.txt", "--format", "parket"], "did you mean 'parquet'?"),
     ],
 )

@@ -199,7 +199,11 @@ WRONG: dict[str, Wrong] = {
     ),
     "query sample: no corpus": Wrong("query sample", "", ("annot corpus add",)),
     "query sample: no labels": Wrong(
-        "query sample", "", ("no sentence labels", "annot facets"), "labelled", sql("DELETE FROM facet_labels")
+        "query sample",
+        "",
+        ("96 papers without sentence labels", "annot facets"),
+        "labelled",
+        sql("DELETE FROM facet_labels"),
     ),
     "query sample: a sheet that stands": Wrong(
         "query sample", "--out papers.jsonl", ("papers.jsonl: exists already",), "labelled"

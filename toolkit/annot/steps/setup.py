@@ -46,7 +46,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     if existing:
         _keeps(settings_file, ws.settings, name=name, kind=kind)
     elif CONTROL.search(new_name):
-        raise InputError(f"{root}: the name {new_name!r} has control characters", hint="give one by --name")
+        raise InputError(f"{root}: the name {new_name!r} cannot be printed", hint="give one by --name")
     new = [] if existing else [SETTINGS_FILE]
     new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
