@@ -551,7 +551,7 @@ def _too_few(
     if not rate_first:
         return InputError(
             problem,
-            hint="draw more papers with `annot query sample --per-period`, lower min_rating in annot.toml, or choose fewer",
+            hint="draw more papers with --per-period, lower min_rating in annot.toml, or choose fewer",
         )
     if not any(row.rating for row in rows):
         problem = f"{count} queries cannot be chosen yet: none of the {len(rows)} papers of the sheet is rated"
