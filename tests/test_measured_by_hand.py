@@ -14,7 +14,7 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
 from annot.measuring import measured, study_analyses
 from annot.measuring.agreement.estimates import _first_names, _why_no_summary
-from annot.measuring.evaluation.comparisons import Score
+from annot.measuring.evaluation.comparisons import Score, ToppedUp
 from annot.measuring.evaluation.measures import QueryMeasures
 from annot.measuring.reusability import _papers_needed
 from scipy import stats
@@ -136,8 +136,8 @@ def evaluated(*lines: Any) -> Any:
 def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels = (Qrel("q", "d1", 1), Qrel("q", "d2", 1))
     topped = [
-        SimpleNamespace(pairs={("q", "d2")}, judged=1, version=SimpleNamespace(number=2, method="new")),
-        SimpleNamespace(pairs={("q", "d1"), ("q", "d2")}, judged=2, version=SimpleNamespace(number=1, method="all")),
+        (ToppedUp(2, "new", 1), {("q", "d2")}),
+        (ToppedUp(1, "all", 2), {("q", "d1"), ("q", "d2")}),
     ]
     asked: list[Any] = []
 
