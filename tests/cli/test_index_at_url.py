@@ -263,5 +263,5 @@ def test_a_url_that_takes_nothing_is_told(unseen: Path, cluster: Engine, url: st
     told = annot("index", folder=unseen)
     assert told.exit_code == 2
     assert url in told.message()
-    assert "[machine] in annot.toml" in told.message()
+    assert "check `shards` in annot.toml" in told.message()
     assert not list((unseen / ".annot/index").rglob("*.npy"))

@@ -218,7 +218,11 @@ def test_arrows_go_from_one_marked_sentence_to_the_next(studio: Studio, signed_i
         screen.press("Shift+Tab")
         first = screen.page.evaluate(places)[0]
         assert 0 <= first < 40
+        at_rest = f"""() => {{ const before = ({places})()[0];
+            return new Promise(told => setTimeout(() => told(({places})()[0] === before), 200)); }}"""
         for passed in (1, 2, 3):
+            # A key that is struck while the page still scrolls only prolongs that scroll.
+            screen.page.wait_for_function(at_rest)
             screen.press("ArrowDown")
             at_same_place = f"({places})()[{passed}] < 40 && ({places})()[{passed}] >= 0"
             screen.page.wait_for_function(at_same_place)
