@@ -152,7 +152,7 @@ def test_the_story_of_a_pair_is_of_one_moment(ws: Workspace, annot: Run, revisin
     reviser = Reviser(ws, ([replace(first, grade=at % 2)] for at in range(60)))
     revising(reviser)
     story = annot("trace", first.query_id, first.doc_id, "--json").data
-    of_a1 = [said for said in story["said"] if said["person"] == "a1"]
+    of_a1 = [said for said in story["answers"] if said["person"] == "a1"]
     assert [said["counts"] for said in of_a1] == [False] * (len(of_a1) - 1) + [True]
     agreed = of_a1[-1]["grade"] == 1
     assert story["standing"] == ("agreed" if agreed else "in dispute")

@@ -31,13 +31,13 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
         ["a1", 9, 1],
         ["a2", 9, 1],
     ]
-    assert [(one["person"], one["role"], one["grade"], one["counts"]) for one in found["said"]] == [
+    assert [(one["person"], one["role"], one["grade"], one["counts"]) for one in found["answers"]] == [
         ("a1", "assessor", 0, True),
         ("a2", "assessor", 1, True),
         ("j1", "adjudicator", 3, True),
     ]
     view = {"person": "j1", "revision": 1, "at": "2031-03-14T12:00:00+00:00", "ratings": "shown"}
-    assert {name: found["said"][2][name] for name in view} == view
+    assert {name: found["answers"][2][name] for name in view} == view
     decision = found["decision"]
     assert (found["standing"], found["qrel"]) == ("adjudicated", 3)
     assert (decision["grade"], decision["adjudicator"], decision["reason"]) == (3, "j1", "the facet was misread")
@@ -50,7 +50,7 @@ def test_every_revision_is_told_and_only_the_last_counts(ws: Workspace, annot: R
     with open_store(ws.database_url) as store, store.begin() as session:
         JUDGEMENTS.record(session, sourced([again]), recorded_at="2031-03-15T09:00:00+00:00")
     found = annot("trace", QUERY, "d00", "--json").data
-    assert [(one["person"], one["revision"], one["grade"], one["counts"]) for one in found["said"]] == [
+    assert [(one["person"], one["revision"], one["grade"], one["counts"]) for one in found["answers"]] == [
         ("a1", 1, 1, False),
         ("a2", 1, 1, True),
         ("a1", 2, 2, True),
@@ -80,12 +80,14 @@ def test_what_an_adjudicator_saw_is_what_their_task_showed_then(ws: Workspace, a
         )
     found = annot("trace", QUERY, "d08", "--json").data
     assert [
-        (one["revision"], one["at"][11:16], one["grades"], one["on_record"]) for one in found["said"] if one["ratings"]
+        (one["revision"], one["at"][11:16], one["grades"], one["on_record"])
+        for one in found["answers"]
+        if one["ratings"]
     ] == [
         (1, "12:00", [["a2", 1], ["a1", 0]], True),
         (2, "15:00", [["a2", 3], ["a1", 0]], True),
     ]
-    moments = [one["at"] for one in found["said"] if one["person"] == "j1"]
+    moments = [one["at"] for one in found["answers"] if one["person"] == "j1"]
     assert [moment[11:16] for moment in moments] == ["12:00", "15:00"]
     assert "j1 adjudicated on 2031-03-14T15:00:00+00:00 (revision 2)" in annot("trace", QUERY, "d08").stdout
 
@@ -96,7 +98,7 @@ def test_without_the_task_on_record_the_answers_until_then_are_shown_and_called_
     with open_store(ws.database_url) as store, store.begin() as session:
         JUDGEMENTS.record(session, sourced([late]), recorded_at="2031-03-14T13:30:00+00:00")
     found = annot("trace", QUERY, "d08", "--json").data
-    assert [(one["grades"], one["on_record"]) for one in found["said"] if one["ratings"]] == [
+    assert [(one["grades"], one["on_record"]) for one in found["answers"] if one["ratings"]] == [
         ([["a2", 1], ["a1", 0]], False)
     ]
     assert "the task that was sent is not on record" in annot("trace", QUERY, "d08").stdout
@@ -124,7 +126,7 @@ def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Works
 def test_a_pair_still_to_be_judged(ws: Workspace, annot: Run) -> None:
     build(ws, judged=3)
     found = annot("trace", QUERY, DOCUMENTS[5], "--json").data
-    assert (found["standing"], found["said"], found["runs"]) == ("incomplete", [], {})
+    assert (found["standing"], found["answers"], found["runs"]) == ("incomplete", [], {})
     assert "this pair has not been judged" in annot("trace", QUERY, DOCUMENTS[5]).stdout
 
 

@@ -108,7 +108,7 @@ def labels_of(session: Session, paper_ids: Iterable[str]) -> dict[str, tuple[str
 def labels_where_asked(
     ws: Workspace, session: Session, papers_by_id: Mapping[str, Paper]
 ) -> dict[str, tuple[str, ...]]:
-    """Sentence labels of these papers; empty where no facet is judged."""
+    """Sentence labels of these papers; empty if no facet is judged."""
     if ws.settings.faceted:
         return labels_of(session, papers_by_id)
     return {paper_id: ("",) * len(paper.sentences) for paper_id, paper in papers_by_id.items()}
