@@ -229,7 +229,7 @@ def test_the_newest_backup_is_named(ws: Workspace, whole: bool) -> None:
     if whole:
         assert said.endswith("new.tar.gz --replace` restores the study from the newest backup")
     else:
-        assert "new.tar.gz` restores the newest backup of it; then run" in said
+        assert "new.tar.gz` restores the database; then run" in said
 
 
 def labelled(ws: Workspace) -> None:
