@@ -150,13 +150,16 @@ def test_what_a_method_alone_found_is_estimated_and_its_pairs_are_all_of_them(ha
     assert "estimates of the whole pools" in page.read_text(encoding="utf-8")
 
 
-def test_only_drawn_pairs_are_errors(half: Workspace) -> None:
+def test_only_drawn_pairs_are_errors_and_the_command_says_so(half: Workspace) -> None:
     evaluate.write_error_sheet(half)
     drawn = {(one.query_id, one.doc_id) for one in exported_qrels(read_snapshot(half))}
     with (half.root / SHEET).open(encoding="utf-8-sig", newline="") as lines:
         found = {(row["query_id"], row["doc_id"]) for row in csv.DictReader(lines)}
     assert found
     assert found <= drawn
+    assert [note.split(":")[0] for note in evaluate.error_sheet_notes(half)] == [
+        f"only the {len(drawn)} drawn pairs of the {len(WHOLE)} in the pools can be in it"
+    ]
 
 
 def test_final_grades_in_python_stay_what_was_judged_and_a_note_says_so(half: Workspace) -> None:

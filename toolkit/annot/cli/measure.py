@@ -142,7 +142,7 @@ def errors(ws: "Workspace") -> Output:
 
     written = step.write_error_sheet(ws)
     line = f"{written.path}: {counted(written.pairs, 'pair')}, {written.with_kind} with a kind"
-    return Output(written, line)
+    return Output(written, line, notes=tuple(step.error_sheet_notes(ws)))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

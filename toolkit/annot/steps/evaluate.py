@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from annot.publishing.report.tables import Chapter, Column, Document, Table, fac
 from annot.publishing.report.terminal import table_text
 from annot.store import papers
 from annot.store.models import StoredRun
-from annot.store.pools import read_pools
+from annot.store.pools import read_pools, read_sample
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, read_entered, write_file
@@ -371,6 +371,18 @@ def write_error_sheet(ws: Workspace) -> WrittenSheet:
     path = ws.root / input_files.SHEET
     write_file(path, input_files.write_error_sheet(rows, faceted=snapshot.faceted))
     return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
+
+
+def error_sheet_notes(ws: Workspace) -> Iterator[str]:
+    """A note that the sheet knows drawn pairs only, if a sample of the pools is judged."""
+    with ws.reading() as session:
+        sample = read_sample(session)
+    if sample is not None:
+        drawn = sum(pair.drawn for pair in sample.pairs.values())
+        yield (
+            f"only the {drawn:,} drawn pairs of the {len(sample.pairs):,} in the pools can be in it: what systems get "
+            "wrong on the others is not known"
+        )
 
 
 def _systems(cases: list[ErrorCase] | tuple[()], error: str) -> str:
