@@ -84,12 +84,12 @@ class TracedAnswer:
     grades: Grades
     """Grades that an adjudicator saw, by the name of the assessor, in the order of the screen."""
     on_record: bool
-    """The grades are those of the task that was sent. Otherwise they are those that people had given by then."""
+    """True if the grades are those of the task that was sent; else they are those that people had given by then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is known of one pair."""
+    """Story of one pair: its texts, its place in the pool, its answers, its grade, and its rank in each run."""
 
     query: Query
     doc_id: str
@@ -106,7 +106,7 @@ class Trace:
     """Assignments; for imported judgements their order is that of the imported records."""
     returned: tuple[PairReturn, ...]
     imported: bool
-    """The judgements were made elsewhere."""
+    """True if the judgements were made elsewhere."""
     answers: tuple[TracedAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     standing: Standing
