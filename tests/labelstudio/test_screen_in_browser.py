@@ -106,7 +106,7 @@ def test_cannot_judge_asks_for_a_reason_and_replaces_the_grade(studio: Studio, s
         screen.page.locator(".a-reasons").wait_for()
         screen.press("Control+Enter")
         screen.page.wait_for_selector("text=Say why this pair cannot be judged")
-        screen.press("Escape")
+        screen.page.locator(".ant-modal-confirm-btns button").click()
         screen.page.wait_for_selector("text=Say why this pair cannot be judged", state="hidden")
         screen.choose("f", "outside my field")
         screen.submit()
