@@ -30,7 +30,9 @@ WINGS: Final = ("annot_csfcube", "annot_systems")
 KINDS: Final = {
     "import_kinds": "kind of `annot import`: `annot.steps.imports.ImportKind`",
     "paper_formats": "format of papers: `annot.formats.corpora.Format`",
+    "pool_methods": "method that ranks the corpus: `annot.ranking.methods.Method`",
     "published_figures": "table of published figures: a TOML file of a package, `package:file`",
+    "systems": "systems that rank pools: a tuple of `annot.ranking.systems.system.System`",
     "release_files": "files of a release: `annot.publishing.release.released_files.MakeFiles`",
 }
 """Kinds of parts, and the object of each."""
@@ -52,6 +54,17 @@ def parts(kind: str, plugins: PluginNames = ()) -> Mapping[str, str]:
                 raise InputError(f"plug-in {plugin}: {kind} has {name!r}, which {places[name]} has, too")
             places[name] = place
     return places
+
+
+def with_parts(core: Mapping[str, Any], kind: str, plugins: PluginNames = ()) -> dict[str, Any]:
+    """Parts of the core together with those of the wings and of these plug-ins.
+
+    Raises InputError for a name that the core has, too.
+    """
+    added = loaded(kind, plugins)
+    if taken := sorted(core.keys() & added.keys()):
+        raise InputError(f"plug-ins: {kind} has {', '.join(taken)}, which annot has itself; expected other names")
+    return {**core, **added}
 
 
 @cache

@@ -229,6 +229,7 @@ def rank_corpus(
     """
     imported, sha256_by_method = _imported(ws, methods, imports)
     computed = [name for name in methods if name not in imported]
+    plugins = ws.settings.plugins.names
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
     if computed:
@@ -243,8 +244,9 @@ def rank_corpus(
                 excluded=banned,
                 ranking_depth=ranking_depth,
                 advance=advance,
+                plugins=plugins,
             )
-            facts = {method: method_named(method).settings(inputs) for method in computed}
+            facts = {method: method_named(method, plugins).settings(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}

@@ -127,7 +127,9 @@ def _inputs(ws: Workspace, names: tuple[str, ...], *, replace: bool, advance: Ad
         texts = pools.read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
     usual = USUAL_OF_TEXTS if queries and all(query.topic_id in texts for query in queries) else USUAL
-    chosen = systems_of(names or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws))
+    chosen = systems_of(
+        names or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws), plugins=ws.settings.plugins.names
+    )
     theirs = [system.name for system in chosen if system.name in imported]
     if theirs and not replace:
         raise InputError(
