@@ -6,5 +6,6 @@ Uses every room of the core up to `steps`. Begin with `files`.
 """
 
 import_kinds = {"csfcube": "annot_csfcube.importing:IMPORT"}
+paper_formats = {"csfcube": "annot_csfcube.papers:CSFCUBE"}
 release_files = {"csfcube": "annot_csfcube.releasing:csfcube_files"}
 published_figures = {"csfcube": "annot_csfcube.published:csfcube.toml"}

@@ -11,7 +11,7 @@ The `WINGS` come with `annot` and are always there. A plug-in of another distrib
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import resolve_name
@@ -25,14 +25,21 @@ if TYPE_CHECKING:
 
 GROUP: Final = "annot.plugins"
 """Group of the entry points."""
-WINGS: Final = ("annot_csfcube", "annot_systems")
+WINGS: Final = ("annot_csfcube", "annot_opinions", "annot_systems")
 """Packages that come with `annot`."""
 KINDS: Final = {
+    "commands": "command of the program: a module with a function that has `annot.cli.commands.command`",
+    "hidden_words": "words that no task may show: `annot.judging.exchange.outgoing.HiddenWords`",
     "import_kinds": "kind of `annot import`: `annot.steps.imports.ImportKind`",
     "paper_formats": "format of papers: `annot.formats.corpora.Format`",
+    "predictors": "predictor of grades in a sampled study: `annot.measuring.sampled_study.Predictor`",
+    "measures": "family of measures: `annot.measuring.evaluation.measures.Family`",
     "pool_methods": "method that ranks the corpus: `annot.ranking.methods.Method`",
     "published_figures": "table of published figures: a TOML file of a package, `package:file`",
+    "report_sections": "chapters of the report: `annot.publishing.report.sections.whole.ReportSections`",
     "systems": "systems that rank pools: a tuple of `annot.ranking.systems.system.System`",
+    "topic_formats": "format of topics: `annot.formats.topics.TopicFormat`",
+    "release_facts": "facts of a release: `annot.publishing.report.sections.whole.MakeFacts`",
     "release_files": "files of a release: `annot.publishing.release.released_files.MakeFiles`",
 }
 """Kinds of parts, and the object of each."""
@@ -85,6 +92,17 @@ def modules_of(plugins: PluginNames) -> Mapping[str, ModuleType]:
                 f"plug-in {name}: {module.__name__} has {', '.join(unknown)}, expected some of {', '.join(KINDS)}"
             )
     return modules
+
+
+def check_named(names: Iterable[str], plugins: PluginNames) -> None:
+    """Raise InputError for a name `PLUGIN:PART` whose plug-in is not one of these of the study."""
+    prefixes = {name.partition(":")[0] for name in names if ":" in name}
+    others = sorted(prefixes - {*plugins})
+    if others:
+        raise InputError(
+            f"{', '.join(others)}: a plug-in that this study does not use",
+            hint="add its name to `names` under [plugins] in annot.toml",
+        )
 
 
 def versions_of(plugins: PluginNames) -> dict[str, str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+FORMATS_LISTED = (*FORMATS, *parts("paper_formats"))
+"""Formats that `annot corpus add --help` lists."""
 REPORTED = 10
 """Papers that are named, of many."""
 
@@ -70,7 +72,7 @@ def corpus_add(
     form: Annotated[
         str | None,
         option(
-            f"Format: {', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}.",
+            f"Format: {', '.join(FORMATS_LISTED[:-1])} or {FORMATS_LISTED[-1]}.",
             "--format",
             shown="detected",
         ),

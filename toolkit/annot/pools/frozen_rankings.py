@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import AnnotError, InputError, MissingInput
+from annot.base.plugins import versions_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking, grouped
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
@@ -265,6 +266,7 @@ def rank_corpus(
         "ranking_depth": ranking_depth,
         "topics": list(topics),
         "methods": facts,
+        **({"plugins": versions_of(plugins)} if plugins else {}),
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": files} if files else {}),
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import OF_PAPERS, StudyVocabulary, check_name, near
-from annot.base.plugins import PluginNames, parts
+from annot.base.plugins import PluginNames, check_named, parts
 from annot.base.records import Qrel, Ranking, grouped
 from annot.formats import input_files
 from annot.judging.states import remembered_findings
@@ -89,6 +89,7 @@ def chosen(ws: Workspace, convention: str | None, measures: tuple[str, ...]) -> 
     """The conventions to measure in: the one that is named, else those that know the first of the measures."""
     if convention is not None:
         check_name(convention, CONVENTIONS, what="convention")
+    check_named(measures, ws.settings.plugins.names)
     return conventions_for(measures, measured.conventions_of(ws.settings) if convention is None else (convention,))
 
 

@@ -15,6 +15,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
+from annot.base.plugins import versions_of
 from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.query_sentences import check_facet
 from annot.formats.trec import facet_in_name, write_run
@@ -109,6 +110,8 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             {topic.topic_id for topic in inputs.topics} - {topic.topic_id for topic in system.topics(inputs)}
         )
         facts = {"corpus_sha256": inputs.corpus_sha256, **ranked.facts}
+        if plugins := ws.settings.plugins.names:
+            facts["plugins"] = versions_of(plugins)
         facts |= {"topics_left_out": left_out} if left_out else {}
         measured.write_matches(ws, system.name, ranked.matches)
         _keep(ws, system.name, Source.BASELINE, ranked.rankings, facts)
