@@ -6,7 +6,6 @@ from functools import partial
 
 import httpx
 import pytest
-from annot.judging.exchange import servers
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
@@ -163,7 +162,7 @@ def test_a_listing_that_is_short_takes_nothing_away(
     complete: Complete, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(servers, "Gateway", partial(Gateway, transport=Short()))
+        patch.setattr("annot.labelstudio.gateway.Gateway", partial(Gateway, transport=Short()))
         pulled = annot("pull", "judging", folder=study.folder)
         assert pulled.exit_code == 1
         assert "annot: 6 answers changed or missing on the server" in pulled.stderr

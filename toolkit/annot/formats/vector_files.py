@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
+from annot.base.libraries import LazyLibrary
 from annot.base.names import counted, near
 from annot.formats.corpora.pieces import Piece, read_lines
 from annot.formats.input_files import parquet_file
+
+pyarrow = LazyLibrary("pyarrow", "compute")
 
 ROWS = 2_000
 """The most rows of a block."""

@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-from sqlmodel import Session
 
 from annot.base.errors import LeakError
 from annot.base.names import moment_of
@@ -24,6 +23,7 @@ from annot.labelstudio.tasks import opinion_text
 from annot.measuring.forecast.hours import HOUR
 from annot.publishing.release.leaks import Secret, leaks
 from annot.store import people, projects, trials
+from annot.store.models import Session
 from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
 from annot.study.outcome import BESIDE, Outcome, answers_of, outcome_of, texts_of

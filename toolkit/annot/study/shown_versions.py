@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlmodel import Session
-
 from annot.base.errors import FindingError
 from annot.base.records import WHOLE, Paper, Query, Topic
 from annot.store.answers import is_judged
+from annot.store.models import Session
 from annot.store.shown import IMPORTED, OF_SETTINGS, Display, Part, ShownVersion, as_json, moved_names, read_versions
 from annot.study import guidelines
 from annot.study.workspace import Workspace
