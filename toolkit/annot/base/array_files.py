@@ -90,10 +90,11 @@ def mapped(path: Path) -> Array:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Array of float32 that comes block by block and is never in memory whole. shape: of all of it."""
+    """Array that comes block by block and is never in memory whole. shape: of all of it; kind: of its numbers."""
 
-    shape: tuple[int, int]
-    blocks: Iterable[NDArray[np.float32]]
+    shape: tuple[int, ...]
+    blocks: Iterable[Array]
+    kind: str = "<f4"
 
 
 @dataclass(frozen=True)
@@ -157,15 +158,15 @@ def save_array(path: Path, array: Array | Blocks) -> None:
     """Write the array to `path`. NumPy reports a full disk only if it does not know that it writes to a file."""
     with path.open("wb") as file:
         if isinstance(array, Blocks):
-            write_header(file, array.shape, "<f4")
+            write_header(file, array.shape, array.kind)
             for block in array.blocks:
-                file.write(np.ascontiguousarray(block, "<f4").tobytes())
+                file.write(np.ascontiguousarray(block, array.kind).tobytes())
         else:
             anything_that_writes: Any = SimpleNamespace(write=file.write)
             np.save(anything_that_writes, array)
 
 
-def write_header(file: IO[bytes], shape: tuple[int, int], kind: str) -> None:
+def write_header(file: IO[bytes], shape: tuple[int, ...], kind: str) -> None:
     """Write the beginning of an array file; NumPy leaves room in it for the number of rows that follow."""
     anything_that_writes: Any = SimpleNamespace(write=file.write)
     header = {"descr": kind, "fortran_order": False, "shape": shape}
