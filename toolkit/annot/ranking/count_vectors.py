@@ -46,11 +46,11 @@ class CountSettings:
     dimensions: int = 200
     window: int = 10
     """Words on each side, within a sentence."""
-    contexts: int = 10_000
+    contexts: int = 5_000
     """Number of words, the most frequent, that count as contexts."""
     min_count: int = 2
     """Occurrences in the abstracts that a word needs for a vector."""
-    iterations: int = 1
+    iterations: int = 3
     """Passes over the matrix that bring the range finder nearer to the largest singular values."""
     seed: int = 1
 
@@ -96,24 +96,22 @@ def count_pairs(
 
     place: corpus numbers of the shard's tokens.
     """
-    tokens, sentences = _running_words(shard, place)
-    words, contexts = vocabulary.rows[tokens], vocabulary.columns[tokens]
-    del tokens
     height, width = vocabulary.shape
-    # Positions beyond the ends are in no sentence.
-    contexts, sentences = np.pad(contexts, window, constant_values=-1), np.pad(sentences, window, constant_values=-1)
-    positions, starts = _by_word(words, height)
-    offsets = np.delete(np.arange(2 * window + 1, dtype=np.int32), window)
+    tokens, places = _running_words(shard, place, gap=window)
+    words = vocabulary.rows[tokens]
+    # Places between sentences, and words that are no contexts, have a column of their own, which is left out.
+    columns = np.full(int(places.max(initial=0)) + 2 * window + 1, width, dtype=np.int32)
+    columns[places + window] = np.where(vocabulary.columns[tokens] >= 0, vocabulary.columns[tokens], width)
+    del tokens
+    order, starts = _by_word(words, height)
+    before = np.lib.stride_tricks.sliding_window_view(columns, window)
     sums: list[Sparse] = []
-    for first, end in _runs(starts, NEIGHBOURS // len(offsets)):
-        at = positions[starts[first] : starts[end]]
-        around = at[:, None] + offsets
-        neighbours = contexts[around]
-        is_counted = (neighbours >= 0) & (sentences[around] == sentences[at + window][:, None])
-        bounds = np.concatenate(([0], np.cumsum(is_counted.sum(axis=1))))
-        columns = neighbours[is_counted]
-        of_positions = sparse(np.ones(len(columns), dtype=np.int32), columns, bounds, width)
-        sums.append(_grouped(of_positions, starts[first : end + 1] - starts[first]))
+    for first, end in _runs(starts, NEIGHBOURS // (2 * window)):
+        chosen = places[order[starts[first] : starts[end]]]
+        neighbours = np.concatenate((before[chosen], before[chosen + window + 1]), axis=1).ravel()
+        bounds = np.arange(0, len(neighbours) + 1, 2 * window)
+        of_places = sparse(np.ones(len(neighbours), dtype=np.int32), neighbours, bounds, width + 1)
+        sums.append(_first_columns(_grouped(of_places, starts[first : end + 1] - starts[first]), width))
     cells = sum(part.nnz for part in sums)
     kind = "<u2" if width <= 2**16 else "<i4"
     return {
@@ -124,18 +122,20 @@ def count_pairs(
     }
 
 
-def _running_words(shard: Shard, place: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Corpus numbers of the words of all abstracts, one after the other, and the number of the sentence of each."""
+def _running_words(shard: Shard, place: NDArray[np.int32], *, gap: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Corpus numbers of the words of all abstracts, and the place of each: `gap` places are free before a sentence."""
     stream, vocabulary = shard.stream("abstract"), shard.vocabulary("words")
     nothing: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-    tokens, sentences = [nothing], [nothing]
+    tokens, gaps = [nothing], [nothing]
     for start in range(0, len(stream.sentences) - 1, SENTENCES):
         bounds = stream.sentences[start : start + SENTENCES + 1]
         ids, widths = vocabulary.expand(stream.ids[bounds[0] : bounds[-1]])
         ends = np.concatenate(([0], np.cumsum(widths)))[bounds - bounds[0]]
         tokens.append(place[ids])
-        sentences.append(np.repeat(np.arange(start, start + len(bounds) - 1, dtype=np.int32), np.diff(ends)))
-    return np.concatenate(tokens), np.concatenate(sentences)
+        numbers = np.arange(start, start + len(bounds) - 1, dtype=np.int32)
+        gaps.append(np.repeat(gap * numbers, np.diff(ends)))
+    places = np.concatenate(gaps)
+    return np.concatenate(tokens), places + np.arange(len(places), dtype=np.int32)
 
 
 def _by_word(words: NDArray[np.int32], height: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -158,6 +158,13 @@ def _grouped(matrix: Sparse, bounds: NDArray[np.int64]) -> Sparse:
     """Sums of runs of rows, from each bound to the next."""
     height = matrix.shape[0]
     return sparse(np.ones(height, dtype=matrix.dtype), np.arange(height), bounds, height) @ matrix
+
+
+def _first_columns(matrix: Sparse, width: int) -> Sparse:
+    """The matrix without the columns from `width` on."""
+    is_kept = matrix.indices < width
+    bounds = np.concatenate(([0], np.cumsum(is_kept)))[matrix.indptr]
+    return sparse(matrix.data[is_kept], matrix.indices[is_kept], bounds, width)
 
 
 def _column_sums(matrix: Sparse) -> NDArray[np.int64]:
@@ -207,7 +214,7 @@ def train(
 
 
 def _write_parts(counts: Sequence[Arrays], width: int, folder: Path) -> Iterator[int]:
-    """Write the positive pointwise mutual information of words and contexts, part by part; yield the first row of each."""
+    """Write the positive pointwise mutual information, part by part; yield the first row of each."""
     smooth = np.sum([shard["contexts"] for shard in counts], axis=0) ** SMOOTHING
     shares = smooth / max(smooth.sum(), 1)
     bounds = np.sum([shard["bounds"] for shard in counts], axis=0)
