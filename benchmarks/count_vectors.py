@@ -114,15 +114,15 @@ def trained(corpus: Corpus, seed: int) -> WordVectors:
 
 def counted(corpus: Corpus, settings: count_vectors.CountSettings) -> WordVectors:
     """Vectors by counting."""
-    vocabulary = count_vectors.vocabulary(corpus, settings)
+    words = count_vectors.counted_words(corpus, settings)
     with TemporaryDirectory() as scratch:
         counts = []
         for number, (shard, place) in enumerate(zip(corpus.shards, corpus.places("words"), strict=True)):
-            arrays = count_vectors.count_pairs(shard, place, vocabulary, window=settings.window)
+            arrays = count_vectors.count_pairs(shard, place, words, window=settings.window)
             array_files.save(Path(scratch) / str(number), kind="counts", arrays=arrays, texts={}, facts={})
             counts.append(array_files.load(Path(scratch) / str(number), kind="counts").arrays)
         folder = Path(scratch) / "words"
-        count_vectors.train(corpus, counts, vocabulary, settings, folder=folder, advance=lambda done, total: None)
+        count_vectors.train(corpus, counts, words, settings, folder=folder, advance=lambda done, total: None)
         stored = word_vectors.load(folder)
         return WordVectors(stored.words, np.array(stored.matrix), stored.facts)
 

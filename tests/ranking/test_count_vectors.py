@@ -47,19 +47,19 @@ def papers() -> list[Paper]:
 
 
 def stored_counts(corpus: Corpus, settings: CountSettings, folder: Path) -> list[Any]:
-    vocabulary = count_vectors.vocabulary(corpus, settings)
+    words = count_vectors.counted_words(corpus, settings)
     counts = []
     for number, (shard, place) in enumerate(zip(corpus.shards, corpus.places("words"), strict=True)):
-        arrays = count_vectors.count_pairs(shard, place, vocabulary, window=settings.window)
+        arrays = count_vectors.count_pairs(shard, place, words, window=settings.window)
         array_files.save(folder / f"{number}", kind="counts", arrays=arrays, texts={}, facts={})
         counts.append(array_files.load(folder / f"{number}", kind="counts").arrays)
     return counts
 
 
 def made(corpus: Corpus, settings: CountSettings, folder: Path) -> word_vectors.WordVectors:
-    vocabulary = count_vectors.vocabulary(corpus, settings)
+    words = count_vectors.counted_words(corpus, settings)
     counts = stored_counts(corpus, settings, folder)
-    count_vectors.train(corpus, counts, vocabulary, settings, folder=folder / "words", advance=lambda done, total: None)
+    count_vectors.train(corpus, counts, words, settings, folder=folder / "words", advance=lambda done, total: None)
     return word_vectors.load(folder / "words")
 
 

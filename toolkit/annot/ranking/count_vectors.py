@@ -58,7 +58,7 @@ class CountSettings:
 SETTINGS = CountSettings()
 
 
-class Vocabulary(NamedTuple):
+class CountedWords(NamedTuple):
     """Row and column of each token of the corpus in the matrix, -1 if it has none: shape (tokens,)."""
 
     rows: NDArray[np.int32]
@@ -70,7 +70,7 @@ class Vocabulary(NamedTuple):
         return int(self.rows.max()) + 1, int(self.columns.max()) + 1
 
 
-def vocabulary(corpus: Corpus, settings: CountSettings) -> Vocabulary:
+def counted_words(corpus: Corpus, settings: CountSettings) -> CountedWords:
     """Words that are frequent enough, in the order of their characters. The contexts are the most frequent of them, in
     the order of their counts; of equal counts, in the order of their characters.
 
@@ -86,24 +86,24 @@ def vocabulary(corpus: Corpus, settings: CountSettings) -> Vocabulary:
     contexts = frequent[np.argsort(-totals[frequent], kind="stable")][: settings.contexts]
     rows, columns = (np.full(len(totals), -1, dtype=np.int32) for _ in range(2))
     rows[frequent], columns[contexts] = np.arange(len(frequent)), np.arange(len(contexts))
-    return Vocabulary(rows, columns)
+    return CountedWords(rows, columns)
 
 
 def count_pairs(
-    shard: Shard, place: NDArray[np.int32], vocabulary: Vocabulary, *, window: int
+    shard: Shard, place: NDArray[np.int32], counted: CountedWords, *, window: int
 ) -> dict[str, array_files.Array | array_files.Blocks]:
     """Occurrences of each context near each word in the abstracts of a shard, as arrays of a sparse matrix.
 
     place: corpus numbers of the shard's tokens.
     """
-    height, width = vocabulary.shape
+    height, width = counted.shape
     tokens, places = _running_words(shard, place, gap=window)
-    words = vocabulary.rows[tokens]
+    rows = counted.rows[tokens]
     # Places between sentences, and words that are no contexts, have a column of their own, which is left out.
     columns = np.full(int(places.max(initial=0)) + 2 * window + 1, width, dtype=np.int32)
-    columns[places + window] = np.where(vocabulary.columns[tokens] >= 0, vocabulary.columns[tokens], width)
+    columns[places + window] = np.where(counted.columns[tokens] >= 0, counted.columns[tokens], width)
     del tokens
-    order, starts = _by_word(words, height)
+    order, starts = _by_word(rows, height)
     before = np.lib.stride_tricks.sliding_window_view(columns, window)
     sums: list[Sparse] = []
     for first, end in _runs(starts, NEIGHBOURS // (2 * window)):
@@ -175,7 +175,7 @@ def _column_sums(matrix: Sparse) -> NDArray[np.int64]:
 def train(
     corpus: Corpus,
     counts: Sequence[Arrays],
-    vocabulary: Vocabulary,
+    counted: CountedWords,
     settings: CountSettings,
     *,
     folder: Path,
@@ -186,7 +186,7 @@ def train(
     advance: called with (passes over the matrix done, passes in all). Raises InputError if no word has a neighbour.
     """
     totals = corpus.totals("abstract", "words")
-    height, width = vocabulary.shape
+    height, width = counted.shape
     rank = min(settings.dimensions, height, width)
     with TemporaryDirectory(dir=folder.parent, prefix=".matrix.") as scratch:
         parts = list(_write_parts(counts, width, Path(scratch)))
@@ -204,7 +204,7 @@ def train(
         rows = array_files.Blocks((height, kept), word_vectors.rows_of_product(blocks, turned))
         array_files.save_array(Path(scratch) / "vectors.npy", rows)
         matrix = array_files.mapped(Path(scratch) / "vectors.npy")
-        words = corpus.tokens("words").take(np.flatnonzero(vocabulary.rows >= 0)).to_pylist()
+        words = corpus.tokens("words").take(np.flatnonzero(counted.rows >= 0)).to_pylist()
         facts = {
             "algorithm": "ppmi", **asdict(settings), "dimensions": kept, "contexts": width, "smoothing": SMOOTHING,
             "power": POWER, "tokens": "words", "trained_on": "abstracts", "abstracts": len(corpus),

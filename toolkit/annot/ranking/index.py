@@ -244,12 +244,12 @@ class _CountPairs:
 
     def __call__(self, number: int) -> Urls:
         shard, place = self.corpus.shards[number], self.corpus.places("words")[number]
-        arrays = count_vectors.count_pairs(shard, place, self.vocabulary, window=self.settings.window)
+        arrays = count_vectors.count_pairs(shard, place, self.counted, window=self.settings.window)
         return save_result(self.missing[number], self.url, kind=COUNTS, arrays=arrays, facts={})
 
     @cached_property
-    def vocabulary(self) -> count_vectors.Vocabulary:
-        return count_vectors.vocabulary(self.corpus, self.settings)
+    def counted(self) -> count_vectors.CountedWords:
+        return count_vectors.counted_words(self.corpus, self.settings)
 
 
 @dataclass(frozen=True)
@@ -406,7 +406,7 @@ def _count_words(places: Places, corpus: Corpus, words: Path, *, each: Each, adv
         fetch_result(missing[number], urls)
         advance(done, len(missing))
     arrays = [array_files.load(folder, kind=COUNTS).arrays for folder in counts.values()]
-    count_vectors.train(corpus, arrays, making.vocabulary, making.settings, folder=words, advance=advance)
+    count_vectors.train(corpus, arrays, making.counted, making.settings, folder=words, advance=advance)
     shutil.rmtree(unfinished, ignore_errors=True)
     array_files.remove_unfinished(places.new)
 
