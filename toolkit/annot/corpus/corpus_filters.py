@@ -18,6 +18,7 @@ from annot.base.array_files import integers_of, mask_of, numbers, strings_of, tr
 from annot.base.records import Paper, grouped
 from annot.base.settings import CorpusSettings
 from annot.formats.cleaning import folded_id, normalised_title, work_text
+from annot.formats.paper_text import count_words
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Filters of a corpus: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
@@ -371,7 +372,7 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
-    """First reason not to keep `paper` for itself, or None. Tokens are separated by white space."""
+    """First reason not to keep `paper` for itself, or None. Tokens are the words of `count_words`."""
     if settings.require_title and not paper.title.strip():
         return Rejection.NO_TITLE
     if all(not sentence or sentence.isspace() for sentence in paper.sentences):
@@ -381,10 +382,11 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     if len(paper.sentences) > settings.max_sentences:
         return Rejection.MANY_SENTENCES
     most = settings.max_sentence_tokens
-    # White space in clean text is blanks, which are counted faster than tokens.
-    if any(sentence.count(" ") >= most and len(sentence.split()) > most for sentence in paper.sentences):
+    # White space in clean text is blanks, which are counted faster than tokens; some scripts have none.
+    may_be_long = (text for text in paper.sentences if text.count(" ") >= most or not text.isascii())
+    if any(count_words(sentence) > most for sentence in may_be_long):
         return Rejection.LONG_SENTENCE
-    if not any(len(sentence.split()) >= settings.min_sentence_tokens for sentence in paper.sentences):
+    if not any(count_words(sentence) >= settings.min_sentence_tokens for sentence in paper.sentences):
         return Rejection.SHORT_SENTENCES
     return None
 
