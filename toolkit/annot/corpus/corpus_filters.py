@@ -416,9 +416,11 @@ OF_ONE_TITLE = 0.5
 """Resemblance from which two abstracts are nearly the same if the normalised titles are equal."""
 BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
+_FIRST_ALONE, _LAST_ALONE = 0xE3, 0xE9
+"""First bytes, in UTF-8, of the characters U+3000 to U+9FFF, which are written without blanks between words."""
 CROWD = 50
 """Size of a group of candidates above which each is compared only with the next one."""
-SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
+SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS, _FIRST_ALONE, _LAST_ALONE]
 """The settings that decide which papers are nearly the same."""
 
 
@@ -436,8 +438,9 @@ class Sketches(NamedTuple):
 def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The shingles of each paper as hashes, in the order of the text, and where each paper's begin and the last end.
 
-    sentences: pyarrow array of lists of strings without nulls. Words are runs of letters and digits; case does not
-    count for ASCII letters, and a word does not go on in the next sentence.
+    sentences: pyarrow array of lists of strings without nulls. Words are runs of letters and digits, and single
+    characters of Chinese and Japanese; case does not count for ASCII letters, and a word does not go on in the next
+    sentence.
     """
     flat = sentences.flatten()
     _, place, text = flat.buffers()
@@ -448,6 +451,12 @@ def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     inside = letters.astype(np.bool_)
     begins = inside.copy()
     begins[1:] &= ~inside[:-1]
+    alone = (data >= _FIRST_ALONE) & (data <= _LAST_ALONE)
+    begins |= alone
+    # A word of letters after such a character begins where the three bytes of that one end.
+    after = np.flatnonzero(alone) + 3
+    after = after[after < len(data)]
+    begins[after] |= inside[after]
     first = bounds[:-1][bounds[:-1] < len(data)]
     begins[first] |= inside[first]
     starts = np.flatnonzero(begins)

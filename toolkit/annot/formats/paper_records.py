@@ -40,7 +40,7 @@ def paper_of(
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
     `Abstract.` at the beginning goes, and empty sentences are left out with their labels. Citations keep their order;
     repeated ones and the paper itself go.
-    A document that is part of itself is no passage. language: of an abstract in one string, as far as its script agrees.
+    A document that is part of itself is no passage. language: of an abstract in one string, if its script agrees.
     Raises InputError with a fault for each unknown label, and for an abstract that cannot be cut into sentences.
     """
     of_sentences = None if labels is None else _known(labels, known_labels)

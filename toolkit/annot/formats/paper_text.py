@@ -20,7 +20,7 @@ from annot.formats.input_files import packaged_table
 
 ENGLISH = "en"
 _TABLE = packaged_table("languages.toml")
-_CODES = {name: code for code, names in _TABLE["names"].items() for name in (code, *names.split())}
+_CODES: dict[str, str] = {name: code for code, names in _TABLE["names"].items() for name in (code, *names.split())}
 _NAMES = {code: names.split()[-1].title() for code, names in _TABLE["names"].items()}
 _LETTERS = {languages.split()[0]: letters for languages, letters in _TABLE["scripts"].items()}
 _SCRIPTS = {tuple(languages.split()): re.compile(f"[{letters}]") for languages, letters in _TABLE["scripts"].items()}
@@ -36,7 +36,7 @@ def language_code(tag: str) -> str:
     >>> [language_code(tag) for tag in ("pt-BR", "zho", "German", "yue")]
     ['pt', 'zh', 'de', 'yue']
     """
-    language = re.split("[-_]", tag.strip().lower())[0]
+    language = str(re.split("[-_]", tag.strip().lower())[0])
     return _CODES.get(language, language)
 
 
@@ -129,6 +129,7 @@ def _goes_on(before: str, part: str, language: str) -> bool:
         return latin is not None and not _full_stop_ends(latin[0][:-1], part.split()[0])
     return False
 
+
 _INSIDE, _BEFORE_NUMBER, _BEFORE_BRACKET, _BEFORE_LETTER, _DOUBTFUL, _OPENERS = (
     frozenset(words.split()) for words in packaged_table("sentences.toml").values()
 )
@@ -212,7 +213,9 @@ def _full_stop_ends(text: str, following: str) -> bool:
     lowered = word.lower()
     if lowered in _INSIDE or (following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit())):
         return False
-    if (lowered in _BEFORE_BRACKET and _NUMBER.match(following)) or (word in _BEFORE_LETTER and _LETTER.match(following)):
+    if (lowered in _BEFORE_BRACKET and _NUMBER.match(following)) or (
+        word in _BEFORE_LETTER and _LETTER.match(following)
+    ):
         return False
     if lowered in _DOUBTFUL or _SEVERAL_LETTERS.fullmatch(word):
         return _is_opener(following) and not _CITATION.match(following)
