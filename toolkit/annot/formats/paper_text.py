@@ -84,7 +84,7 @@ _LATIN_END = re.compile(r"(?<![A-Za-z.])[A-Z][a-z]{1,9}\.$|\b(?:e\.g|i\.e|vs|cf|
 
 
 def sentences_in(text: str, language: str) -> tuple[str, ...]:
-    """The sentences of a text in this language, in order, without white space at their ends; nothing else is lost.
+    """The sentences of a text in this language, in order; nothing but white space is lost.
 
     Raises InputError for a language whose texts cannot be cut.
     """
@@ -97,7 +97,9 @@ def sentences_in(text: str, language: str) -> tuple[str, ...]:
         )
     from sentencex import segment
 
-    parts = (segment(language, paragraph.strip()) for paragraph in PARAGRAPH.split(text) if paragraph.strip())
+    # A blank that is not ASCII's can end sentencex 1.0 with an error.
+    paragraphs = (" ".join(paragraph.split()) for paragraph in PARAGRAPH.split(text))
+    parts = (segment(language, paragraph) for paragraph in paragraphs if paragraph)
     return tuple(sentence for paragraph in parts for sentence in _rejoined(paragraph, language))
 
 
