@@ -30,7 +30,7 @@ from annot.base.records import Paper, Ranking
 from annot.base.settings import Settings, WordVectorSettings
 from annot.base.stats.inference import generator, mean_interval
 from annot.base.stats.values import Interval
-from annot.formats.csfcube import is_release_file, read_release
+from annot_csfcube.files import is_release_file, read_release
 from annot.measuring.evaluation.measures import MeasureSelection, family_of, measured_by_query
 from annot.pools.pooling import draw
 from annot.ranking import count_vectors, word_vectors

@@ -173,7 +173,7 @@ def test_a_corpus_without_neighbours_is_refused(texts: tuple[str, ...], message:
     with pytest.raises(InputError, match=message):
         made(corpus_of([Paper("p", "", texts)]), SETTINGS, tmp_path)
     assert not (tmp_path / "words").exists()
-    assert not list(tmp_path.glob(".matrix*"))
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.fixture

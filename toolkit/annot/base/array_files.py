@@ -134,7 +134,7 @@ def save(
 def written_whole(folder: Path) -> Iterator[Path]:
     """Make a new folder to write into, which takes the place of `folder` at the end; after an error it is removed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{os.getpid()}@{platform.node()}."))
+    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder)))
     try:
         yield building
         building.chmod(0o755)
@@ -146,8 +146,20 @@ def written_whole(folder: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def scratch_for(folder: Path) -> Iterator[Path]:
+    """A folder next to `folder` for what is needed to make it, which is removed at the end."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_prefix(folder)) as scratch:
+        yield Path(scratch)
+
+
+def _prefix(folder: Path) -> str:
+    """Beginning of the names of unfinished folders that this process makes."""
+    return f".{folder.name}.{os.getpid()}@{platform.node()}."
+
+
 def remove_unfinished(root: Path) -> None:
-    """Remove, anywhere below `root`, the files that `save` was writing in a process of this machine that was killed."""
+    """Remove, anywhere below `root`, the unfinished folders of processes of this machine that were killed."""
     for building in root.rglob(f".*@{platform.node()}.*"):
         process = building.name.rpartition("@")[0].rpartition(".")[2]
         if not _runs(int(process)):

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -188,9 +187,9 @@ def train(
     totals = corpus.totals("abstract", "words")
     height, width = counted.shape
     rank = min(settings.dimensions, height, width)
-    with TemporaryDirectory(dir=folder.parent, prefix=".matrix.") as scratch:
-        parts = list(_write_parts(counts, width, Path(scratch)))
-        blocks = partial(_parts, array_files.ArrayFolder(Path(scratch), ()), parts, width)
+    with array_files.scratch_for(folder) as scratch:
+        parts = list(_write_parts(counts, width, scratch))
+        blocks = partial(_parts, array_files.ArrayFolder(scratch, ()), parts, width)
         axes, values = word_vectors.principal_axes(
             blocks, width=width, rank=rank, iterations=settings.iterations, seed=settings.seed, advance=advance
         )
@@ -202,8 +201,8 @@ def train(
             )
         turned = axes[:, :kept] * (values[:kept] ** (POWER - 1)).astype(np.float32)
         rows = array_files.Blocks((height, kept), word_vectors.rows_of_product(blocks, turned))
-        array_files.save_array(Path(scratch) / "vectors.npy", rows)
-        matrix = array_files.mapped(Path(scratch) / "vectors.npy")
+        array_files.save_array(scratch / "vectors.npy", rows)
+        matrix = array_files.mapped(scratch / "vectors.npy")
         words = corpus.tokens("words").take(np.flatnonzero(counted.rows >= 0)).to_pylist()
         facts = {
             "algorithm": "ppmi", **asdict(settings), "dimensions": kept, "contexts": width, "smoothing": SMOOTHING,
