@@ -30,13 +30,13 @@ from annot.base.records import Paper, Ranking
 from annot.base.settings import Settings, WordVectorSettings
 from annot.base.stats.inference import generator, mean_interval
 from annot.base.stats.values import Interval
-from annot_csfcube.files import is_release_file, read_release
 from annot.measuring.evaluation.measures import MeasureSelection, family_of, measured_by_query
 from annot.pools.pooling import draw
 from annot.ranking import count_vectors, word_vectors
 from annot.ranking.corpus import Corpus, Field
 from annot.ranking.methods import RankingInputs, WordSource, rank_all
 from annot.ranking.word_vectors import WordVectors
+from annot_csfcube.files import is_release_file, read_release
 from command import Command
 from indexed import corpus_of, decomposed, inputs_of, rank_pool
 from judged_whole import read_cranfield
@@ -69,7 +69,7 @@ SETS = {
         for name in ("tfidfcbow200", "cbow200", "ppmi200", "tfidfppmi200")
     },
 }
-SIZES = (125, 250, 500, 1000, 2000, 3368)
+SIZES = (15, 60, 250, 1000, 2000, 3368)
 
 
 class Release(NamedTuple):

@@ -273,17 +273,16 @@ def kernels() -> list[str]:
     return sorted(names)
 
 
-FEWEST_ABSTRACTS = 2000
-"""Word vectors trained on fewer may rank no better than chance: from here on both baselines are shown to be better. On
-CSFCube's judged pools, trained on a part of the release's 3,368 abstracts, NDCG%20 above that of a random order (points
-of 100, interval over query papers, mean of 3 draws):
+FEWEST_ABSTRACTS = {"cbow": 2000, "ppmi": 15}
+"""By algorithm, the number of abstracts from which on word vectors rank better than chance. On CSFCube's judged pools,
+made of a part of the release's 3,368 abstracts, NDCG%20 above that of a random order (points of 100, interval over
+query papers, mean of 3 draws; `benchmarks/count_vectors.py --table few`):
 
-    abstracts          fabs_cbow200    fabs_tfidfcbow200
-          250     -0.6 [-3.7, +2.6]    -1.3 [-4.8, +2.2]
-          500     +2.5 [-1.7, +6.7]    +4.2 [-0.2, +8.5]
-        1,000    +5.0 [-0.0, +10.0]   +7.5 [+1.9, +13.0]
-        2,000    +7.9 [+2.0, +13.8]  +11.5 [+5.8, +17.2]
-        3,368    +9.9 [+3.8, +16.0]  +13.2 [+7.0, +19.3]
+    abstracts          fabs_cbow200    fabs_tfidfcbow200          fabs_ppmi200     fabs_tfidfppmi200
+           15                                               +4.9 [+0.7, +9.2]    +8.2 [+4.2, +12.1]
+           60                                              +7.8 [+3.2, +12.4]   +11.8 [+7.4, +16.2]
+          250     -0.8 [-4.2, +2.6]    -0.6 [-3.9, +2.6]  +10.6 [+5.3, +15.8]   +13.6 [+8.8, +18.4]
+        1,000     +4.1 [-0.8, +8.9]   +7.0 [+2.0, +11.9]  +17.0 [+12.0, +21.8]  +18.8 [+14.0, +23.4]
 """
 
 
@@ -292,22 +291,22 @@ class FewAbstracts(NamedTuple):
 
     names: tuple[str, ...]
     abstracts: int
-    """Number of abstracts on which these were trained; the fewest if there are several."""
-    enough: int = FEWEST_ABSTRACTS
+    """Number of abstracts of which these were made; the fewest if there are several."""
+    enough: int
 
 
-def trained_on_few(settings: Mapping[str, Mapping[str, Any]]) -> FewAbstracts | None:
-    """Entries of `settings`, by method or run, whose word vectors read fewer than `FEWEST_ABSTRACTS`; None without any.
+def trained_on_few(settings: Mapping[str, Mapping[str, Any]]) -> tuple[FewAbstracts, ...]:
+    """Entries of `settings`, by method or run, whose word vectors read fewer than `FEWEST_ABSTRACTS`, by algorithm.
 
     Imported word vectors do not record how many they read.
     """
-    abstracts_of = {name: facts.get("word_vectors", {}).get("abstracts") for name, facts in settings.items()}
-    few_abstracts = {
-        name: abstracts
-        for name, abstracts in abstracts_of.items()
-        if abstracts is not None and abstracts < FEWEST_ABSTRACTS
-    }
-    return FewAbstracts(tuple(sorted(few_abstracts)), min(few_abstracts.values())) if few_abstracts else None
+    few: dict[int, dict[str, int]] = {}
+    for name, facts in sorted(settings.items()):
+        words = facts.get("word_vectors", {})
+        enough = FEWEST_ABSTRACTS[words.get("algorithm", "cbow")]
+        if words.get("abstracts", enough) < enough:
+            few.setdefault(enough, {})[name] = words["abstracts"]
+    return tuple(FewAbstracts(tuple(counts), min(counts.values()), enough) for enough, counts in few.items())
 
 
 # ----------------------------------------------------------------------------------------------------------------------
