@@ -33,7 +33,7 @@ from annot.formats.vector_files import (
     read_word2vec_text,
 )
 from annot.ranking import methods, submission, systems, vectors, word_vectors
-from annot.ranking.corpus import FIELDS, RULES, Corpus
+from annot.ranking.corpus import FIELDS, UNICODE, Corpus, cutter
 from annot.ranking.search import Metric
 from annot.ranking.vectors import Precision, Vectors
 from annot.study.workspace import Workspace, given_text
@@ -268,6 +268,11 @@ WordsForm = Literal["word2vec text", "word2vec binary", "fastText binary"]
 
 FASTTEXT_MAGIC = (793_712_314).to_bytes(4, "little")
 INCOMPLETE = "the file may be incomplete; download it again"
+UNREADABLE = (
+    *(ValueError, EOFError, MemoryError, OSError, NotImplementedError, AssertionError),
+    *(struct.error, zlib.error),
+)
+"""Errors of the readers for a file that is not as its beginning says."""
 HEAD = 1 << 16
 """Bytes that are looked at to find the format; no line of numbers is longer."""
 
@@ -287,7 +292,7 @@ class ImportedWordVectors:
     """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+def read_word_vectors(path: Path, *, english: bool) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
     """The vectors of the words of a file, in its order, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:
@@ -304,6 +309,7 @@ def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWor
     seen: set[str] = set()
     words: list[str] = []
     usable = 0
+    cut = cutter("words", english=english)
     try:
         with _words_of(path, form) as (shape, blocks):
             matrix = np.empty(shape, np.float32)
@@ -312,17 +318,14 @@ def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWor
                 kept = []
                 for row, word in enumerate(words_of_block):
                     # The first vector of a word counts.
-                    if word not in seen and RULES["words"].fullmatch(word):
+                    if word not in seen and cut(word) == [word]:
                         usable += 1
                         if finite[row]:
                             kept.append(row)
                     seen.add(word)
                 matrix[len(words) : len(words) + len(kept)] = rows[kept]
                 words += [words_of_block[row] for row in kept]
-    except (
-        *(ValueError, EOFError, MemoryError, OSError, NotImplementedError, AssertionError),
-        *(struct.error, zlib.error),
-    ) as error:
+    except UNREADABLE as error:
         raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
     if not words:
         raise InputError(
@@ -331,7 +334,7 @@ def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWor
     dimensions = shape[1]
     facts = {
         "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": dimensions,
-        "words": len(words), "tokens": "words",
+        "words": len(words), "tokens": "words" if english else UNICODE,
     }  # fmt: skip
     vectors = word_vectors.hashed(words, matrix[: len(words)], facts)
     unusable, not_finite = len(seen) - usable, usable - len(words)
