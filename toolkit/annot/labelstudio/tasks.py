@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from annot.base.records import Adjudication, Judgement, PairKey, Paper, Query, Topic
 from annot.base.words import ENGLISH, ENGLISH_CODE, Words, is_english
+from annot.formats.paper_text import count_words, language_code, language_of
 from annot.labelstudio.studio_records import (
     CAUSE_NEEDED,
     COLUMN_KEYS,
@@ -177,9 +178,8 @@ def _by_setting(criteria: str, rest: str) -> str:
 _ANY_BY_SETTING = re.compile(_by_setting("", ""))
 
 
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001eeff]")
-"""Letters of scripts from right to left."""
 _TEXT = re.compile(r'<(h2|p class="a-s(?: a-hit)?")>')
+_AROUND = re.compile(r'<(span|summary|div class="a-none")([ >])')
 
 
 def in_languages(pair_html: str, *, topic: str, document: str, words: str) -> str:
@@ -187,20 +187,22 @@ def in_languages(pair_html: str, *, topic: str, document: str, words: str) -> st
 
     The languages are BCP 47. If all are English, the page of Label Studio has said so, and the pair stays as it is.
     """
-    if all(map(is_english, (topic, document, words))) and not _RIGHT_TO_LEFT.search(pair_html):
+    if all(map(is_english, (topic, document, words))):
         return pair_html
     left, cand, right = pair_html.partition('<div class="a-side a-cand')
-    texts = [
+    sides = (
         _TEXT.sub(rf'<\1 dir="auto" lang="{escaped(language)}">', side)
         for side, language in ((left, topic), (right, document))
-    ]
-    spoken = f'lang="{escaped(words)}"'
-    whole = cand.join(texts) if cand else texts[0]
-    return (
-        whole.replace("<span>", f'<span dir="auto" {spoken}>')
-        .replace('<div class="a-none">', f'<div class="a-none" dir="auto" {spoken}>')
-        .replace("<summary ", f'<summary dir="auto" {spoken} ')
     )
+    around = rf'<\1 dir="auto" lang="{escaped(words)}"\2'
+    return _AROUND.sub(around, cand.join(sides) if cand else next(sides))
+
+
+def spoken(text: Paper | Topic, stated: str) -> str:
+    """The language of a text: the stated one, unless it is not written in the letters of the text."""
+    parts = (text.description or "", text.narrative or "") if isinstance(text, Topic) else text.sentences
+    language = language_of(" ".join((text.title, *parts)), stated)
+    return stated if language == language_code(stated) else language
 
 
 def reads(pair_html: str, side: str, title: str, sentences: Sequence[str]) -> bool:
@@ -245,19 +247,15 @@ def document_column(
     rest = document.sentences[shown:]
     texts = _paragraphs(document.sentences[:shown] or (words("task.no_text"),), terms)
     if rest:
-        more = words("task.rest", count=sum(map(_words_in, rest)))
+        more = words("task.rest", count=sum(map(count_words, rest)))
         texts += _folded("rest", more, _paragraphs(rest, terms), opened=False)
     return _plain("cand", word, document.title, texts, terms)
 
 
 def _within(sentences: Sequence[str], most: int) -> int:
     """Number of sentences that have `most` words together, or fewer; at least one."""
-    words = accumulate(map(_words_in, sentences))
+    words = accumulate(map(count_words, sentences))
     return max(1, sum(count <= most for count in words))
-
-
-def _words_in(text: str) -> int:
-    return len(text.split())
 
 
 def _plain(side: str, word: str, title: str, texts: str, terms: frozenset[str] = frozenset()) -> str:
@@ -475,15 +473,18 @@ def judge_task(
             "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": _in_their_languages(pair_html, topic, languages, words),
+            "pair_html": _in_their_languages(pair_html, topic, document, languages, words),
         },
         "predictions": predictions,
     }
 
 
-def _in_their_languages(pair_html: str, topic: Paper | Topic, languages: Languages, words: Words) -> str:
-    of_topic = languages.topics if isinstance(topic, Topic) else languages.documents
-    return in_languages(pair_html, topic=of_topic, document=languages.documents, words=words.language)
+def _in_their_languages(
+    pair_html: str, topic: Paper | Topic, document: Paper, languages: Languages, words: Words
+) -> str:
+    of_topic = spoken(topic, languages.topics if isinstance(topic, Topic) else languages.documents)
+    of_document = spoken(document, languages.documents)
+    return in_languages(pair_html, topic=of_topic, document=of_document, words=words.language)
 
 
 def _by_facet(
@@ -558,7 +559,7 @@ def full_text_task(
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), facet, whole=whole, first=False, words=words)
-    pair_html = _in_their_languages(columns, topic, languages, words)
+    pair_html = _in_their_languages(columns, topic, document, languages, words)
     return {"data": {**task["data"], "pair_html": pair_html}, "predictions": []}
 
 
@@ -604,7 +605,9 @@ def facets_task(
             "facet": words("task.labels"),
             "facet_help": words("task.correct"),
             "progress": progress,
-            "pair_html": in_languages(pair_html, topic=language, document=language, words=words.language),
+            "pair_html": in_languages(
+                pair_html, topic=spoken(paper, language), document=language, words=words.language
+            ),
         },
         "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
     }
