@@ -11,9 +11,9 @@ STAMP := $(VENV)/.ready
 NEURAL := $(VENV)/.ready-neural
 TORCH ?= torch==2.13.0
 N ?= 100000
-QUICK = not studio and not browser and not postgres and not benchmark
+QUICK = not studio and not browser and not postgres and not benchmark and not long
 
-.PHONY: demo test test-benchmarks test-neural check docs bench pictures format facet-model golden wheel clean
+.PHONY: demo test test-benchmarks test-demo test-neural check docs bench pictures format facet-model golden wheel clean
 
 demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
@@ -23,12 +23,16 @@ test: $(STAMP) system-packages
 ifdef FILE
 	@files=$$($(BIN)/python tests/tests_of.py $(FILE)) && set -x && $(BIN)/python -m pytest -q -m '$(QUICK)' $$files
 else
-	$(BIN)/python -m pytest -q -m 'not benchmark' -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/neural
+	$(BIN)/python -m pytest -q -m 'not benchmark and not long' -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/neural
 endif
 
 # Each measurement of benchmarks/ at its smallest size.
 test-benchmarks: $(STAMP)
-	$(BIN)/python -m pytest -q tests/test_benchmarks.py
+	$(BIN)/python -m pytest -q -m benchmark tests/test_benchmarks.py tests/story/test_whole_study.py
+
+# The demonstration on a real Label Studio.
+test-demo: $(STAMP)
+	$(BIN)/python -m pytest -q -m long tests/story/test_demo.py
 
 # Systems with encoders. torch comes first and by itself: what asks for it would take another build.
 test-neural: $(NEURAL)

@@ -6,20 +6,14 @@ The server is one in memory.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
-from annot.labelstudio.accounts import make_accounts
-from annot.steps import exchange
 from annot.study.workspace import Workspace
-from cranfield_study import PEOPLE, SYSTEMS, CranfieldStudy, account_of
-from fixtures_studio import Studio
+from cranfield_study import SYSTEMS, CranfieldStudy
 from judged_whole import read_cranfield
 from memory_studio import StudioOfMemory
 from needs import unavailable
-from studies import Study, renamed
-from study_stages import quietly
 
 QUESTIONS, PER_METHOD = 8, 4
 PAIRS = QUESTIONS * 4 * PER_METHOD
@@ -27,7 +21,7 @@ PAIRS = QUESTIONS * 4 * PER_METHOD
 
 @pytest.fixture(scope="module")
 def planned(shared: Path, memory: StudioOfMemory, tmp_path_factory: pytest.TempPathFactory) -> CranfieldStudy:
-    """Eight questions, pooled, and given to two people; a copy of it is beside it."""
+    """Eight questions, pooled, and given to two people."""
     if not (shared / "cranfield").is_dir():
         unavailable(f"no cranfield/ in {shared}")
     folder = tmp_path_factory.mktemp("cranfield")
@@ -46,7 +40,6 @@ def planned(shared: Path, memory: StudioOfMemory, tmp_path_factory: pytest.TempP
         tell=print,
     )
     study.begun()
-    shutil.copytree(folder / "study", folder / "copy", symlinks=True)
     return study
 
 
@@ -55,24 +48,6 @@ def study(planned: CranfieldStudy) -> CranfieldStudy:
     """The same, judged by two people who err, settled, evaluated, released."""
     planned.ended()
     return planned
-
-
-def test_every_pair_of_a_question_and_a_document_is_a_task_on_a_real_server(
-    planned: CranfieldStudy, studio: Studio
-) -> None:
-    ws = renamed(Workspace.open(planned.folder.parent / "copy"), "cranfield-real")
-    (ws.cache / "studio").unlink()
-    (ws.cache / "studio").symlink_to(studio.folder)
-    addresses = {name: account_of(name) for name, _ in PEOPLE}
-    with studio.gateway() as gateway:
-        make_accounts(studio.url, addresses, invitation=gateway.invitation, passwords=studio.passwords)
-    pushed = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
-    assert [project.sent for project in pushed.projects] == [PAIRS, PAIRS]
-    there = Study(ws.root, studio)
-    for name, pairs in there.planned().items():
-        tasks = there.on_server(name)
-        assert [task["data"]["pair_id"] for task in tasks] == ["/".join(pair) for pair in pairs]
-        assert {task["data"]["pair_id"].partition("/")[0] for task in tasks} == planned.questions.keys()
 
 
 def test_documents_without_a_text_are_counted_and_left_out(study: CranfieldStudy) -> None:
