@@ -29,7 +29,6 @@ from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from indexed import write_vectors
 from local_cluster import local_cluster
-from moto.server import ThreadedMotoServer
 from test_index import in_small_groups
 from test_index_engines import SMALL, differing, digests, made, on
 
@@ -44,6 +43,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def object_store() -> Iterator[str]:
     """The address of an S3 server of this machine, which keeps all in memory; this process and its children use it."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server.start()
