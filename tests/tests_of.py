@@ -1,6 +1,6 @@
 """Print the test files that belong to a source file, for `make test FILE=...`.
 
-They are the test files that import the module or name it in a string, as patches do: at most twelve, first those in a
+They are the test files that import the module or name it in a string, as patches do: at most eight, first those in a
 folder named like its room and then those that import least besides, and none that needs a server, a browser or
 PostgreSQL, or tells a whole story. If there is none, they are those of the modules that import it. The tests of a
 template or other data are those that name it, or those of the modules that do; a test file is its own.
@@ -9,13 +9,14 @@ template or other data are those that name it, or those of the modules that do; 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "toolkit"
-MOST = 12
+MOST = 8
 SLOW = ("story", "neural")
 """Folders of tests that are left out."""
 SLOW_MARKS = tuple(f"\npytestmark = pytest.mark.{mark}" for mark in ("studio", "browser", "postgres", "benchmark"))
@@ -66,7 +67,7 @@ def _named(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("annot"):
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("annot."):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"annot\w*\.", node.value):
             parts = node.value.split(".")
             yield from (".".join(parts[:length]) for length in range(2, len(parts) + 1))
 

@@ -1,4 +1,4 @@
-"""A study with labels of its own: a made-up PICO corpus from the first paper to the release, on a real Label Studio."""
+"""A study with labels of its own: a made-up PICO corpus from the first paper to the release, on a server in memory."""
 
 from __future__ import annotations
 
