@@ -1,7 +1,5 @@
 """Commands that train encoders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +23,7 @@ SystemArgument = Annotated[
 
 @command("encoder contexts", alone=False)
 def encoder_contexts(
-    ws: Workspace,
+    ws: "Workspace",
     files: Annotated[list[Path], argument("Full texts in S2ORC's JSON Lines, with cite_spans in body_text.")],
     out: Annotated[Path, option("File for the contexts.", "--out", "-o")],
     field: Annotated[
@@ -46,7 +44,7 @@ def encoder_contexts(
 
 @command("encoder examples", alone=False)
 def encoder_examples(
-    ws: Workspace,
+    ws: "Workspace",
     system: SystemArgument,
     out: Annotated[Path, option("Folder for the examples.", "--out", "-o")],
     contexts: Annotated[Path | None, option("File from `annot encoder contexts`, if the system needs it.")] = None,
@@ -73,7 +71,7 @@ def encoder_examples(
 
 @command("encoder train", needs_study=False, alone=False)
 def encoder_train(
-    ws: Workspace | None,
+    ws: "Workspace | None",
     system: SystemArgument,
     data: Annotated[Path, option("Folder from `annot encoder examples`.")],
     start: Annotated[
