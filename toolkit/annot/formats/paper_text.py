@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from annot.base.errors import InputError
@@ -258,12 +259,24 @@ _UNSPACED = "".join(_LETTERS[language] for language in _TABLE["unspaced"]["scrip
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 
 
-@lru_cache(maxsize=1)
-def _words() -> re.Pattern[str]:
-    """Pattern of a run of a script without blanks (its first group), or of a word."""
+@lru_cache(maxsize=2)
+def _words(*, apostrophes: bool) -> re.Pattern[str]:
+    """Pattern of a run of a script without blanks (its first group), or of a word, which may have apostrophes."""
     marks = "".join(map(chr, filter(lambda code: unicodedata.category(chr(code))[0] == "M", range(0x300, 0x1F000))))
-    within = f"{marks}\u200c\u200d"
-    return re.compile(f"([{_UNSPACED}][{_UNSPACED}{marks}]*)|[^\\W_{_UNSPACED}](?:[^\\W_{_UNSPACED}]|[{within}])*")
+    letter = f"[^\\W_{_UNSPACED}]"
+    word = f"{letter}(?:{letter}|[{marks}\u200c\u200d])*"
+    more = f"(?:['\u2019]{word})*" if apostrophes else ""
+    return re.compile(f"([{_UNSPACED}][{_UNSPACED}{marks}]*)|{word}{more}")
+
+
+def word_places(text: str, *, apostrophes: bool) -> Iterator[tuple[int, int]]:
+    """Start and end of each word and, in scripts without blanks, of each pair of neighbouring characters."""
+    for match in _words(apostrophes=apostrophes).finditer(text):
+        start, end = match.span()
+        if not match[1] or end == start + 1:
+            yield start, end
+        else:
+            yield from ((place, place + 2) for place in range(start, end - 1))
 
 
 def terms_in(text: str) -> list[str]:
@@ -272,11 +285,8 @@ def terms_in(text: str) -> list[str]:
     >>> terms_in("Käfer, DÉJÀ-vu; हिन्दी 蜜蜂舞蹈")
     ['käfer', 'déjà', 'vu', 'हिन्दी', '蜜蜂', '蜂舞', '舞蹈']
     """
-    terms: list[str] = []
-    for match in _words().finditer(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())):
-        run = match[1]
-        terms += [match[0]] if not run or len(run) == 1 else [run[place : place + 2] for place in range(len(run) - 1)]
-    return terms
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return [folded[start:end] for start, end in word_places(folded, apostrophes=False)]
 
 
 def count_words(text: str) -> int:
