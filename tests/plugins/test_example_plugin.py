@@ -175,7 +175,7 @@ def test_names_of_plugins_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="not installed here; installed are example"):
         plugins.parts("systems", ("exampel",))
     module = plugins.modules_of(("example",))["example"]
-    monkeypatch.setattr(module, "pool_methods", {"abs_tfidf": "annot_example.ranking:DIRICHLET"})
+    monkeypatch.setitem(module.PARTS, "pool_methods", {"abs_tfidf": "annot_example.ranking:DIRICHLET"})
     plugins.parts.cache_clear()
     plugins.loaded.cache_clear()
     with pytest.raises(InputError, match="abs_tfidf, which annot has itself"):

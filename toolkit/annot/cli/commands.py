@@ -123,9 +123,6 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("assessor-effect", "measure"),
         CommandEntry("reusability", "measure"),
         CommandEntry("errors", "measure"),
-        CommandEntry("encoder contexts", "measure"),
-        CommandEntry("encoder examples", "measure"),
-        CommandEntry("encoder train", "measure"),
     ),
     "Publish": (
         CommandEntry("report", "keep", EVERY_STUDY),
