@@ -90,7 +90,7 @@ def test_a_study_that_names_a_plugin_which_is_not_installed_says_so(tmp_path: Pa
     examined = annot("doctor", folder=ws.root)
     assert examined.exit_code == 1
     assert "example" in examined.stdout
-    for words in (("pool", "--redraw"), ("report",), ("count",)):
+    for words in (("pool", "--redraw"), ("run", "list"), ("count",)):
         refused = annot(*words, folder=ws.root)
         assert refused.exit_code == 2
         assert "example" in refused.message()
