@@ -213,7 +213,9 @@ def read_word2vec_binary(file: IO[bytes], count: int, dimensions: int) -> Words:
         if not piece:
             raise ValueError(f"{count:,} words are missing")
         data += piece
-        words, starts, place = [], [], 0
+        words: list[str] = []
+        starts: list[int] = []
+        place = 0
         while len(words) < count and 0 < (start := data.find(b" ", place) + 1) <= len(data) - width:
             words.append(data[place : start - 1].decode(errors="replace").lstrip("\n"))
             starts.append(start)

@@ -314,15 +314,15 @@ def read_word_vectors(path: Path, *, english: bool) -> tuple[word_vectors.WordVe
         with _words_of(path, form) as (shape, blocks):
             matrix = np.empty(shape, np.float32)
             for words_of_block, rows in blocks:
-                finite = np.isfinite(rows).all(axis=1).tolist()
+                finite = np.asarray(np.isfinite(rows).all(axis=1))
                 kept = []
                 for row, word in enumerate(words_of_block):
                     # The first vector of a word counts.
                     if word not in seen and cut(word) == [word]:
                         usable += 1
-                        if finite[row]:
-                            kept.append(row)
+                        kept.append(row)
                     seen.add(word)
+                kept = [row for row in kept if finite[row]]
                 matrix[len(words) : len(words) + len(kept)] = rows[kept]
                 words += [words_of_block[row] for row in kept]
     except UNREADABLE as error:
