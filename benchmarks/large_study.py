@@ -18,8 +18,8 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 from command import Command
-
 from importers import made_records
+
 from pools import ANNOT, measured
 
 RECORDS, DEPTH, HIGHEST = 1_400, 1_000, 2
