@@ -6,9 +6,8 @@ import hashlib
 import json
 import math
 import re
-from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Annotated, Any, NamedTuple
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
-from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, in_order, nested
+from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, in_order
 from annot.formats.input_files import read_models, unicode_of_start
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -42,9 +41,6 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     id. Scores are finite numbers, higher is better, and keep all their digits.
     Raises InputError with every fault: columns, scores, repeated documents, more than one tag, no line at all.
     """
-    lines = list(lines)
-    if run := _plain_run(lines):
-        return run
     faults = Faults(name)
     scored: dict[str, dict[str, float]] = {}
     tag: str | None = None
@@ -61,29 +57,6 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {query_id: in_order(documents.items()) for query_id, documents in scored.items()}
     return TrecRun(tag or "", rankings)
-
-
-def _plain_columns(lines: Iterable[str], width: int) -> list[tuple[str, ...]]:
-    """The columns of a file whose lines all have so many, or are blank; none if it needs a look line by line."""
-    rows = [row for row in map(str.split, lines) if row]
-    return list(zip(*rows, strict=True)) if rows and {*map(len, rows)} == {width} else []
-
-
-def _plain_run(lines: Sequence[str]) -> TrecRun | None:
-    """The run if nothing is wrong in its lines; None if they have to be read one by one, to name every fault."""
-    columns = _plain_columns(lines, 6)
-    if not columns or len({*columns[5]}) > 1 or lines[0].startswith("\ufeff"):
-        return None
-    try:
-        scores = array("d", map(float, columns[4]))
-    except ValueError:
-        return None
-    if not math.isfinite(max(map(abs, scores))) or any(map(math.isnan, scores)) or "_" in "".join(columns[4]):
-        return None
-    scored = nested(zip(columns[0], columns[2], scores, strict=True))
-    if sum(map(len, scored.values())) < len(scores):
-        return None
-    return TrecRun(columns[5][0], {query_id: in_order(documents.items()) for query_id, documents in scored.items()})
 
 
 def run_columns(lines: Iterable[tuple[int, str]], faults: Faults) -> Iterator[tuple[int, list[str]]]:
@@ -155,9 +128,6 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     are objects with BEIR's columns. Raises InputError with every fault: columns, relevance that is no integer, repeated
     pairs, no line at all.
     """
-    lines = list(lines)
-    if plain := _plain_qrels(lines):
-        return plain
     faults = Faults(name)
     qrels: dict[tuple[str, str], Qrel] = {}
     expected: tuple[str, ...] = QRELS_COLUMNS
@@ -173,7 +143,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
             faults.add(f"{len(columns)} columns, expected {len(expected)} ({' '.join(expected)})", line=number)
             continue
         query_id, doc_id, relevance = columns[0], *columns[-2:]
-        if not _is_grade(relevance):
+        if not (relevance.isascii() and relevance.removeprefix("-").isdigit() and len(relevance) < 10):
             faults.add(f"relevance {relevance!r}, expected an integer", line=number)
             continue
         if (query_id, doc_id) in qrels:
@@ -181,20 +151,6 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
         qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
     faults.raise_if_any(found=qrels, nothing="found no lines of qrels")
     return tuple(qrels.values())
-
-
-def _is_grade(text: str) -> bool:
-    return text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10
-
-
-def _plain_qrels(lines: Sequence[str]) -> tuple[Qrel, ...]:
-    """The qrels if nothing is wrong in lines of TREC's form; none if they have to be read one by one."""
-    columns = _plain_columns(lines, len(QRELS_COLUMNS))
-    if not columns or not all(map(_is_grade, {*columns[3]})) or lines[0].startswith(("\ufeff", "{")):
-        return ()
-    grades = {text: int(text) for text in {*columns[3]}}
-    qrels = tuple(map(Qrel, columns[0], columns[2], map(grades.__getitem__, columns[3])))
-    return qrels if len({*zip(columns[0], columns[2], strict=True)}) == len(qrels) else ()
 
 
 def _of_object(line: str) -> tuple[str, ...]:

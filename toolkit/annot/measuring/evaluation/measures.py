@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, Self, get_args
@@ -14,7 +14,17 @@ import numpy.typing as npt
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted
-from annot.base.records import Judgement, Qrel, ScoredDoc, as_trec_eval, grouped, nested, ranked, single_precision
+from annot.base.records import (
+    Judgement,
+    Qrel,
+    ScoredDoc,
+    as_trec_eval,
+    grouped,
+    in_order,
+    nested,
+    ranked,
+    single_precision,
+)
 from annot.base.records import counted as counting
 from annot.base.settings import Convention
 from annot.base.settings import Ties as TieRule
@@ -670,7 +680,7 @@ def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], sele
     if not length:
         return dict.fromkeys(names, 0.0)
     values: Values = {}
-    others = []
+    others, of_any_order = [], []
     for name in names:
         family, _ = family_of(convention, name) or (None, 0)
         if family is None:
@@ -680,7 +690,8 @@ def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], sele
             submitted = grades_of_documents[_drawn(query_id, len(doc_ids), length)]
             values[name] = float(measured(convention, name, GradedList(submitted, submitted, relevant_from)).mean())
         else:
-            values |= _measured_documents(convention, [name], [doc_ids], grades, relevant_from, cut=length)
+            of_any_order.append(name)
+    values |= _measured_documents(convention, of_any_order, [doc_ids], grades, relevant_from, cut=length)
     if others:
         orders = {query_id: drawn_orders(query_id, doc_ids, length)}
         values |= through_ir_measures(orders, {query_id: grades}, others, relevant_from=relevant_from)[query_id]
@@ -712,7 +723,7 @@ class JudgedWhole:
         return True
 
     @property
-    def query_ids(self) -> Collection[str]:
+    def query_ids(self) -> Set[str]:
         """Queries that are graded."""
         return {qrel.query_id for qrel in self.qrels}
 
@@ -727,7 +738,9 @@ class JudgedWhole:
 
     def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
         """Measures of the run on these queries."""
-        qrels = tuple(qrel for qrel in self.qrels if qrel.query_id in query_ids)
+        qrels = self.qrels
+        if self.query_ids - {*query_ids}:
+            qrels = tuple(qrel for qrel in qrels if qrel.query_id in query_ids)
         return evaluate(run, qrels, selection, ties=ties)
 
     def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
@@ -741,7 +754,7 @@ class JudgedWhole:
     def best_order(self, selection: MeasureSelection) -> Evaluation:
         """Measures of the best order of the documents of each query."""
         documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
-        best = {query_id: ranked(of_query) for query_id, of_query in documents.items()}
+        best = {query_id: in_order(of_query) for query_id, of_query in documents.items()}
         return self.measured(best, self.query_ids, selection, ties="order")
 
 
