@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
 from annot.steps import agreement, publish, qrels
-from annot.steps import imports as imports
 from annot.steps.setup import init
 from annot.study.workspace import Workspace
+from annot_csfcube.importing import import_release
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
@@ -22,7 +22,7 @@ def exports(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the report as HTML page, Markdown and LaTeX."""
     root = tmp_path_factory.mktemp("csfcube")
     init(root, name="csfcube", dry_run=False)
-    imports.csfcube(Workspace.open(root), shared / "csfcube", dry_run=False)
+    import_release(Workspace.open(root), shared / "csfcube", dry_run=False)
     # The import has changed the policy for missing judgements.
     ws = Workspace.open(root)
     qrels.write(ws, partial=False)

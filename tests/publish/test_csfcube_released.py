@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from annot.base.records import Qrel
 from annot.base.settings import Settings
-from annot.formats.csfcube import read_release
-from annot.steps import imports as imports
 from annot.steps import publish
 from annot.steps.publish import release
 from annot.steps.setup import init
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from annot_csfcube.files import read_release
+from annot_csfcube.importing import import_release
 from judged_elsewhere import made_public
 from study_stages import files_of
 
@@ -35,7 +35,7 @@ def ws(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.Te
         source = Path(shutil.copytree(source, root / "source", ignore=shutil.ignore_patterns(*WITHOUT)))
     init(root / "study", name="csfcube", dry_run=False)
     made_public(root / "study", name="csfcube-again")
-    imports.csfcube(Workspace.open(root / "study"), source, dry_run=False)
+    import_release(Workspace.open(root / "study"), source, dry_run=False)
     # The import has changed the policy for missing judgements.
     return Workspace.open(root / "study")
 

@@ -111,7 +111,7 @@ class CollectionSettings(Section):
     version: str = "0.1"
     """The version of the collection."""
     language: str = "en"
-    """The language of the documents (BCP 47)."""
+    """The language of the documents (BCP 47). Sentences and words are cut by its rules."""
     topic_language: str = ""
     """The language of topics that are texts (BCP 47). If empty, that of the documents."""
     description: str = ""
@@ -195,7 +195,7 @@ class CorpusSettings(Section):
     max_sentences: Annotated[int, Field(ge=1)] = 20
     """Abstracts with more sentences are left out."""
     max_sentence_tokens: Annotated[int, Field(ge=1)] = 80
-    """Abstracts with a longer sentence are left out."""
+    """Abstracts with a longer sentence are left out. In scripts without blanks, two characters count as a word."""
     min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
     """An abstract is left out if all its sentences are shorter than this."""
     ids: Annotated[tuple[IdKind, ...], Distinct, Field(min_length=1)] = ("doi", "pmid", "openalex", "key")
@@ -545,6 +545,13 @@ class OpinionSettings(Section):
         return self
 
 
+class PluginSettings(Section):
+    """Packages of others that add methods, formats, measures or commands to this study."""
+
+    names: tuple[FileName, ...] = ()
+    """Names of the plug-ins that the study uses. They must be installed."""
+
+
 class Settings(Section):
     """The whole study."""
 
@@ -577,6 +584,7 @@ class Settings(Section):
     release: ReleaseSettings = ReleaseSettings()
     opinions: dict[FileName, OpinionSettings] = Field(default={})
     """The models that are asked for an opinion, each under a name."""
+    plugins: PluginSettings = PluginSettings()
     store: StoreSettings = StoreSettings()
     machine: MachineSettings = MachineSettings()
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import AnnotError, InputError, MissingInput
+from annot.base.plugins import versions_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking, grouped
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
@@ -137,6 +138,7 @@ def join_rankings(
         if (missing := [topic_id for topic_id in topics if topic_id not in joined_lines[method]])
     }
     methods = dict(facts["methods"])
+    _refuse_other_tokens(manifest, facts)
     inputs = manifest.get("inputs", {})
     corpora = {name: sha256 for name, sha256 in manifest.get(CORPORA, {}).items() if name not in facts["topics"]}
     if of_topics and inputs.get("corpus") != facts["corpus_sha256"]:
@@ -177,6 +179,24 @@ def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any], *, corrected_on
             f"the corpus has changed since the other pools were drawn (SHA-256 {facts['corpus_sha256'][:12]}, expected "
             f"{recorded[:12]})",
             hint="draw all pools again with `annot pool`, or restore the corpus",
+        )
+
+
+def _refuse_other_tokens(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """Raise InputError if a method has cut its tokens by another rule for topics whose rankings stay."""
+    if set(manifest["topics"]) <= set(facts["topics"]):
+        return
+    recorded, new = manifest.get("methods", {}), facts["methods"]
+    faults = [
+        f"{name}: tokens {new[name].get('tokens')!r}, expected {recorded[name].get('tokens')!r}"
+        for name in sorted(new.keys() & recorded.keys())
+        if new[name].get("tokens") != recorded[name].get("tokens")
+    ]
+    if faults:
+        raise InputError(
+            "the other pools were drawn with the words of another language",
+            faults=faults,
+            hint="draw all pools again with `annot pool`, or set `[collection] language` in annot.toml back",
         )
 
 
@@ -229,6 +249,7 @@ def rank_corpus(
     """
     imported, sha256_by_method = _imported(ws, methods, imports)
     computed = [name for name in methods if name not in imported]
+    plugins = ws.settings.plugins.names
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
     if computed:
@@ -243,8 +264,9 @@ def rank_corpus(
                 excluded=banned,
                 ranking_depth=ranking_depth,
                 advance=advance,
+                plugins=plugins,
             )
-            facts = {method: method_named(method).settings(inputs) for method in computed}
+            facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
@@ -263,6 +285,7 @@ def rank_corpus(
         "ranking_depth": ranking_depth,
         "topics": list(topics),
         "methods": facts,
+        **({"plugins": versions_of(plugins)} if plugins else {}),
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": files} if files else {}),
     }

@@ -17,12 +17,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, sha256_of
+from annot.base.plugins import PluginNames
 from annot.base.records import CITED, Advance
 from annot.base.settings import FileName, PoolSettings
 from annot.formats import input_files
 from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
 from annot.ranking import methods, submission, systems, vectors, word_vectors
-from annot.ranking.corpus import FIELDS, RULES, Corpus
+from annot.ranking.corpus import FIELDS, UNICODE, Corpus, cutter
 from annot.ranking.search import Metric
 from annot.ranking.vectors import Precision, Vectors
 from annot.study.workspace import Workspace, given_text
@@ -44,7 +45,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     """Vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with how to add them."""
     folder = ws.vectors / name
     if not folder.is_dir():
-        near = difflib.get_close_matches(name, methods.METHODS)
+        near = difflib.get_close_matches(name, methods.known_methods(ws.settings.plugins.names))
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
@@ -56,13 +57,14 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     )
 
 
-def check_set_name(name: str) -> None:
+def check_set_name(name: str, plugins: PluginNames = ()) -> None:
     """Raise InputError when a set of vectors cannot be called so: it names a folder, a method and a system at once."""
     try:
         _FILE_NAME.validate_python(name)
     except ValidationError:
         raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
-    if (name in systems.SYSTEMS and systems.SYSTEMS[name].family != "abstracts") or name in (*methods.METHODS, CITED):
+    system = systems.known_systems(plugins).get(name)
+    if (system and system.family != "abstracts") or name in (*methods.known_methods(plugins), CITED):
         raise InputError(
             f"{name}: the name of a method that has no vectors", hint="give the vectors a name of their own"
         )
@@ -97,7 +99,7 @@ def only_space(ws: Workspace, name: str) -> str | None:
     None if it does not: an encoder of several versions has this name, or the set holds vectors of another space.
     """
     recorded = _about(ws.vectors / name).get("space", name)
-    return name if recorded == name and name not in systems.SYSTEMS else None
+    return name if recorded == name and name not in systems.known_systems(ws.settings.plugins.names) else None
 
 
 def _about(folder: Path) -> dict[str, Any]:
@@ -275,7 +277,7 @@ class ImportedWordVectors:
     """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+def read_word_vectors(path: Path, *, english: bool) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
     """The vectors of the words of a file, in its order, read by gensim, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:
@@ -295,7 +297,8 @@ def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWor
         raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
     words = list(keyed.index_to_key)
     matrix = np.asarray(keyed.vectors[: len(words)], dtype=np.float32)
-    usable = np.fromiter((RULES["words"].fullmatch(word) is not None for word in words), np.bool_, len(words))
+    cut = cutter("words", english=english)
+    usable = np.fromiter((cut(word) == [word] for word in words), np.bool_, len(words))
     finite = np.isfinite(matrix).all(axis=1)
     rows = np.flatnonzero(usable & finite)
     if not len(rows):
@@ -304,7 +307,7 @@ def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWor
         )
     facts = {
         "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": int(matrix.shape[1]),
-        "words": len(rows), "tokens": "words",
+        "words": len(rows), "tokens": "words" if english else UNICODE,
     }  # fmt: skip
     vectors = word_vectors.hashed([words[row] for row in rows], matrix[rows], facts)
     unusable, not_finite = int((~usable).sum()), int((usable & ~finite).sum())
