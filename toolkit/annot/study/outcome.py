@@ -143,10 +143,7 @@ def planned_judgements(
     per_pair: judgements that each pair is to have; None if the plan was imported. accepted: pairs that may have fewer,
     but at least one.
     """
-    answered: defaultdict[str, set[PairKey]] = defaultdict(set)
-    for answer in answers:
-        if answer.counts:
-            answered[answer.assessor].add(answer.asked)
+    answered = _answered_by_person(answers)
     last = {
         (entry.assessor, entry.pair): entry.asked for entry in returned if entry.assessor in teams.get(entry.pair, ())
     }
@@ -165,6 +162,15 @@ def planned_judgements(
         vacant=vacant,
         waived=waived,
     )
+
+
+def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[PairKey]]:
+    """Questions that each assessor answered in a way that counts."""
+    questions: defaultdict[str, set[PairKey]] = defaultdict(set)
+    for answer in answers:
+        if answer.counts:
+            questions[answer.assessor].add(answer.asked)
+    return questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,8 +546,7 @@ def outcome_from(
     back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
     corrected = list(texts)
     latest, set_aside, first = on_required_texts(current_judgements(judgements), corrected, back)
-    returned_answers = [answer for answer in latest if sent_back and (answer.asked, answer.assessor) in sent_back]
-    again = tuple(answer for answer in returned_answers if answer not in first)
+    again = _given_again(latest, first, sent_back)
     current = _current(first, (*first, *again), back)
     contested = {entry.pair for entry in every_return if entry.contested}
     progress = planned_judgements(plan, planned, back, latest, per_pair=per_pair, accepted=accepted)
@@ -577,6 +582,14 @@ def outcome_from(
         },
         per_pair=per_pair,
     )
+
+
+def _given_again(
+    latest: Iterable[Judgement], first: Collection[Judgement], sent_back: Collection[tuple[PairKey, str]]
+) -> tuple[Judgement, ...]:
+    """The answers to pairs that were put before their assessor again. sent_back: these pairs and assessors."""
+    answers = [answer for answer in latest if (answer.asked, answer.assessor) in sent_back] if sent_back else []
+    return tuple(answer for answer in answers if answer not in first)
 
 
 def on_required_texts(
