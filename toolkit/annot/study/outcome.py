@@ -150,11 +150,7 @@ def planned_judgements(
     by_name = grouped((name, pair) for pair, team in sorted(teams.items()) for name in team)
     asks = [(name, last.get((name, pair)) or PairKey(*pair)) for name in sorted(by_name) for pair in by_name[name]]
     repeats = [(assignment.assessor, assignment.asked) for assignment in plan if assignment.occasion > 1]
-    vacant: dict[Pair, int] = {}
-    waived: dict[Pair, int] = {}
-    for pair, team in sorted(teams.items()):
-        if (lacking := (per_pair or 0) - len(team)) > 0:
-            (waived if pair in accepted and team else vacant)[pair] = lacking
+    vacant, waived = _lacking(teams, per_pair or 0, accepted)
     return PlannedJudgements(
         given=tuple([(name, key) for name, key in (*asks, *repeats) if key in answered[name]]),
         pending=tuple([(name, key) for name, key in asks if key not in answered[name]]),
@@ -162,6 +158,18 @@ def planned_judgements(
         vacant=vacant,
         waived=waived,
     )
+
+
+def _lacking(
+    teams: Mapping[Pair, Collection[str]], per_pair: int, accepted: Collection[Pair]
+) -> tuple[dict[Pair, int], dict[Pair, int]]:
+    """Judgements that no assessor has, by pair: those that the pair waits for, and those that are no longer expected."""
+    vacant: dict[Pair, int] = {}
+    waived: dict[Pair, int] = {}
+    for pair, team in sorted(teams.items()):
+        if (lacking := per_pair - len(team)) > 0:
+            (waived if pair in accepted and team else vacant)[pair] = lacking
+    return vacant, waived
 
 
 def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[PairKey]]:
