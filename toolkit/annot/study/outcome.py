@@ -163,7 +163,7 @@ def planned_judgements(
 def _lacking(
     teams: Mapping[Pair, Collection[str]], per_pair: int, accepted: Collection[Pair]
 ) -> tuple[dict[Pair, int], dict[Pair, int]]:
-    """Judgements that no assessor has, by pair: those that the pair waits for, and those that are no longer expected."""
+    """Judgements that no assessor has, by pair: those that it waits for, and those that are no longer expected."""
     vacant: dict[Pair, int] = {}
     waived: dict[Pair, int] = {}
     for pair, team in sorted(teams.items()):
