@@ -236,7 +236,7 @@ def pool(
 
 
 def pools_of(*pools: Pool, sources: tuple[str, ...] = ()) -> dict[str, Any]:
-    origins: Any = SimpleNamespace(citations=(), few_abstracts=None, near_duplicates=None)
+    origins: Any = SimpleNamespace(citations=(), few_abstracts=(), near_duplicates=None)
     return collection_facts._pool(
         SimpleNamespace(words=OF_PAPERS, pools=dict(enumerate(pools)), sources=sources), origins
     )

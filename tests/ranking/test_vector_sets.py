@@ -21,8 +21,8 @@ from annot.ranking.given_vectors import (
 )
 from annot.ranking.index import Places, words_place
 from annot.ranking.systems.system import EncoderWeights, digest_of
-from annot.ranking.systems.training_examples import recipe_of
 from annot.study.workspace import Workspace
+from annot_systems.training_examples import recipe_of
 
 
 @pytest.fixture
@@ -107,14 +107,14 @@ def test_an_index_that_was_made_before_is_found_again(ws: Workspace) -> None:
     assert places.corpus_part("lsa") == ws.cache / "new" / "corpora" / "0123456789abcdef" / "lsa"
     settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
     name = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
-    assert words_place(ws, places) == places.corpus_part(name)
+    assert words_place(ws, places, "cbow") == places.corpus_part(name)
     (ws.cache / "index" / "corpora" / "0123456789abcdef" / name).mkdir(parents=True)
-    assert words_place(ws, places) == ws.cache / "index" / "corpora" / "0123456789abcdef" / name
+    assert words_place(ws, places, "cbow") == ws.cache / "index" / "corpora" / "0123456789abcdef" / name
     (ws.cache / "index" / "shards" / "one").mkdir(parents=True)
     (ws.cache / "new" / "shards" / "two").mkdir(parents=True)
     assert places.made_before == {"one", "two"}
     ws.word_vectors.mkdir(parents=True)
-    assert words_place(ws, places) == ws.word_vectors
+    assert words_place(ws, places, "cbow") == ws.word_vectors
 
 
 @pytest.mark.parametrize("file", ["config.json", "modules.json"])
@@ -125,7 +125,7 @@ def test_weights_are_looked_for_in_the_study(tmp_path: Path, file: str) -> None:
         weights.find(tmp_path)
     assert caught.value.hint == f"put a folder of weights at {tmp_path / 'own'}; they were never published"
     with pytest.raises(MissingInput) as caught:
-        EncoderWeights("cosentbert", None, "cls").find(tmp_path)
+        EncoderWeights("cosentbert", None, "cls", trainable=True).find(tmp_path)
     assert str(caught.value.hint).endswith("; or train them with `annot encoder train cosentbert`")
     (tmp_path / "own" / file).write_text("{}")
     assert weights.find(tmp_path) == tmp_path / "own"
