@@ -80,6 +80,8 @@ def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], plan: Iterable[As
 
     sent: the questions that each person was sent, without hidden gold.
     """
+    if not any(sent.values()):
+        return 0
     theirs = {(planned.assessor, planned.asked) for planned in plan} | outcome.answered
     theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
     return sum((name, question) not in theirs for name, tasks in sent.items() for question in tasks)

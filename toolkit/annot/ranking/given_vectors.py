@@ -292,7 +292,7 @@ class ImportedWordVectors:
     """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path, *, english: bool) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+def read_word_vectors(path: Path, *, english: bool = True) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
     """The vectors of the words of a file, in its order, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:
