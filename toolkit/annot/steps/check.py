@@ -248,7 +248,17 @@ def _sample_now(ws: Workspace) -> bytes:
 
 
 FREE_BYTES = 2 * 10**9
-PACKAGES = ("label-studio-sdk", "numpy", "pandas", "scipy", "scikit-learn", "pyarrow", "sqlmodel", "gensim", "psycopg")
+PACKAGES = (
+    "label-studio-sdk",
+    "numpy",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "pyarrow",
+    "sqlalchemy",
+    "gensim",
+    "psycopg",
+)
 SDK = "2.1."
 """The client library that the gateway was made for: others answer otherwise."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
@@ -281,8 +291,12 @@ class DoctorReport:
 
 def examine(ws: Workspace | None) -> DoctorReport:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
-    packages, plugins = _packages(), versions_of(ws.settings.plugins.names if ws else ())
+    packages, plugins = _packages(), dict[str, str]()
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
+    try:
+        plugins = versions_of(ws.settings.plugins.names if ws else ())
+    except InputError as error:
+        findings.append(Problem(error.message, error.hint or ""))
     notes: list[str] = []
     addresses: list[str] = []
     if ws is None:
