@@ -10,14 +10,16 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pycrfsuite
 import pytest
 from annot.base.errors import InputError
+from annot.base.parallel import Engine
 from annot.base.records import Paper, Source
 from annot.base.settings import Settings
 from annot.corpus.labelling import (
@@ -208,6 +210,7 @@ def label(
 def test_every_engine_gives_the_rows_and_counts_of_a_plain_loop(
     study: Workspace, shipped: tuple[Labeller, Plainly], engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(facets, "FEWEST_FOR_PROCESSES", 0)
     predicted = {one.paper_id: shipped[1].label(one.sentences) for one in mixed()}
     origin = f"{Source.PREDICTED}:{shipped[0].sha256[:12]}"
     expected = [
@@ -236,6 +239,22 @@ def test_every_engine_gives_the_rows_and_counts_of_a_plain_loop(
     assert (done.carried_sentences, done.agreement) == (len(carried), sum(carried) / len(carried))
 
 
+@pytest.mark.parametrize(("fewest", "processes"), [(1, 2), (0, 2), (1_000_000, 1)])
+def test_a_small_corpus_is_labelled_without_further_processes(
+    study: Workspace, monkeypatch: pytest.MonkeyPatch, fewest: int, processes: int
+) -> None:
+    engines: list[Engine] = []
+
+    def map_shards(work: Callable[[Any], Any], shards: Sequence[Any], *, engine: Engine) -> Iterator[Any]:
+        engines.append(engine)
+        return map(work, shards)
+
+    monkeypatch.setattr(facets, "FEWEST_FOR_PROCESSES", fewest)
+    monkeypatch.setattr(facets, "map_shards", map_shards)
+    label(study, processes=2, dry_run=True)
+    assert engines == [Engine(processes)]
+
+
 def test_a_facet_without_labels_is_in_every_paper_that_has_a_sentence(study: Workspace) -> None:
     facets_of = {**study.settings.facets, "whole": ()}
     done = label(study.replaced(facets=facets_of))
@@ -257,6 +276,7 @@ def test_killed_half_way_nothing_is_lost_and_the_next_run_ends_complete(study: W
         "    if done > total / 2:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "if __name__ == '__main__':\n"
+        "    facets.FEWEST_FOR_PROCESSES = 0\n"
         f"    ws = Workspace.open(Path(sys.argv[1])).replaced('machine', processes={processes})\n"
         "    facets.label(ws, model=None, dry_run=False, advance=kills)\n"
     )

@@ -162,6 +162,10 @@ class _LabelCounts:
             self.agreeing += pc.sum(batch["agreeing"]).as_py() or 0
 
 
+FEWEST_FOR_PROCESSES = 20_000
+"""Papers below which a process of its own, with its model, costs more than it saves."""
+
+
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
     """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
 
@@ -177,12 +181,15 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     reader = partial(label_shard, model=raw, name=name, labels=ws.settings.labels.names, fits=misfit is None)
     shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
+    engine = Engine.of(ws.machine)
+    if engine.cluster is None and total < FEWEST_FOR_PROCESSES:
+        engine = Engine(processes=1)
     counts = _LabelCounts(ws.settings.facets)
     states = states_of(ws)
     # All are predicted before the first is written: that takes minutes, in which others may write.
     with TemporaryFile(dir=None if dry_run else ws.root) as aside:
         with pa.ipc.new_stream(aside, LABELLED) as stream:
-            for batch in map_shards(reader, shards, engine=Engine.of(ws.machine)):
+            for batch in map_shards(reader, shards, engine=engine):
                 stream.write_batch(batch)
                 counts.take_batch(batch, predicted_by=predicted_by, fits=misfit is None)
                 advance(counts.origins.total() + len(counts.bare), total)
