@@ -41,17 +41,27 @@ def data(small: Path) -> Any:
     return json.loads(text.partition('type="application/json">')[2].partition("</script>")[0])
 
 
-@pytest.fixture
-def page(small: Path, chromium: Any) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def window(chromium: Any) -> Iterator[tuple[Any, list[str]]]:
+    """A page of a browser, and the faults that it has had."""
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    yield page, faults
+    context.close()
+
+
+@pytest.fixture
+def page(small: Path, window: tuple[Any, list[str]]) -> Iterator[Any]:
+    """The collection as it opens."""
+    page, faults = window
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto("about:blank")
     page.goto(small.as_uri())
     yield page
     assert not faults
-    context.close()
 
 
 def titles(page: Any) -> list[str]:

@@ -31,8 +31,7 @@ def lines() -> Iterator[str]:
 
 @pytest.fixture
 def pooled(ws: Workspace, annot: Annot) -> Workspace:
-    made(ws, annot, list(lines()))
-    assert annot("pool", "--per-method", "3").exit_code == 0
+    made(ws, annot, list(lines()), ("pool", "--per-method", "3"))
     return ws
 
 
@@ -261,12 +260,3 @@ def test_a_query_that_is_drawn_again_leaves_the_rankings_of_the_others_as_they_a
     replayed(annot)
     done(annot, "pool", "--query", "p12-method", "--ranking-depth", "500")
     assert on_disk() == before
-
-
-def test_queries_that_are_drawn_one_after_the_other_have_the_rankings_of_both(ws: Workspace, annot: Annot) -> None:
-    made(ws, annot, list(lines()))
-    for query in ("p5-method", "p12-method"):
-        done(annot, "pool", "--per-method", "3", "--query", query)
-    one_by_one = {path.name: path.read_bytes() for path in ws.rankings.glob("*.run")}
-    done(annot, "pool")
-    assert {path.name: path.read_bytes() for path in ws.rankings.glob("*.run")} == one_by_one

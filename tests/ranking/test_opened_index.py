@@ -79,16 +79,6 @@ def test_latent_semantic_analysis_has_two_hundred_dimensions_seven_iterations_an
     assert made.ids.to_pylist() == [f"a{at}" for at in range(6)]
 
 
-def test_what_is_there_is_opened_and_not_made_again(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened(ws, "lsa", "title_cbow200")
-    files = {path: path.stat().st_mtime_ns for path in (ws.cache / "index").rglob("*") if path.is_file()}
-    for name in ("fit", "train"):
-        monkeypatch.setattr(index.word_vectors, name, lambda *_, **__: pytest.fail("it is there"))
-    again = opened(ws, "lsa", "title_cbow200")
-    assert len(again.corpus) == 6
-    assert {path: path.stat().st_mtime_ns for path in (ws.cache / "index").rglob("*") if path.is_file()} == files
-
-
 def test_a_set_of_vectors_is_opened_by_its_name_and_must_be_there(ws: Workspace) -> None:
     rows = np.eye(6, dtype=np.float32)
     write_vectors(Vectors(strings_of(f"a{at}" for at in range(6)), rows, "m", "s", "l2", {}), ws.vectors / "mine")
@@ -184,23 +174,6 @@ def test_a_part_has_the_size_of_its_files_and_the_date_of_its_last(ws: Workspace
     assert (found["old"].bytes, found["old"].made, found["old"].used) == (5, 20.0, False)
     assert (found["empty"].bytes, found["empty"].made, found["empty"].used) == (0, 0.0, False)
     assert (found["file"].bytes, found["file"].used) == (4, False)
-
-
-def test_what_a_killed_build_was_writing_is_not_used(ws: Workspace) -> None:
-    opened(ws, "abs_tfidf")
-    places = places_of(ws, keep=False)
-    words = words_place(ws, places)
-    (words.parent / "unfinished-words").mkdir()
-    left = [ws.cache / "index" / "shards" / ".one.9@here.x", places.corpus_part("whole") / ".two.9@here.x"]
-    for path in left:
-        path.mkdir()
-    used = {part.path: part.used for part in parts_of(ws)}
-    assert [used[path] for path in left] == [False, False]
-    # A training that was killed goes on from what it left, until there are words.
-    assert used[words.parent / "unfinished-words"]
-    opened(ws, "title_cbow200")
-    (words.parent / "unfinished-words").mkdir()
-    assert not {part.path: part.used for part in parts_of(ws)}[words.parent / "unfinished-words"]
 
 
 def test_what_is_left_in_a_part_that_is_not_used_goes_with_it(ws: Workspace) -> None:
