@@ -11,8 +11,8 @@ import pytest
 from annot.base.stats.values import Undefined
 from annot.steps import agreement, publish, qrels
 from annot.steps import imports as imports
-from annot.steps.setup import init
 from annot.study.workspace import Workspace
+from csfcube_study import csfcube_study
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
@@ -20,11 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 @pytest.fixture(scope="module")
 def exports(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the report as HTML page, Markdown and LaTeX."""
-    root = tmp_path_factory.mktemp("csfcube")
-    init(root, name="csfcube", dry_run=False)
-    imports.csfcube(Workspace.open(root), shared / "csfcube", dry_run=False)
-    # The import has changed the policy for missing judgements.
-    ws = Workspace.open(root)
+    ws = csfcube_study(shared, tmp_path_factory.mktemp("csfcube") / "study")
     qrels.write(ws, partial=False)
     publish.write_report(ws)
     return ws.exports

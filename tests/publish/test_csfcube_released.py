@@ -15,22 +15,19 @@ from annot.formats.csfcube import read_release
 from annot.steps import imports as imports
 from annot.steps import publish
 from annot.steps.publish import release
-from annot.steps.setup import init
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from csfcube_study import csfcube_study
 from judged_elsewhere import made_public
 from study_stages import files_of
 
 
 @pytest.fixture(scope="module")
 def ws(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    root = tmp_path_factory.mktemp("csfcube")
-    init(root / "study", name="csfcube", dry_run=False)
-    made_public(root / "study", name="csfcube-again")
-    imports.csfcube(Workspace.open(root / "study"), shared / "csfcube", dry_run=False)
-    # The import has changed the policy for missing judgements.
-    return Workspace.open(root / "study")
+    ws = csfcube_study(shared, tmp_path_factory.mktemp("csfcube") / "study")
+    made_public(ws.root, name="csfcube-again")
+    return Workspace.open(ws.root)
 
 
 @pytest.fixture(scope="module")
