@@ -22,11 +22,12 @@ from annot.base.stats.values import Interval
 from annot.measuring.agreement.estimates import ratings_of
 from annot.measuring.forecast.design import Design, DesignForecast, JointGrades, joint_grades, simulate_design
 from annot.measuring.forecast.hours import Rules
-from annot.steps import imports, setup
+from annot.steps import setup
 from annot.store.database import open_store
 from annot.store.pools import read_queries
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from annot_csfcube.importing import import_release
 from command import Command
 
 GRADES = (0, 1, 2, 3)
@@ -75,7 +76,7 @@ def csfcube(folder: Path) -> JointGrades:
     with tempfile.TemporaryDirectory() as name:
         setup.init(Path(name), name=None, dry_run=False)
         ws = Workspace.open(Path(name))
-        imports.csfcube(ws, folder, dry_run=False)
+        import_release(ws, folder, dry_run=False)
         with open_store(ws.database_url, create=False) as store, store.read() as session:
             outcome = outcome_of(session, ws.settings)
             facets = {query.query_id: query.facet for query in read_queries(session)}

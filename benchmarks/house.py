@@ -4,6 +4,7 @@ A code line is a line of Python that holds a token of code: no blank line, no co
 an attribute. Tokens are those of such lines, without line ends and indents. Rooms are the names at the top of the
 package. A record is a class of values: a NamedTuple, a dataclass, a TypedDict or a model of pydantic. Complexity is
 McCabe's as radon counts it, with closures. A circle of modules counts imports in functions and under TYPE_CHECKING.
+The core is the package `annot`; the packages beside it are its wings.
 """
 
 from __future__ import annotations
@@ -57,18 +58,25 @@ def code_of(text: str) -> tuple[int, int]:
     return len(lines), tokens
 
 
+def is_ours(dotted: str) -> bool:
+    """True for a module of the core or of a wing."""
+    first = dotted.partition(".")[0]
+    return first == "annot" or first.startswith("annot_")
+
+
 def imports_of(tree: ast.Module) -> Iterator[str]:
     """The dotted names of ours that a module imports, in functions and under TYPE_CHECKING too."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "annot":
+        if isinstance(node, ast.ImportFrom) and node.module and is_ours(node.module):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "annot")
+            yield from (alias.name for alias in node.names if is_ours(alias.name))
 
 
 def room(dotted: str) -> str:
-    """The name at the top of the package that a dotted name is in."""
-    return dotted.split(".")[1] if "." in dotted else ""
+    """The name at the top of the core that a dotted name is in, or its wing."""
+    first, _, rest = dotted.partition(".")
+    return rest.partition(".")[0] if first == "annot" else first
 
 
 def import_lines(tree: ast.Module) -> int:
@@ -129,9 +137,9 @@ def functions(text: str) -> Iterator[Function]:
         yield from (Function(method.complexity, f"{record.name}.{method.name}") for method in record.methods)
 
 
-def circle(trees: Mapping[Path, ast.Module], package: Path) -> list[str]:
+def circle(trees: Mapping[Path, ast.Module], toolkit: Path) -> list[str]:
     """Modules that import each other in a circle, in functions and under TYPE_CHECKING too; empty without any."""
-    modules = {_dotted(path, package): tree for path, tree in trees.items()}
+    modules = {_dotted(path, toolkit): tree for path, tree in trees.items()}
     edges = {
         module: {other for name in imports_of(tree) if (other := _module_of(name, modules)) and other != module}
         for module, tree in modules.items()
@@ -143,8 +151,8 @@ def circle(trees: Mapping[Path, ast.Module], package: Path) -> list[str]:
     return []
 
 
-def _dotted(path: Path, package: Path) -> str:
-    return ".".join(("annot", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+def _dotted(path: Path, toolkit: Path) -> str:
+    return ".".join(path.relative_to(toolkit).with_suffix("").parts).removesuffix(".__init__")
 
 
 def _module_of(name: str, modules: Collection[str]) -> str:
@@ -153,12 +161,12 @@ def _module_of(name: str, modules: Collection[str]) -> str:
     return "" if module == "annot" else module
 
 
-def ties(package: Path, trees: dict[Path, ast.Module]) -> dict[tuple[str, str], int]:
-    """How many imports run from one room to another."""
-    rooms = {path.name.removesuffix(".py") for path in package.iterdir()}
+def ties(toolkit: Path, trees: dict[Path, ast.Module]) -> dict[tuple[str, str], int]:
+    """How many imports run from one room or wing to another."""
+    rooms = {room(_dotted(path, toolkit)) for path in trees} - {""}
     found: Counter[tuple[str, str]] = Counter()
     for path, tree in trees.items():
-        own = path.relative_to(package).parts[0].removesuffix(".py")
+        own = room(_dotted(path, toolkit))
         for other in {room(name) for name in imports_of(tree)} & rooms - {own}:
             found[own, other] += 1
     return dict(found)
@@ -169,7 +177,7 @@ def loaded_by(checkout: Path, *words: str) -> int:
     program = (
         "import sys\nfrom annot.cli.main import app\n"
         "try:\n    app(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
-        "print(sum(name.split('.')[0] == 'annot' for name in sys.modules), file=sys.stderr)\n"
+        "print(sum(name.split('.')[0].startswith('annot') for name in sys.modules), file=sys.stderr)\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         for call in (("init", folder), (*words, "-C", folder)):
@@ -205,11 +213,13 @@ COMMAND.parser.add_argument("checkout", nargs="?", type=Path, default=Path(__fil
 
 def main() -> None:
     checkout = COMMAND.read().checkout.resolve()
-    package = checkout / "toolkit" / "annot"
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+    toolkit = checkout / "toolkit"
+    package = toolkit / "annot"
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(toolkit.rglob("*.py"))}
     trees = {path: ast.parse(text) for path, text in texts.items()}
     counted = {path: code_of(text) for path, text in texts.items()}
     code, tokens = (sum(column) for column in zip(*counted.values(), strict=True))
+    core = sum(lines for path, (lines, _) in counted.items() if package in path.parents)
     templates = sum(
         sum(bool(line.strip()) for line in path.read_text(encoding="utf-8").splitlines())
         for path in sorted((checkout / "templates").rglob("*"))
@@ -221,8 +231,8 @@ def main() -> None:
     for path, tree in trees.items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                classes[node.name].append(str(path.relative_to(package)))
-    between = ties(package, trees)
+                classes[node.name].append(str(path.relative_to(toolkit)))
+    between = ties(toolkit, trees)
     top = sorted(
         {
             path.name.removesuffix(".py")
@@ -231,6 +241,7 @@ def main() -> None:
         }
     )
     print(f"code lines of Python     {code:>8,}")
+    print(f"  of the core            {core:>8,}")
     print(f"tokens                   {tokens:>8,}")
     print(f"with lines of templates  {code + templates:>8,}")
     print(f"modules                  {len(modules):>8,}")
@@ -246,7 +257,7 @@ def main() -> None:
     print(f"functions above {TOO_COMPLEX}       {len(too_complex):>8,}")
     for function in too_complex[:20]:
         print(f"  {function.complexity:>3} {function.name}")
-    print(f"circle of modules        {' - '.join(circle(trees, package)) or 'none':>8}")
+    print(f"circle of modules        {' - '.join(circle(trees, toolkit)) or 'none':>8}")
     strings = [string.strip() for tree in trees.values() for string in docstrings(tree)]
     fragments = sum(string.split(None, 1)[0] in FRAGMENT for string in strings if string)
     print(f"docstrings               {len(strings):>8,}  of which {fragments:,} begin with {', '.join(FRAGMENT)}")

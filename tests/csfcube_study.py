@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annot.steps import imports
 from annot.steps.setup import init
 from annot.study.workspace import Workspace
+from annot_csfcube.importing import import_release
 from study_stages import Recipe, copied
 
 
@@ -21,7 +21,7 @@ class Imported(Recipe):
 
     def made(self, folder: Path) -> None:
         init(folder, name="csfcube", dry_run=False)
-        imports.csfcube(Workspace.open(folder), Path(self.release), dry_run=False)
+        import_release(Workspace.open(folder), Path(self.release), dry_run=False)
 
 
 def csfcube_study(shared: Path, folder: Path) -> Workspace:

@@ -8,13 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from annot.base.plugins import WINGS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import house
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PACKAGE = CHECKOUT / "toolkit" / "annot"
+TOOLKIT = CHECKOUT / "toolkit"
+PACKAGE = TOOLKIT / "annot"
 
 ROOMS = (
     "base",
@@ -76,12 +78,14 @@ PURE_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "s
 
 
 def modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+    """Modules of the core and of its wings."""
+    return sorted(TOOLKIT.rglob("*.py"))
 
 
 def name_of(path: Path) -> str:
-    """The dotted name of a module within the package."""
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+    """The dotted name of a module, within the core or with the name of its wing."""
+    parts = path.relative_to(TOOLKIT).with_suffix("").parts
+    return ".".join(parts[parts[0] == "annot" :]).removesuffix(".__init__")
 
 
 def imported_names(path: Path) -> set[str]:
@@ -101,6 +105,10 @@ def inside(name: str, *places: str) -> bool:
     return any(name == place or name.startswith(f"{place}.") for place in places)
 
 
+def test_the_wings_are_the_packages_beside_the_core() -> None:
+    assert {path.name for path in TOOLKIT.iterdir() if path.is_dir()} - {"__pycache__", "annot"} == {*WINGS}
+
+
 def test_the_rooms_are_what_stands_at_the_top() -> None:
     top = {path.name for path in PACKAGE.iterdir()} - {"__init__.py", "__pycache__", "py.typed"}
     assert top == {*ROOMS, "templates"}
@@ -108,7 +116,7 @@ def test_the_rooms_are_what_stands_at_the_top() -> None:
 
 
 def test_no_two_rooms_import_each_other() -> None:
-    ties = house.ties(PACKAGE, {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()})
+    ties = house.ties(TOOLKIT, {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()})
     assert not [pair for pair in ties if pair[::-1] in ties]
 
 
@@ -131,7 +139,7 @@ def test_a_name_of_a_class_is_in_one_module() -> None:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()}
-    assert house.circle(trees, PACKAGE) == []
+    assert house.circle(trees, TOOLKIT) == []
 
 
 def test_functions_are_simple_but_for_a_few() -> None:
@@ -157,9 +165,14 @@ def test_a_room_says_what_it_holds_what_it_uses_and_where_to_begin(room: str) ->
     assert "Begin with `" in told
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(TOOLKIT)))
 def test_imports_run_downward(path: Path) -> None:
     room = name_of(path).split(".")[0]
+    wings = {name for name in imported_names(path) if name.startswith("annot_")}
+    if room in WINGS:
+        assert all(inside(name, room) for name in wings), f"{path.name} ({room}) imports another wing"
+        return
+    assert not wings, f"{path.name} imports a wing, which is reached through annot.base.plugins"
     if room in ("__init__", "templates"):
         return
     for name in imported_names(path):
@@ -170,28 +183,10 @@ def test_imports_run_downward(path: Path) -> None:
         assert within or ROOMS.index(other) < ROOMS.index(room), f"{path.name} ({room}) imports {name}"
 
 
-def test_the_files_of_csfcube_have_one_door() -> None:
-    door = "annot.formats.csfcube"
-    behind = {
-        f"{path.relative_to(CHECKOUT)} imports {name}"
-        for path in [*modules(), *(CHECKOUT / "tests").rglob("*.py")]
-        if path.parent != PACKAGE / "formats" / "csfcube"
-        for name in imported_names(path)
-        if name.startswith(f"{door}.")
-    }
-    assert not behind
-
-
-def test_no_two_modules_of_csfcube_and_another_room_share_a_name() -> None:
-    inside = [path.name for path in modules() if path.parent == PACKAGE / "formats" / "csfcube"]
-    names = [path.name for path in modules()]
-    assert [name for name in inside if name != "__init__.py" and names.count(name) > 1] == []
-
-
 @pytest.mark.parametrize(
     "path",
     [path for path in modules() if inside(name_of(path), *PURE)],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
+    ids=lambda path: str(path.relative_to(TOOLKIT)),
 )
 def test_pure_rooms_have_no_clock_network_or_database(path: Path) -> None:
     names = imported_names(path)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from annot.base.records import Assignment, Judgement
-from annot.formats.csfcube import write_csfcube
 from annot.formats.trec import Match
 from annot.measuring.measured import write_matches
 from annot.publishing.release.prose import answer_sheet, questions
@@ -19,6 +18,7 @@ from annot.store.database import open_store
 from annot.store.models import AskedModel, ModelCall, StoredRound
 from annot.store.papers import find_papers
 from annot.study.workspace import Workspace
+from annot_csfcube.files import write_csfcube
 from command_line import annot, annot_done
 from demo_collection import demo_material
 from study_stages import give_reasons

@@ -6,21 +6,17 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.plugins import parts
 from annot.measuring.evaluation.evaluated import TEST, RunMeasures
 from annot.measuring.evaluation.other_figures import (
-    PublishedTable,
     beside,
     comparable,
-    read_published,
-    shipped,
-    shipped_text,
+)
+from annot.measuring.evaluation.other_figures import (
+    read_published_named as table,
 )
 from command_line import annot, annot_done
 from csfcube_study import csfcube_study
-
-
-def table(name: str) -> PublishedTable:
-    return read_published(shipped_text(name), name=name)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +84,7 @@ def test_figures_of_the_same_collection_that_differ_are_a_finding(imported: Path
     assert (code, first.partition(":")[0]) == (0, "It is not known whether this is the collection of Mine")
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", parts("published_figures"))
 def test_a_shipped_table_holds_percentages(name: str) -> None:
     figures = [figure for rows in table(name).figures.values() for row in rows.values() for figure in row]
     assert len(figures) >= 30

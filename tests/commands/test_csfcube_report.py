@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
 from annot.steps import agreement, publish, qrels
-from annot.steps import imports as imports
 from annot.study.workspace import Workspace
 from csfcube_study import csfcube_study
 from scipy import stats

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from annot.formats.csfcube import Release, is_release_file
+from annot_csfcube.files import Release, is_release_file
 from csfcube_files import PAPERS, POOLS, RANKED, RATINGS, read
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
-from annot.formats.csfcube import Release, read_release
+from annot_csfcube.files import Release, read_release
 
 LABELS = Settings().labels.names
 

@@ -12,7 +12,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import WHOLE, Draw, Paper, Pool, PoolEntry, Qrel, Query, Topic
 from annot.formats.beir import Fields, beir_paths, dataset_id, module_name, write_beir, write_irds
-from annot.formats.csfcube import Material
+from annot_csfcube.files import Material
 from demo_collection import demo_material, demo_qrels
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.csfcube import read_release
+from annot_csfcube.files import read_release
 from csfcube_files import FACETS, LABELS, PAPERS, POOLS, RANKED, RATINGS, READABLE, faults_of
 
 

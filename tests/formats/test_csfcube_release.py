@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import fmean, median
 
 from annot.base.records import Draw
-from annot.formats.csfcube import Release
+from annot_csfcube.files import Release
 from csfcube_files import FACETS, LABELS, PAPERS, RANKED, grades_by_query
 
 

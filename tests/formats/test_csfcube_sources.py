@@ -6,7 +6,7 @@ import json
 
 import pytest
 from annot.base.errors import MissingInput
-from annot.formats.csfcube import Release
+from annot_csfcube.files import Release
 from csfcube_files import PAPERS, read
 
 

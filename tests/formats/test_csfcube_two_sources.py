@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.csfcube import Release, read_release
+from annot_csfcube.files import Release, read_release
 
 RATINGS = "test-pid2anns-csfcube-method.json"
 POOLS = "test-pid2pool-csfcube.json"

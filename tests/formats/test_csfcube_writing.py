@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from annot.base.records import Judgement, PoolEntry
 from annot.base.settings import Settings
-from annot.formats.csfcube import Material, Release, is_release_file, misfits, read_release, write_csfcube
+from annot_csfcube.files import Material, Release, is_release_file, misfits, read_release, write_csfcube
 from demo_collection import demo_material
 
 FACETS = Settings().facets

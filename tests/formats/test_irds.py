@@ -14,7 +14,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel
 from annot.formats.beir import beir_paths, dataset_id, fields_of, module_name, write_beir, write_irds
-from annot.formats.csfcube import Material
+from annot_csfcube.files import Material
 from demo_collection import demo_material, demo_qrels
 
 GRADES = ("Irrelevant", "Related", "Similar", "Near-identical")

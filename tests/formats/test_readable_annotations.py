@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.csfcube import Release, read_release
+from annot_csfcube.files import Release, read_release
 
 NAME = "readable_annotations/7-method-adju.txt"
 QUERY = [

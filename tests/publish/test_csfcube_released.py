@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from annot.base.records import Qrel
 from annot.base.settings import Settings
-from annot.formats.csfcube import read_release
-from annot.steps import imports as imports
 from annot.steps import publish
 from annot.steps.publish import release
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from annot_csfcube.files import read_release
 from csfcube_study import csfcube_study
 from judged_elsewhere import made_public
 from study_stages import files_of

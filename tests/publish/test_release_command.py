@@ -20,7 +20,6 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel
 from annot.base.settings import Settings
-from annot.formats.csfcube import read_release
 from annot.formats.trec import read_qrels
 from annot.publishing.release.prose import unanswered
 from annot.steps.publish import release
@@ -28,6 +27,7 @@ from annot.store import papers
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from annot_csfcube.files import read_release
 from study_answers import Simulated
 from study_stages import COLLECTION, advance, files_of, published
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from annot.base.settings import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
-from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms
 from annot.study.outcome import UnexplainedSettlements
+from annot_csfcube.files import Material
 
 
 def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
+from annot_csfcube.files import Material
 from collection_facts import demo_facts
 from demo_collection import demo_material
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from annot.formats.beir import beir_paths, fields_of, write_beir
-from annot.formats.csfcube import Material
 from annot.formats.judgements_file import write_decisions, write_judgements
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import croissant, release_tables, semantic_version
+from annot_csfcube.files import Material
 from collection_facts import demo_facts
 from demo_collection import demo_qrels
 

@@ -12,10 +12,10 @@ import yaml
 from annot.base.errors import InputError
 from annot.base.records import Qrel, Query
 from annot.formats.beir import Fields, beir_paths
-from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import ExamplePair, dataset_card, example_pairs, size_category
 from annot.publishing.terms import licence_named
+from annot_csfcube.files import Material
 from collection_facts import demo_facts
 from demo_collection import demo_material
 from hypothesis import given, settings

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from annot.formats.corpora.sections import StructuredAbstracts
-from annot.formats.csfcube import Material
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import datasheet_html, datasheet_markdown, questions, unanswered
+from annot_csfcube.files import Material
 from collection_facts import demo_facts
 
 UNANSWERED = "*Not answered yet.*"

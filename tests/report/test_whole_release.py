@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 from annot.formats.beir import beir_paths, fields_of, module_name, write_beir, write_irds
-from annot.formats.csfcube import Material, write_csfcube
 from annot.formats.trec import write_qrels
 from annot.publishing.release.leaks import Secret, leaks
 from annot.publishing.release.prose import croissant, dataset_card, datasheet_html, datasheet_markdown, release_tables
 from annot.publishing.release.released_files import bundle
+from annot_csfcube.files import Material, write_csfcube
 from collection_facts import demo_facts
 from demo_collection import demo_material, demo_qrels
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from annot.measuring.sampled.estimates import pools_of
 from annot.measuring.sampled.grades import FOLDS, predicted, with_opinions
-from annot.measuring.sampled_study import counting
 from annot.store.models import PoolSample, SampleDesign, SampledPair
+from annot_opinions.predicting import counting
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

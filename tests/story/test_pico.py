@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.csfcube import is_release_file, read_release
 from annot.labelstudio import studio_records
 from annot.publishing.release.prose import answer_sheet, questions
 from annot.steps import corpus, exchange, facets, plan, publish, qrels, query
@@ -18,6 +17,7 @@ from annot.store.database import open_store
 from annot.store.models import StoredRound
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
+from annot_csfcube.files import is_release_file, read_release
 from fixtures_studio import Studio
 from studies import PEOPLE, Pair, Study, add_people, draw_pools
 from study_stages import quietly

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from annot.formats.csfcube import write_csfcube
+from annot_csfcube.files import write_csfcube
 from command_line import annot, calls, difference, snapshot
 from demo_collection import demo_material
 from spoiling import Spoil, both, damaged_pages, judgements_with, remove, replace, sql, write

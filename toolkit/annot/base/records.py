@@ -48,6 +48,9 @@ class Source(StrEnum):
     """Sentence labels that a person corrected; no program writes over these."""
 
 
+NAMELESS_ADJUDICATOR = "adjudicator"
+"""The person who settled the differences of a collection that gives no name."""
+
 SUPERSEDED = "superseded by annotation"
 """Beginning of the flag of an answer that the same person gave again in another annotation; its number follows."""
 

@@ -545,6 +545,13 @@ class OpinionSettings(Section):
         return self
 
 
+class PluginSettings(Section):
+    """Packages of others that add methods, formats, measures or commands to this study."""
+
+    names: tuple[FileName, ...] = ()
+    """Names of the plug-ins that the study uses. They must be installed."""
+
+
 class Settings(Section):
     """The whole study."""
 
@@ -577,6 +584,7 @@ class Settings(Section):
     release: ReleaseSettings = ReleaseSettings()
     opinions: dict[FileName, OpinionSettings] = Field(default={})
     """The models that are asked for an opinion, each under a name."""
+    plugins: PluginSettings = PluginSettings()
     store: StoreSettings = StoreSettings()
     machine: MachineSettings = MachineSettings()
 

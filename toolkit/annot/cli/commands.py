@@ -4,6 +4,7 @@ import importlib
 import inspect
 import os
 import sys
+import tomllib
 from collections import UserDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -18,8 +19,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
-from annot.base.errors import FULL, AnnotError, MissingInput
+from annot.base.errors import FULL, AnnotError, InputError, MissingInput
 from annot.base.parallel import limited
+from annot.base.plugins import PluginNames, parts
 from annot.cli import options
 from annot.cli.output import WAITING, Output, emit, say
 
@@ -40,9 +42,15 @@ class CommandEntry(NamedTuple):
     words: str
     """Words typed after `annot`."""
     module: str
-    """Module of `annot.cli`; commands with the same first word are in the same module."""
+    """Module of `annot.cli`, or the whole name of another one; commands with the same first word are in the same
+    module."""
     every_study: bool = False
     """True if `annot --help` shows it among the first."""
+
+    @property
+    def path(self) -> str:
+        """Dotted name of the module."""
+        return self.module if "." in self.module else f"annot.cli.{self.module}"
 
 
 EVERY_STUDY = True
@@ -143,6 +151,34 @@ MODULES = {words.split()[0]: listed.module for words, listed in BY_WORDS.items()
 """The module of `annot.cli` for each first word."""
 
 
+def add_commands(plugins: PluginNames = ()) -> None:
+    """Add the commands of the wings and of these plug-ins. Raises InputError for one that there is already.
+
+    Their places are `MODULE` or `MODULE:HEADING`, a heading of `annot --help`.
+    """
+    for words, place in parts("commands", plugins).items():
+        module, _, heading = place.partition(":")
+        listed = BY_WORDS.setdefault(words, CommandEntry(words, module))
+        if MODULES.setdefault(words.split()[0], module) != module or listed.module != module:
+            raise InputError(f"a plug-in has the command `annot {words}`, which there is already")
+        of_heading = COMMANDS.get(heading or OF_PLUGINS, ())
+        COMMANDS[heading or OF_PLUGINS] = (*of_heading, *([] if listed in of_heading else [listed]))
+
+
+OF_PLUGINS = "Plug-ins"
+"""Heading of commands that say no other."""
+add_commands()
+
+
+def plugins_in(folder: Path) -> PluginNames:
+    """Plug-ins that the annot.toml in a folder names; none if there is no such file, or if it cannot be read."""
+    try:
+        text = (folder / "annot.toml").read_text(encoding="utf-8-sig")
+        return tuple(tomllib.loads(text)["plugins"]["names"]) if "plugins" in text else ()
+    except (OSError, ValueError, LookupError, TypeError):
+        return ()
+
+
 def takes_verbs(first: str) -> bool:
     """True if verbs follow the word."""
     return any(words.startswith(f"{first} ") for words in BY_WORDS)
@@ -188,7 +224,7 @@ class ByFirstWord(UserDict[str, Any]):
 
 @cache
 def _loaded(first: str) -> Any:
-    importlib.import_module(f"annot.cli.{MODULES[first]}")
+    importlib.import_module(CommandEntry(first, MODULES[first]).path)
     return typer.main.get_group(_first_words[first]).commands[first]
 
 
@@ -199,8 +235,24 @@ class AllCommands(TyperGroup):
         super().__init__(**given)
         self.commands: Any = ByFirstWord(MODULES)
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, which may be one of a plug-in that the study names."""
+        self._add_commands(ctx)
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """First words of all commands."""
+        self._add_commands(ctx)
+        return super().list_commands(ctx)
+
+    def _add_commands(self, ctx: Any) -> None:
+        if plugins := plugins_in(ctx.params.get("workspace") or Path()):
+            add_commands(plugins)
+            self.commands = ByFirstWord(MODULES)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Commands that every study needs, then the words of the others under their headings."""
+        self._add_commands(ctx)
         overview = copy(self)
         overview.commands = {}
         for words, listed in BY_WORDS.items():
@@ -324,7 +376,7 @@ def command(
     first, _, verb = words.partition(" ")
 
     def register(function: Function) -> Function:
-        if BY_WORDS[words].module != function.__module__.rpartition(".")[2]:
+        if BY_WORDS[words].path != function.__module__:
             raise LookupError(f"annot {words}: {function.__module__} has it, but cli/commands.py lists another module")
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(

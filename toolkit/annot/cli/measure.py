@@ -176,9 +176,9 @@ def run(
 def run_list(ws: "Workspace | None") -> Output:
     """List all systems, with their source, what they see of a query and a candidate, and what they need."""
     from annot.publishing.report import commands
-    from annot.ranking.systems import SYSTEMS
+    from annot.ranking.systems import known_systems
 
-    return listing(commands.SYSTEMS, tuple(SYSTEMS.values()))
+    return listing(commands.SYSTEMS, tuple(known_systems(ws.settings.plugins.names if ws else ()).values()))
 
 
 @command("run import")

@@ -1,10 +1,12 @@
 """Prepare: the study folder, the corpus, sentence labels, queries, and data made elsewhere."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from annot.base.errors import FindingError, InputError
 from annot.base.names import counted
+from annot.base.plugins import parts
 from annot.base.settings import Kind
 from annot.cli import options
 from annot.cli.commands import command, group
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+FORMATS_LISTED = (*FORMATS, *parts("paper_formats"))
+"""Formats that `annot corpus add --help` lists."""
 REPORTED = 10
 """Papers that are named, of many."""
 
@@ -68,7 +72,7 @@ def corpus_add(
     form: Annotated[
         str | None,
         option(
-            f"Format: {', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}.",
+            f"Format: {', '.join(FORMATS_LISTED[:-1])} or {FORMATS_LISTED[-1]}.",
             "--format",
             shown="detected",
         ),
@@ -349,13 +353,14 @@ def query_folds(
 FIELDS = ("query", "document", "assessor", "grade", "time", "seconds", "occasion", "comment")
 OF_PEOPLE = ("--adjudicator", "--foreign", "--same-person", "--different-people")
 OPTIONS: dict[str, frozenset[str]] = {
-    "csfcube": frozenset(),
     "judgements": frozenset({*(f"--{field}-column" for field in FIELDS), "--facet", *OF_PEOPLE}),
     "grades": frozenset({"--format", "--facet", "--per-topic", "--foreign"}),
     "labelstudio": frozenset({"--rating", "--query", "--document", "--comment", "--grade", "--facet", *OF_PEOPLE}),
     "citations": frozenset(),
 }
-"""The options of each kind of file, apart from --dry-run."""
+"""The options of each kind of file, apart from --dry-run. Kinds of wings and plug-ins have none."""
+KINDS_LISTED = (*parts("import_kinds"), *OPTIONS)
+"""Kinds of files that `annot import --help` lists."""
 
 
 def column(field: str, text: str, *, found: bool = False) -> Any:
@@ -373,7 +378,11 @@ def import_files(
     ws: "Workspace",
     files: Annotated[list[Path], argument("The files; for csfcube the folder of a release, complete or partial.")],
     kind: Annotated[
-        str | None, option(f"Kind of file: {', '.join(OPTIONS)}. You can leave it out if the content is clear.", "--as")
+        str | None,
+        option(
+            f"Kind of file: {', '.join(KINDS_LISTED)}. You can leave it out if the content is clear.",
+            "--as",
+        ),
     ] = None,
     facet: Annotated[
         str | None, option("judgements, grades: the facet of query ids that have no facet suffix.", "--facet", "-f")
@@ -440,10 +449,11 @@ def import_files(
 
     csfcube: papers, queries, pools, ratings, final grades, splits and runs.
     """
-    from annot.steps import corpus, imports
+    from annot.steps import corpus
     from annot.steps import imports as step
 
-    kind = kind or step.kind_of(files)
+    added_kinds = step.added_kinds(ws.settings.plugins.names)
+    kind = kind or step.kind_of(files, ws.settings.plugins.names)
     columns = {
         **{"query": query_column, "document": document_column, "assessor": assessor_column, "grade": grade_column},
         **{"time": time_column, "seconds": seconds_column, "occasion": occasion_column, "comment": comment_column},
@@ -453,10 +463,10 @@ def import_files(
     typed |= {"--facet": facet, "--adjudicator": adjudicator, "--format": form, "--per-topic": per_topic}
     typed |= {"--foreign": foreign, "--same-person": same_person, "--different-people": different_people}
     one_of(same_person=same_person, different_people=different_people)
-    _check_options(kind, {name for name, value in typed.items() if value})
-    if kind == "csfcube":
-        release = imports.csfcube(ws, _one(files, kind), dry_run=dry_run)
-        return _counts(release, release.counts, release.notes)
+    _check_options(kind, {name for name, value in typed.items() if value}, added_kinds)
+    if kind in added_kinds:
+        collection = added_kinds[kind].read(ws, _one(files, kind), dry_run=dry_run)
+        return _counts(collection, collection.counts, collection.notes)
     if kind == "citations":
         with progress("reading citations") as advance:
             added = corpus.add_citations(ws, files, dry_run=dry_run, advance=advance)
@@ -493,11 +503,12 @@ def _places(rating: str | None, query: str | None, document: str | None, comment
     return places if comment is None else places | {"comment": comment}
 
 
-def _check_options(kind: str, given: set[str]) -> None:
-    if kind not in OPTIONS:
-        raise InputError(f"--as: found {kind!r}, expected one of {', '.join(OPTIONS)}")
-    for name in sorted(given - OPTIONS[kind]):
-        others = " and ".join(other for other, names in OPTIONS.items() if name in names)
+def _check_options(kind: str, typed: set[str], added_kinds: Iterable[str]) -> None:
+    options_of = dict.fromkeys(added_kinds, frozenset[str]()) | OPTIONS
+    if kind not in options_of:
+        raise InputError(f"--as: found {kind!r}, expected one of {', '.join(options_of)}")
+    for name in sorted(typed - options_of[kind]):
+        others = " and ".join(other for other, names in options_of.items() if name in names)
         raise InputError(f"{name} can only be used with --as {others}, found --as {kind}")
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from annot.base.array_files import mask_of
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.names import counted
+from annot.base.plugins import PluginNames
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.corpus.corpus_filters import KEPT, Marks, Rejection, Tally, joined, marks_of
@@ -231,7 +232,9 @@ def _in_folder(folder: str) -> list[str]:
     return sorted(str(path) for path in paths if path.is_file())
 
 
-def formats_of(names: Sequence[str], form: str | None) -> tuple[list[tuple[str, str]], dict[str, InputError]]:
+def formats_of(
+    names: Sequence[str], form: str | None, plugins: PluginNames = ()
+) -> tuple[list[tuple[str, str]], dict[str, InputError]]:
     """Format and name of each file, and the errors by name of files in no format that is read; without files that
     another one brings."""
     forms: dict[str, str] = {}
@@ -242,7 +245,7 @@ def formats_of(names: Sequence[str], form: str | None) -> tuple[list[tuple[str, 
         if brought and not brought.isdisjoint(Path(name).parents):
             continue
         try:
-            forms[name] = format_of(name, form)
+            forms[name] = format_of(name, form, plugins)
         except InputError as error:
             errors[name] = error
         else:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from annot.base.errors import Faults, InputError, numbered
+from annot.base.plugins import PluginNames, loaded
 from annot.base.records import Topic
 from annot.formats.cleaning import clean
 from annot.formats.corpora.tables import dataset_named, downloading
@@ -301,15 +302,27 @@ LARGEST = 1 << 26
 EXPECTED = "TREC topics, BEIR queries, JSON Lines, CSV or TSV"
 
 
-def read_topics(source: str) -> TopicFile:
-    """The topics of a file, or of a dataset of `ir_datasets` given as `irds:NAME`, in their order.
+@dataclass(frozen=True)
+class TopicFormat:
+    """A format of topics that a plug-in adds."""
+
+    name: str
+    matches: Callable[[str], bool]
+    """Test for a file's text: True if it is of this format."""
+    records: Callable[[str, Faults], Iterator[Record]]
+    """Function that reads the text and adds what is wrong to the faults."""
+
+
+def read_topics(source: str, plugins: PluginNames = ()) -> TopicFile:
+    """The topics of a file, or of a dataset of `ir_datasets` given as `irds:NAME`, in their order. Formats of plug-ins
+    are tried first.
 
     Raises InputError with the line of every fault.
     """
     if source.startswith(PREFIX):
         name = source.removeprefix(PREFIX)
         return topics_of(dataset_records(name), Faults(f"{source}, query"), form="ir_datasets")
-    return topics_in(given_topics(Path(source)), name=source)
+    return topics_in(given_topics(Path(source)), name=source, plugins=plugins)
 
 
 def given_topics(path: Path) -> bytes:
@@ -325,10 +338,13 @@ def names_papers(path: Path) -> bool:
     return bool(headings & {"paper_id", "facet"}) and headings.isdisjoint(IDS)
 
 
-def topics_in(data: bytes, *, name: str) -> TopicFile:
+def topics_in(data: bytes, *, name: str, plugins: PluginNames = ()) -> TopicFile:
     """The topics in the bytes of a file. Raises InputError with the line of every fault."""
     faults = Faults(name)
     text = text_of(data, faults)
+    for added in loaded("topic_formats", plugins).values():
+        if added.matches(text):
+            return topics_of(added.records(text, faults), faults, form=added.name)
     form, records = _records(text, faults)
     return topics_of(records, faults, form=form)
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, known_query, near
+from annot.base.plugins import parts
 from annot.base.records import Assignment, Pool, Query, grouped, nested
 from annot.base.settings import SampleSettings, Settings
 from annot.pools import pooling
@@ -83,7 +84,8 @@ def check_cheap_label(settings: Settings, before: SampleDesign | None, *, sample
             f"sample.cheap_label: {name} cannot predict without a sample",
             hint="plan with `annot plan --sample`, or delete the line in annot.toml until then",
         )
-    if name not in settings.opinions and (before is None or before.cheap_label != name):
+    predictors = (*settings.opinions, *parts("predictors", settings.plugins.names))
+    if name not in predictors and (before is None or before.cheap_label != name):
         known = f"; {near(name, settings.opinions)}" if settings.opinions else ""
         raise InputError(
             f"sample.cheap_label: no opinion is called {name!r}{known}",

@@ -11,7 +11,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import CITED, MANUAL, Ranking
 from annot.ranking import submission
-from annot.ranking.methods import METHODS
+from annot.ranking.methods import known_methods
 from annot.ranking.submission import by_query_paper, imported_methods, keep_imported, ranking_file
 from annot.store import papers, pools
 from annot.store.pools import read_queries
@@ -121,5 +121,5 @@ def import_engine_run(
 def _check_method(ws: Workspace, method: str) -> None:
     if not METHOD.fullmatch(method):
         raise InputError(f"--method {method!r}: expected letters, digits and . _ + -, with a letter or digit first")
-    if method in (*METHODS, CITED, MANUAL) or (ws.vectors / method).is_dir():
+    if method in (*known_methods(ws.settings.plugins.names), CITED, MANUAL) or (ws.vectors / method).is_dir():
         raise InputError(f"--method {method!r}: is the name of a built-in method", hint="choose another name")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import mean, median
+from statistics import median
 from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
+from annot.base.plugins import loaded
 from annot.base.records import CITED, Qrel, Ranking, grouped, nested
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
@@ -45,10 +46,7 @@ from annot.measuring.sampled.grades import (
     with_opinions,
 )
 from annot.pools.pooling import frozen_ranks, ranks_on_record
-from annot.store import opinions
 from annot.store.models import PoolSample
-from annot.store.pools import sample_judged_since
-from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import SETTINGS_FILE
@@ -84,6 +82,10 @@ class CheapLabel(NamedTuple):
     """
 
 
+Predictor = Callable[[Snapshot, str], CheapLabel | None]
+"""Function of a sampled study and the name of a cheap label: the label, or None if it knows none of this name."""
+
+
 def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
     """Opinion on record with the sample, and its answers; None if the rankings alone predict.
 
@@ -99,40 +101,9 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
     name = snapshot.sample.design.cheap_label
     if name is None:
         return None
-    with snapshot.ws.reading() as session:
-        asked = next((model for model in opinions.read_asked_models(session) if model.name == name), None)
-        calls = opinions.calls_until(session, name, sample_judged_since(session))
-        _, on_others = on_judged_texts(session, calls)
-    if asked is None:
-        return CheapLabel(name, "", {}, frozenset())
-    shown = {snapshot.topics[query_id] for query_id, _ in asked.examples if query_id in snapshot.topics}
-    apart = {query_id for query_id, topic_id in snapshot.topics.items() if topic_id in shown}
-    highest = snapshot.ws.settings.scale.grades[-1]
-    shares = counting(snapshot.sample, opinions.grades_of(calls), apart, highest=highest)
-    other_texts = frozenset(call.pair for call in on_others if call.doc_id in shares.get(call.query_id, ()))
-    return CheapLabel(name, asked.model, shares, other_texts)
-
-
-def counting(
-    sample: PoolSample, grades: Mapping[tuple[str, str, int], int | None], apart: Collection[str], *, highest: int
-) -> Shares:
-    """Answers on the pairs whose answers count.
-
-    grades: by query, document and repeat. apart: queries that are left to the rankings. A repeat counts if the model
-    was asked for it about all documents of a query that came under the sample together.
-    """
-    repeats = sorted({repeat for *_, repeat in grades})
-    together = grouped(((pair.query_id, pair.batch), pair.doc_id) for pair in sample.pairs.values())
-    shares: dict[str, dict[str, tuple[float, ...]]] = {}
-    for (query_id, _), doc_ids in together.items():
-        complete = [number for number in repeats if all((query_id, doc_id, number) in grades for doc_id in doc_ids)]
-        for doc_id in doc_ids if query_id not in apart else ():
-            answers = [grade for number in complete if (grade := grades[query_id, doc_id, number]) is not None]
-            if answers:
-                shares.setdefault(query_id, {})[doc_id] = tuple(
-                    mean(float(answer >= grade) for answer in answers) for grade in range(1, highest + 1)
-                )
-    return shares
+    predictors = loaded("predictors", snapshot.ws.settings.plugins.names).values()
+    labels = (predictor(snapshot, name) for predictor in predictors)
+    return next((label for label in labels if label is not None), CheapLabel(name, "", {}, frozenset()))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -91,7 +91,9 @@ class StudyInputs:
         return encoded_abstracts(self.ws, weights, self._sorted_papers, texts, advance=self.advance)
 
     def features(self, name: str) -> Features:
-        (system,) = systems_of([name], vectors=self.ws.vectors, weights=weights_folder(self.ws))
+        (system,) = systems_of(
+            [name], vectors=self.ws.vectors, weights=weights_folder(self.ws), plugins=self.ws.settings.plugins.names
+        )
         return system.features(self)
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import AnnotError, InputError, MissingInput
+from annot.base.plugins import versions_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking, grouped
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
@@ -229,6 +230,7 @@ def rank_corpus(
     """
     imported, sha256_by_method = _imported(ws, methods, imports)
     computed = [name for name in methods if name not in imported]
+    plugins = ws.settings.plugins.names
     rankings: Rankings = {}
     facts: dict[str, Any] = {}
     if computed:
@@ -243,8 +245,9 @@ def rank_corpus(
                 excluded=banned,
                 ranking_depth=ranking_depth,
                 advance=advance,
+                plugins=plugins,
             )
-            facts = {method: method_named(method).settings(inputs) for method in computed}
+            facts = {method: method_named(method, plugins).settings(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
@@ -263,6 +266,7 @@ def rank_corpus(
         "ranking_depth": ranking_depth,
         "topics": list(topics),
         "methods": facts,
+        **({"plugins": versions_of(plugins)} if plugins else {}),
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": files} if files else {}),
     }

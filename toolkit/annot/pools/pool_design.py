@@ -14,7 +14,7 @@ from annot.base.settings import DrawMode, Settings
 from annot.corpus.corpus_facts import papers_of
 from annot.pools.pooling import pool_in_version
 from annot.ranking import corpus, given_vectors, submission, vectors
-from annot.ranking.methods import METHODS
+from annot.ranking.methods import known_methods
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def unranked_texts(
 
     frozen: these topics on record, for rankings that are drawn from as they are, whichever sets of vectors exist now.
     """
-    without_sets = {*METHODS, *submission.imported_methods(ws)}
+    without_sets = {*known_methods(ws.settings.plugins.names), *submission.imported_methods(ws)}
 
     def lacking(name: str) -> set[str]:
         if name == CITED:

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, sha256_of
+from annot.base.plugins import PluginNames
 from annot.base.records import CITED, Advance
 from annot.base.settings import FileName, PoolSettings
 from annot.formats import input_files
@@ -44,7 +45,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     """Vectors in `corpus/vectors/NAME`, to be searched. Raises MissingInput with how to add them."""
     folder = ws.vectors / name
     if not folder.is_dir():
-        near = difflib.get_close_matches(name, methods.METHODS)
+        near = difflib.get_close_matches(name, methods.known_methods(ws.settings.plugins.names))
         raise MissingInput(
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
@@ -56,13 +57,14 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
     )
 
 
-def check_set_name(name: str) -> None:
+def check_set_name(name: str, plugins: PluginNames = ()) -> None:
     """Raise InputError when a set of vectors cannot be called so: it names a folder, a method and a system at once."""
     try:
         _FILE_NAME.validate_python(name)
     except ValidationError:
         raise InputError(f"{name!r}: expected letters, digits, and _ . + - within") from None
-    if (name in systems.SYSTEMS and systems.SYSTEMS[name].family != "abstracts") or name in (*methods.METHODS, CITED):
+    system = systems.known_systems(plugins).get(name)
+    if (system and system.family != "abstracts") or name in (*methods.known_methods(plugins), CITED):
         raise InputError(
             f"{name}: the name of a method that has no vectors", hint="give the vectors a name of their own"
         )
@@ -97,7 +99,7 @@ def only_space(ws: Workspace, name: str) -> str | None:
     None if it does not: an encoder of several versions has this name, or the set holds vectors of another space.
     """
     recorded = _about(ws.vectors / name).get("space", name)
-    return name if recorded == name and name not in systems.SYSTEMS else None
+    return name if recorded == name and name not in systems.known_systems(ws.settings.plugins.names) else None
 
 
 def _about(folder: Path) -> dict[str, Any]:

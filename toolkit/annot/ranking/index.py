@@ -329,7 +329,7 @@ def open_index(
     MissingInput when a method needs vectors that are missing, with how to add them; InputError when the memory is too
     small.
     """
-    chosen = [method_named(name) for name in methods]
+    chosen = [method_named(name, ws.settings.plugins.names) for name in methods]
     machine, processes = ws.machine, processes_within(memory)
 
     def making() -> Each:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.parallel import Each, in_threads
+from annot.base.plugins import PluginNames, with_parts
 from annot.base.records import Advance, Ranking, ScoredDoc, ranked
 from annot.ranking import search, word_vectors
 from annot.ranking import vectors as dense_vectors
@@ -210,9 +211,14 @@ METHODS: dict[str, Method] = {
 the real one."""
 
 
-def method_named(name: str) -> Method:
-    """One of `METHODS`, or the search in the set of vectors of this name."""
-    return METHODS.get(name) or _by_vectors(name)
+def known_methods(plugins: PluginNames = ()) -> dict[str, Method]:
+    """Methods of `METHODS` and of these plug-ins, by name."""
+    return with_parts(METHODS, "pool_methods", plugins)
+
+
+def method_named(name: str, plugins: PluginNames = ()) -> Method:
+    """One of the known methods, or the search in the set of vectors of this name."""
+    return known_methods(plugins).get(name) or _by_vectors(name)
 
 
 def without_papers(ranking: Ranking, excluded: Collection[str], *, depth: int) -> Ranking:
@@ -229,6 +235,7 @@ def rank_all(
     excluded: Mapping[str, Collection[str]],
     ranking_depth: int,
     advance: Advance,
+    plugins: PluginNames = (),
 ) -> dict[str, dict[str, Ranking]]:
     """Best `ranking_depth` papers of the corpus for each query paper, taken as a whole, and for each text, by every
     method; a method without a vector of a text does not rank for it.
@@ -243,14 +250,14 @@ def rank_all(
     queries = TopicsToRank(paper_ids, depths, inputs.corpus.rows(paper_ids))
     done: dict[str, dict[str, Ranking]] = {}
     for number, name in enumerate(methods, start=1):
-        method = method_named(name)
+        method = method_named(name, plugins)
         rankings = method.rank(inputs, queries) if paper_ids else []
         done[name] = {
             paper_id: without_papers(ranking, ids, depth=ranking_depth)
             for paper_id, ids, ranking in zip(paper_ids, banned, rankings, strict=True)
         }
         read = {topic_id: text["abstract"] for topic_id, text in texts.items()}
-        lacking = set() if name in METHODS else dense_vectors.topics_without(inputs.vectors[name], read)
+        lacking = set() if method.vectors in (None, LSA) else dense_vectors.topics_without(inputs.vectors[name], read)
         if able := [topic_id for topic_id in texts if topic_id not in lacking]:
             names = [dense_vectors.topic_name(topic_id, read[topic_id]) for topic_id in able]
             depths = np.full(len(able), ranking_depth, dtype=np.int64)

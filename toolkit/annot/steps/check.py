@@ -15,6 +15,7 @@ from typing import NamedTuple
 from annot import __version__
 from annot.base.errors import AnnotError, FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, verb
+from annot.base.plugins import PluginNames, versions_of
 from annot.base.records import Advance
 from annot.formats.beir import dataset_id
 from annot.judging.exchange import audit, servers
@@ -278,7 +279,7 @@ class DoctorReport:
 
 def examine(ws: Workspace | None) -> DoctorReport:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
-    packages = _packages()
+    packages = _packages(ws.settings.plugins.names if ws else ())
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
     notes: list[str] = []
     addresses: list[str] = []
@@ -316,9 +317,9 @@ def _machine(folder: Path) -> Iterator[Problem]:
         )
 
 
-def _packages() -> dict[str, str]:
-    """Installed versions of the libraries that figures and the exchange with the server depend on."""
-    versions = {"annot": __version__}
+def _packages(plugins: PluginNames) -> dict[str, str]:
+    """Installed versions of the libraries and plug-ins that figures and the exchange with the server depend on."""
+    versions = {"annot": __version__, **versions_of(plugins)}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)

@@ -21,6 +21,7 @@ from uuid import uuid4
 from annot.base.errors import InputError
 from annot.base.names import counted, known_query, sha256_of
 from annot.base.parallel import Engine, map_shards
+from annot.base.plugins import check_named
 from annot.base.records import Advance, Source, grouped
 from annot.corpus import adding, paper_ids
 from annot.corpus import corpus_facts as facts_of_corpus
@@ -161,10 +162,11 @@ def add(
     written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read or, unless
     it may be `partial`, more than 20 and one in twenty that cannot; the error names every such file.
     """
+    check_named([form or ""], ws.settings.plugins.names)
     by_name = form is not None and format_named(form).by_name
     found = [(str(source), str(source)) for source in sources] if by_name else adding.files_below(map(str, sources))
     folders = dict(found)
-    entries, unknown = adding.formats_of([*folders], form)
+    entries, unknown = adding.formats_of([*folders], form, ws.settings.plugins.names)
     readable = {folders[name] for _, name in entries}
     # A file of no format is left out of a folder in which there are others.
     refused = [error for name, error in unknown.items() if folders[name] not in readable]

@@ -11,6 +11,7 @@ from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import OF_PAPERS, StudyVocabulary, check_name, near
+from annot.base.plugins import PluginNames, check_named, parts
 from annot.base.records import Qrel, Ranking, grouped
 from annot.formats import input_files
 from annot.judging.states import remembered_findings
@@ -88,6 +89,7 @@ def chosen(ws: Workspace, convention: str | None, measures: tuple[str, ...]) -> 
     """The conventions to measure in: the one that is named, else those that know the first of the measures."""
     if convention is not None:
         check_name(convention, CONVENTIONS, what="convention")
+    check_named(measures, ws.settings.plugins.names)
     return conventions_for(measures, measured.conventions_of(ws.settings) if convention is None else (convention,))
 
 
@@ -184,7 +186,7 @@ class PublishedComparison:
 
 def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComparison:
     """The runs, named as for `evaluate`, next to the table `name`: one that comes with annot, or a TOML file."""
-    published = _published(name)
+    published = _published(name, ws.settings.plugins.names)
     snapshot = read_snapshot(ws)
     qrels = exported_qrels(snapshot)
     measures = published.measures
@@ -246,14 +248,13 @@ def describe_against(found: PublishedComparison, beside: Table) -> str:
     return "\n\n".join([sentences("runs.against", found=found)[0], table_text(beside)])
 
 
-def _published(name: str) -> other_figures.PublishedTable:
-    if name in other_figures.shipped():
-        return other_figures.read_published(other_figures.shipped_text(name), name=name)
+def _published(name: str, plugins: PluginNames) -> other_figures.PublishedTable:
+    tables = parts("published_figures", plugins)
+    if name in tables:
+        return other_figures.read_published_named(name, plugins)
     if not Path(name).is_file():
         problem = "a folder" if Path(name).is_dir() else "no such file"
-        raise InputError(
-            f"--against {name!r}: {problem}, and no table has this name; {near(name, other_figures.shipped())}"
-        )
+        raise InputError(f"--against {name!r}: {problem}, and no table has this name; {near(name, sorted(tables))}")
     return other_figures.read_published(given_text(Path(name), expected="TOML"), name=name)
 
 

@@ -515,7 +515,7 @@ def add_topic_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
 
     Raises InputError with the line of every fault: of the file, and of every topic whose id something else has.
     """
-    read = topics.read_topics(source)
+    read = topics.read_topics(source, ws.settings.plugins.names)
     found = [topic for _, topic in read.topics]
     faults = Faults(source)
     with ws.writing() as session:

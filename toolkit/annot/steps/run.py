@@ -15,6 +15,7 @@ from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
+from annot.base.plugins import versions_of
 from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.query_sentences import check_facet
 from annot.formats.trec import facet_in_name, write_run
@@ -109,6 +110,8 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             {topic.topic_id for topic in inputs.topics} - {topic.topic_id for topic in system.topics(inputs)}
         )
         facts = {"corpus_sha256": inputs.corpus_sha256, **ranked.facts}
+        if plugins := ws.settings.plugins.names:
+            facts["plugins"] = versions_of(plugins)
         facts |= {"topics_left_out": left_out} if left_out else {}
         measured.write_matches(ws, system.name, ranked.matches)
         _keep(ws, system.name, Source.BASELINE, ranked.rankings, facts)
@@ -127,7 +130,9 @@ def _inputs(ws: Workspace, names: tuple[str, ...], *, replace: bool, advance: Ad
         texts = pools.read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
     usual = USUAL_OF_TEXTS if queries and all(query.topic_id in texts for query in queries) else USUAL
-    chosen = systems_of(names or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws))
+    chosen = systems_of(
+        names or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws), plugins=ws.settings.plugins.names
+    )
     theirs = [system.name for system in chosen if system.name in imported]
     if theirs and not replace:
         raise InputError(

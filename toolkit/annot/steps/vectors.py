@@ -22,7 +22,7 @@ from annot.pools.pool_design import design_of_settings, encoded_texts
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import given_vectors, index, search, vectors, word_vectors
 from annot.ranking.encoding import CorpusEncoding, weights_folder
-from annot.ranking.methods import LSA, METHODS
+from annot.ranking.methods import LSA, known_methods
 from annot.ranking.systems import papers, system
 from annot.ranking.systems.encoders import PaperReading, metric_of, open_paper_encoder, open_text_encoder, reading_of
 from annot.store.papers import paper_ids
@@ -63,7 +63,7 @@ def add_files(
     space: the one the vectors lie in; None if the files or the name of the set tell it. half: keep half precision.
     Raises InputError when the files are not of the format, differ in width or space, or hold no paper of the corpus.
     """
-    given_vectors.check_set_name(name)
+    given_vectors.check_set_name(name, ws.settings.plugins.names)
     check_files([*files, *filter(None, [form.ids])])
     if form.ids is not None and len(files) > 1:
         raise InputError(f"--ids: found {len(files)} files of vectors, expected one")
@@ -164,7 +164,7 @@ def encode(
     model: an encoder that is known by name, a folder of weights, or a model in the hub's cache. half: keep half
     precision, and on a GPU compute in it. device: as torch names it; None is a GPU where there is one.
     """
-    given_vectors.check_set_name(name)
+    given_vectors.check_set_name(name, ws.settings.plugins.names)
     found = _model(ws, name, model)
     given_vectors.check_replaceable(ws, name, found.space, encoded=True)
     kind = _device(device, found.folder)
@@ -323,7 +323,8 @@ def build(ws: Workspace, *, memory: str, repair: bool, dry_run: bool, advance: A
     repair: first check existing parts against their hashes, and rebuild damaged ones.
     """
     wanted = design_of_settings(ws.settings).ranked_methods
-    methods = tuple(name for name in wanted if name in METHODS)
+    known = known_methods(ws.settings.plugins.names)
+    methods = tuple(name for name in wanted if name in known)
     limit = parsed_memory(memory)
     broken = [folder for folder, faults in index.changed_folders(ws).items() if faults] if repair else []
     names = tuple(path.relative_to(ws.cache / "index").as_posix() for path in broken)
@@ -392,7 +393,7 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
     if unreadable or index.lacks_shards(places):
         yield "tokens and counts"
     words = index.words_place(ws, places)
-    variants = [variant for method in methods for variant in METHODS[method].averages]
+    variants = [variant for method in methods for variant in known_methods(ws.settings.plugins.names)[method].averages]
     if variants and (words in without or not words.is_dir()):
         yield "word vectors and averages"
     elif variants and (unreadable or index.missing_averages(places, words, variants)):

@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from annot.base.names import check_name
+from annot.base.plugins import PluginNames, loaded
 from annot.formats.corpora.bibtex import BIBTEX
 from annot.formats.corpora.datasets import ARXIV, CORD19, JOINED, OPENALEX, S2ORC, SEMANTIC_SCHOLAR
 from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, has_json_texts, head_of, refuse_unread, unknown
-from annot.formats.corpora.tables import ANNOT, BEIR, CSFCUBE, CSV, IRDS, JSON, PARQUET, WORKBOOK
+from annot.formats.corpora.tables import ANNOT, BEIR, CSV, IRDS, JSON, PARQUET, WORKBOOK
 from annot.formats.corpora.tagged import MEDLINE, RIS, WOS
 from annot.formats.corpora.xml_papers import ACL, PUBMED
 from annot.formats.input_files import UTF_8, encoding_of
@@ -20,7 +21,7 @@ from annot.formats.input_files import UTF_8, encoding_of
 FORMATS = {
     form.name: form
     for form in (
-        *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, CSFCUBE, ANNOT, JSON),
+        *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, ANNOT, JSON),
         *(PUBMED, ACL, PARQUET, WORKBOOK, WOS, RIS, MEDLINE, BIBTEX, CSV, IRDS),
     )
 }
@@ -31,14 +32,18 @@ _TEXTS = {form.name for form in (WOS, RIS, MEDLINE, BIBTEX, CSV, CORD19)}
 
 
 def format_named(name: str) -> Format:
-    """The format of this name. Raises InputError with the nearest name."""
-    if name not in _ALL:
-        check_name(name, tuple(FORMATS), what="format")
-    return _ALL[name]
+    """The format of this name. A format of a plug-in is called `PLUGIN:FORMAT`. Raises InputError with the nearest
+    name."""
+    plugin, separator, _ = name.partition(":")
+    known: dict[str, Format] = {**_ALL, **loaded("paper_formats", (plugin,) if separator else ())}
+    if name not in known:
+        check_name(name, tuple(name for name in known if name != JOINED.name), what="format")
+    return known[name]
 
 
-def format_of(name: str, form: str | None) -> str:
-    """The format of a file: the one that is named, or the one that its beginning tells, whatever its name.
+def format_of(name: str, form: str | None, plugins: PluginNames = ()) -> str:
+    """The format of a file: the one that is named, or the one that its beginning tells, whatever its name. Formats of
+    plug-ins are tried first.
 
     A file without anything but white space has the format of JSON Lines; when it is read, it turns out to be empty.
     Raises InputError for a kind that is not read, and for a file whose beginning tells nothing.
@@ -48,6 +53,9 @@ def format_of(name: str, form: str | None) -> str:
     head = head_of(name)
     if not head.start.strip():
         return ANNOT.name
+    for added in loaded("paper_formats", plugins).values():
+        if added.fits(head.record) or added.matches(head):
+            return str(added.name)
     by_record = next(known_form.name for known_form in FORMATS.values() if known_form.fits(head.record))
     if by_record != ANNOT.name:
         return by_record

@@ -59,7 +59,6 @@ def _is_id(value: object) -> bool:
 
 
 ANNOT = Format("annot", paper=document, fits=lambda _record: True)
-CSFCUBE = Format("csfcube", published=True, fits=lambda record: "pred_labels" in record)
 JSON = Format("json", paper=document)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from sqlmodel import Session
 from annot import __version__
 from annot.base.errors import FindingError, InputError, LeakError
 from annot.base.names import counted, verb
+from annot.base.plugins import loaded
 from annot.base.records import MANUAL, Judgement, PairKey, Paper, Query, Topic, grouped
 from annot.corpus.corpus_facts import UNCORRECTED, corrections, differing_texts, labels_of, papers_of
 from annot.judging.exchange.servers import RoundPart, marker_of
@@ -23,7 +24,6 @@ from annot.labelstudio.screens import check_predictions, instructions_html, lint
 from annot.labelstudio.studio_records import ProjectSpec, Screen
 from annot.labelstudio.tasks import LAST_FOR_NOW, cleaned, judge_task, words_of
 from annot.store import people, pools, projects, trials
-from annot.store.opinions import read_model_names, read_reasons
 from annot.store.pools import read_queries, read_topics
 from annot.store.shown import (
     OF_SETTINGS,
@@ -372,11 +372,11 @@ def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None
             private = private_words(ws, session)
             secrets, phrase = _not_to_be_known(ws, session, part)
             sent = set(projects.read_asked(session, round="judge"))
-            reasons = read_reasons(session)
+            hidden = [words.texts(session) for words in _hidden_words(ws)]
         for outgoing in projects_out:
             tasks = list(outgoing.tasks.values())
             lint_tasks(tasks, screen=part.screen, labels=ws.settings.labels.names, private=private)
-            _refuse_reasons(tasks, reasons)
+            _refuse_texts(tasks, frozenset().union(*hidden))
             check_spec(spec_of(ws, outgoing), outgoing.assessor, private)
             # A plan that grew has deeper papers further back: only what is sent together is mixed.
             order = outgoing.whole or tuple(outgoing.tasks)
@@ -409,12 +409,24 @@ def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
         )
 
 
-def _refuse_reasons(tasks: Iterable[Mapping[str, Any]], reasons: Collection[str]) -> None:
+@dataclass(frozen=True)
+class HiddenWords:
+    """What no task may show of something that a wing or a plug-in keeps in the store."""
+
+    names: Callable[[Session], Collection[str]]
+    """Names; one that is a plain word is not looked for."""
+    texts: Callable[[Session], Collection[str]]
+    """Texts about pairs."""
+
+
+def _hidden_words(ws: Workspace) -> Collection[HiddenWords]:
+    return loaded("hidden_words", ws.settings.plugins.names).values()
+
+
+def _refuse_texts(tasks: Iterable[Mapping[str, Any]], hidden: Collection[str]) -> None:
     """Raise LeakError if a text that was written for a task repeats a model's words about a pair."""
-    written = {cleaned(text) for task in tasks for text in written_on(task)} if reasons else set()
-    faults = [
-        f"{text[:60]!r}: a model's words" for text in sorted(written) if any(reason in text for reason in reasons)
-    ]
+    written = {cleaned(text) for task in tasks for text in written_on(task)} if hidden else set()
+    faults = [f"{text[:60]!r}: a model's words" for text in sorted(written) if any(words in text for words in hidden)]
     if faults:
         raise LeakError("tasks would show a model's opinion; nothing was sent", faults=faults)
 
@@ -428,7 +440,8 @@ def private_words(ws: Workspace, session: Session) -> set[str]:
     drawn = {method for pool in pools.read_pools(session).values() for method in pool.methods} - {MANUAL}
     words = {*ws.settings.pool.methods, *drawn, *(person.assessor for person in everyone)}
     words |= {person.account for person in everyone if person.account is not None}
-    return words | {name for name in read_model_names(session) if not name.isalpha()}
+    hidden = frozenset[str]().union(*(hidden_words.names(session) for hidden_words in _hidden_words(ws)))
+    return words | {name for name in hidden if not name.isalpha()}
 
 
 def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None:

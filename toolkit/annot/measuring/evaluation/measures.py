@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted
+from annot.base.plugins import loaded
 from annot.base.records import Judgement, Qrel, ScoredDoc, as_trec_eval, grouped, nested, ranked, single_precision
 from annot.base.records import counted as counting
 from annot.base.settings import Convention
@@ -230,9 +231,14 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
 
 
 def family_of(convention: str, name: str) -> tuple[Family, int] | None:
-    """Family of the measure and its k (0 if it has none); None if the convention has no measure of this name."""
-    for family in FAMILIES[convention]:
-        if match := re.fullmatch(family.pattern, name, re.ASCII):
+    """Family of the measure and its k (0 if it has none); None if the convention has no measure of this name.
+
+    A measure of a plug-in is called `PLUGIN:MEASURE`, and is the same in every convention. Raises InputError for a
+    plug-in that is not installed.
+    """
+    plugin, separator, rest = name.rpartition(":")
+    for family in loaded("measures", (plugin,)).values() if separator else FAMILIES[convention]:
+        if match := re.fullmatch(family.pattern, rest, re.ASCII):
             k = int(match[1]) if match.lastindex else 0
             if match.lastindex and not (0 < k <= (100 if family.percent else 10**6)):
                 return None

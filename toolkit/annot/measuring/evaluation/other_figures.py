@@ -13,7 +13,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from annot.base.errors import InputError
-from annot.base.names import near
+from annot.base.names import check_name, near
+from annot.base.plugins import PluginNames, parts
 from annot.base.records import Qrel, Query, grouped
 from annot.base.stats.inference import tau_ap, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value, rounding
@@ -89,15 +90,12 @@ class ComparedFigure:
     misprint: bool
 
 
-def shipped() -> tuple[str, ...]:
-    """Names of the tables that come with annot."""
-    names = (path.name for path in files("annot.measuring.evaluation.published").iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
-
-
-def shipped_text(name: str) -> str:
-    """Text of the table of this name."""
-    return (files("annot.measuring.evaluation.published") / f"{name}.toml").read_text(encoding="utf-8")
+def read_published_named(name: str, plugins: PluginNames = ()) -> PublishedTable:
+    """The table of this name that comes with `annot` or a plug-in. Raises InputError if there is none."""
+    tables = parts("published_figures", plugins)
+    check_name(name, (*tables,), what="table")
+    package, _, file = tables[name].partition(":")
+    return read_published((files(package) / file).read_text(encoding="utf-8"), name=name)
 
 
 def read_published(text: str, *, name: str) -> PublishedTable:

@@ -11,13 +11,12 @@ from typing import Any
 
 from annot import __version__
 from annot.base.names import without_ids
-from annot.base.records import CITED, WHOLE, Source, grouped
+from annot.base.records import CITED, NAMELESS_ADJUDICATOR, WHOLE, Source, grouped
 from annot.base.settings import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
 from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
-from annot.formats.csfcube import ADJUDICATOR
 from annot.formats.trec import TOPICS_FILE, write_topics
 from annot.judging.comments import PublishedWords, WordsOfKind
 from annot.judging.opinions.on_record import OpinionStatus
@@ -67,8 +66,7 @@ def _design(study: Snapshot, report: Study) -> dict[str, Any]:
     counting = [judgement for judgement in outcome.judgements if judgement.counts]
     judges = grouped((judgement.pair, judgement.assessor) for judgement in counting)
     teams = grouped((query_id, frozenset(names)) for (query_id, _), names in judges.items())
-    # CSFCube's release does not say who adjudicated; the name in the store is ours.
-    nameless = {ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
+    nameless = {NAMELESS_ADJUDICATOR} if Source.CSFCUBE in study.sources else set()
     imported = "release" if Source.CSFCUBE in study.sources else "file" if Source.FILE in study.sources else None
     return {
         "sources": study.sources,

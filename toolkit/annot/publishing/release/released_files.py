@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from annot.base.errors import InputError
-from annot.base.names import counted, file_name, verb
+from annot.base.names import counted, file_name
+from annot.base.plugins import loaded
 from annot.base.records import Paper, Source
 from annot.base.templating import render
 from annot.formats.beir import beir_paths, fields_of, module_name, write_beir, write_irds
-from annot.formats.csfcube import Material, misfits, write_csfcube
 from annot.formats.input_files import json_lines
 from annot.formats.judgements_file import pool_lines, write_decisions, write_judgements
 from annot.formats.trec import TOPICS_FILE, topics_file, write_qrels, write_query_topics, write_topics
@@ -36,7 +36,7 @@ from annot.study.shown_versions import numbers_of_answers
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import replacement, write_file
 
-BEIR, CSFCUBE = "beir/", "csfcube/"
+BEIR = "beir/"
 CITATIONS_FILE = "citations.tsv"
 MISSING_FILE = "MISSING.md"
 """File with the list of parts that a draft lacks."""
@@ -46,6 +46,25 @@ METADATA_FILE = "croissant.json"
 SUMS_FILE = "SHA256SUMS"
 PASSED_OVER = "__pycache__"
 """Folder that Python leaves behind after an import of the release's module."""
+
+
+@dataclass(frozen=True)
+class ReleasedStudy:
+    """A study that is released, for formats that show it once more."""
+
+    study: Snapshot
+    corpus: tuple[Paper, ...]
+    citations: Mapping[str, tuple[str, ...]]
+    """Ids that the papers in queries and pools cite."""
+    labels: Mapping[str, tuple[str, ...]]
+    """Labels of the sentences of those papers."""
+    with_text: bool
+
+
+class MakeFiles(Protocol):
+    """Function that makes further files of a release, by path, with notes on what is left out."""
+
+    def __call__(self, released: ReleasedStudy) -> tuple[dict[str, bytes], tuple[str, ...]]: ...
 
 
 def release_files(
@@ -87,8 +106,12 @@ def release_files(
     )
     files |= {f"pools/{file_name(pool.topic_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= runs
-    csfcube, misfit = _csfcube(study, citations, labels, corpus, with_text=with_text)
-    files |= csfcube
+    released = ReleasedStudy(study, corpus, citations, labels, with_text)
+    misfits: list[str] = []
+    for make_files in loaded("release_files", study.ws.settings.plugins.names).values():
+        more, left_out = make_files(released)
+        files |= more
+        misfits += left_out
     given_up = {pair: rulings[-1] for pair, rulings in study.outcome.unjudgeable.items()}
     overrides = study.ws.root / "templates"
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
@@ -132,7 +155,7 @@ def release_files(
     texts[CARD_FILE] = dataset_card(
         facts, beir=beir, fields=fields, examples=examples, holds=holds, overrides=overrides
     )
-    notes = (*notes, *_notes_on_topics(study), *misfit)
+    notes = (*notes, *_notes_on_topics(study), *misfits)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
@@ -209,41 +232,6 @@ def _edges(study: Snapshot, citations: Mapping[str, tuple[str, ...]]) -> dict[st
     """Citations of the papers with a pool, in the format of `annot import --as citations`; no file without any."""
     lines = [f"{paper_id}\t{doc_id}\n" for paper_id in study.pools for doc_id in citations.get(paper_id, ())]
     return {CITATIONS_FILE: "".join(("citing\tcited\n", *lines))} if lines else {}
-
-
-def _csfcube(
-    study: Snapshot,
-    citations: Mapping[str, tuple[str, ...]],
-    labels: Mapping[str, tuple[str, ...]],
-    corpus: tuple[Paper, ...],
-    *,
-    with_text: bool,
-) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
-    if study.texts:
-        texts = f"{counted(len(study.texts), 'topic')} {verb(len(study.texts), 'is a text', 'are texts')}"
-        return {}, (f"CSFCube's format is left out: its queries are papers, and {texts} here",)
-    if study.samples:
-        return {}, ("CSFCube's format is left out: it has no place for pairs of the pools that were not drawn",)
-    pooled = study.pooled
-    material = Material(
-        papers=tuple(
-            replace(paper, labels=labels.get(paper.paper_id), citations=citations[paper.paper_id])
-            for paper in corpus
-            if paper.paper_id in pooled
-        ),
-        queries=study.queries,
-        pools=tuple(study.pools.values()),
-        judgements=tuple(judgement for judgement in study.outcome.judgements if not judgement.flags),
-        decisions=study.outcome.decisions,
-        splits=study.splits,
-        facet_labels=study.ws.settings.facets,
-    )
-    faults = misfits(material)
-    if faults:
-        and_more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        return {}, (f"CSFCube's format is left out, because it cannot hold this study: {faults[0]}{and_more}",)
-    return write_csfcube(material, folder=CSFCUBE, with_text=with_text), ()
 
 
 def _utf8(text: str) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from annot.base.names import check_name
+from annot.base.plugins import PluginNames, loaded
 from annot.ranking.systems import papers, scisearch, sentences
 from annot.ranking.systems.system import System
 
@@ -22,18 +23,26 @@ USUAL_OF_TEXTS = tuple(name.replace("fabs_", papers.WHOLE) for name in USUAL)
 """Default systems of a study in which every topic is a text, under names without a facet."""
 
 
-def systems_of(names: Sequence[str], *, vectors: Path | None, weights: Path | None) -> tuple[System, ...]:
+def known_systems(plugins: PluginNames = ()) -> dict[str, System]:
+    """Systems of `SYSTEMS` and of these plug-ins, by name."""
+    families = loaded("systems", plugins).values()
+    return SYSTEMS | {system.name: system for family in families for system in family}
+
+
+def systems_of(
+    names: Sequence[str], *, vectors: Path | None, weights: Path | None, plugins: PluginNames = ()
+) -> tuple[System, ...]:
     """Systems of these names: registered ones, and those in the study's folders.
 
     vectors, weights: these folders; None if there is none. Raises InputError with the near name.
     """
-    custom: dict[str, System] = {}
+    known, custom = known_systems(plugins), dict[str, System]()
     for name in (name for name in names if Path(name).name == name):
         if vectors is not None and (vectors / name).is_dir():
             custom[name] = papers.own_system(name)
         elif weights is not None and (weights / name).is_dir():
             custom[name] = sentences.own_system(name)
     for name in names:
-        if name not in SYSTEMS:
-            check_name(name, (*custom, *SYSTEMS), what="system")
-    return tuple(SYSTEMS[name] if name in SYSTEMS else custom[name] for name in names)
+        if name not in known:
+            check_name(name, (*custom, *known), what="system")
+    return tuple(known[name] if name in known else custom[name] for name in names)

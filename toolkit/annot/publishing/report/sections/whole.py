@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from annot import __version__
+from annot.base.plugins import loaded, versions_of
 from annot.base.stats.values import Undefined
 from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
@@ -28,9 +29,32 @@ VERDICTS = ("trust", "best")
 """Answers that draw a conclusion; there is none if its foundation does not hold."""
 
 
+Sections = Callable[[Study], Iterable[Chapter]]
+"""Function that makes chapters of the report."""
+
+
+def _no_chapters(_study: Study) -> Iterable[Chapter]:
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportSections:
+    """Chapters that a wing or a plug-in adds to the report."""
+
+    body: Sections = _no_chapters
+    """Chapters at the end of the text."""
+    appendix: Sections = _no_chapters
+    """Chapters at the end of the appendix, before the rules."""
+
+
+MakeFacts = Callable[[Study], Iterable[Fact]]
+"""Function that makes facts of a release, which datasheet, card, report and Croissant have."""
+
+
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
+    added: Sequence[ReportSections] = tuple(loaded("report_sections", study.settings.plugins.names).values())
     return Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
@@ -45,6 +69,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             runs.body(study),
             assessors.body(study),
             *opinions.body(study),
+            *(chapter for sections in added for chapter in sections.body(study)),
         ),
         appendix=_with_notes(
             study,
@@ -58,6 +83,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *runs.analyses_appendix(study),
             *assessors.effect_appendix(study),
             *opinions.appendix(study),
+            *(chapter for sections in added for chapter in sections.appendix(study)),
             _rules(study),
         ),
         chain=chain,
@@ -82,7 +108,7 @@ def _with_notes(study: Study, *chapters: Chapter) -> tuple[Chapter, ...]:
         replace(
             chapter,
             paragraphs=(
-                *notices(study.findings, RESTS_ON[chapter.anchor], study.words),
+                *notices(study.findings, RESTS_ON.get(chapter.anchor, frozenset()), study.words),
                 *chapter.paragraphs,
                 *additions.get(chapter.anchor, ()),
             ),
@@ -94,6 +120,7 @@ def _with_notes(study: Study, *chapters: Chapter) -> tuple[Chapter, ...]:
 def about(study: Study) -> tuple[Fact, ...]:
     """Facts such as makers and licence; the same in datasheet, card and Croissant."""
     terms, named, work = study.terms, study.settings.collection, study.work
+    added: Mapping[str, MakeFacts] = loaded("release_facts", study.settings.plugins.names)
     licence = licence_named(terms.licence) if terms.licence else None
     texts = known_licence(terms.text_licence) if terms.with_text else None
     facts = (
@@ -103,8 +130,9 @@ def about(study: Study) -> tuple[Fact, ...]:
         Fact("Licence of the topics", terms.topic_licence),
         Fact("Licence of the texts", *texts[:2]) if texts else Fact("Licence of the texts", terms.text_licence),
         Fact("Address", named.url, named.url if named.url.startswith(("https://", "http://")) else ""),
-        Fact("Software", f"annot {__version__}"),
+        Fact("Software", ", ".join((f"annot {__version__}", *versions_of(study.settings.plugins.names).values()))),
         Fact("Hours of work", "" if isinstance(work.hours, Undefined) else sentence("answers.work", work=work)),
+        *(fact for make_facts in added.values() for fact in make_facts(study)),
         Fact("Cite as", citation_of(named, terms) if named.creators or named.citation else ""),
     )
     return tuple(fact for fact in facts if fact.words)

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict, TypeAdapter, model_validator
-
 from annot.base.errors import Faults, InputError, MissingInput, json_problem, numbered
 from annot.base.names import counted, near
 from annot.base.records import Paper, Ranking, in_order
 from annot.formats.cleaning import CleanedPaper, cleaned
 from annot.formats.input_files import checked, unguarded
 from annot.formats.paper_records import paper_of, read_papers
+from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict, TypeAdapter, model_validator
 
 # ----------------------------------------------------------------------------------------------------------------------
 # CSFCube's readable annotation files: one query and facet, its candidates with text, ratings, grade and sources.

@@ -12,7 +12,10 @@ from annot.base.errors import Faults
 from annot.base.names import counted, near
 from annot.base.records import CITED, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking
 from annot.formats.cleaning import CleanedPaper
-from annot.formats.csfcube.contents import (
+from annot.formats.input_files import csv_of, json_lines
+from annot.formats.trec import TrecRun
+
+from annot_csfcube.contents import (
     PAPERS_FILE,
     POOLS_FILE,
     QUERIES_FILE,
@@ -28,11 +31,9 @@ from annot.formats.csfcube.contents import (
     read_files,
     readable_name,
 )
-from annot.formats.input_files import csv_of, json_lines
-from annot.formats.trec import TrecRun
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Writing a collection as a CSFCube release folder, the way `annot.formats.csfcube` reads it.
+# Writing a collection as a CSFCube release folder, the way `annot_csfcube.files` reads it.
 #
 # Mysore, O'Gorman, McCallum, Zamani: CSFCube, NeurIPS 2021 Datasets and Benchmarks, https://github.com/iesl/CSFCube.
 # ----------------------------------------------------------------------------------------------------------------------

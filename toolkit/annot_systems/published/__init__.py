@@ -1,0 +1,1 @@
+"""Figures that papers print, one TOML file a table or two; figures only."""
