@@ -94,14 +94,6 @@ def test_near_ties_that_single_precision_cannot_tell_apart(
     assert found[1] == brute_force(ids, matrix, queries[1], metric, 300)
 
 
-def test_what_may_not_rank_does_not_rank() -> None:
-    matrix = np.array([[1, 0], [0, 0], [1, 1], [2, 0]], dtype=np.float32)
-    usable = np.array([True, True, False, True])
-    queries = np.array([[1, 0], [0, 0]], dtype=np.float32)
-    found = search(matrix, strings_of("abcd"), queries, metric="l2", depths=np.array([9, 9]), usable=usable)
-    assert found == [(ScoredDoc("a", 0.0), ScoredDoc("d", -1.0)), ()]
-
-
 def made(ids: tuple[str, ...] = ("a", "b", "c"), **facts: object) -> Vectors:
     matrix = np.arange(2 * len(ids), dtype=np.float32).reshape(-1, 2) + 1
     return Vectors(strings_of(ids), matrix, model="m", space="s", metric="l2", facts=facts)
@@ -164,21 +156,6 @@ def test_vectors_without_a_folder_name_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match=r"ids\.txt") as caught:
         vectors.load(tmp_path, hint="use --without specter")
     assert caught.value.hint == "use --without specter"
-
-
-def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
-    folder = tmp_path / "v"
-    write_vectors(made(("a", "a", "c")), folder)
-    matrix = made(("a", "b", "c")).matrix.copy()
-    matrix[1, 0] = np.nan
-    np.save(folder / "vectors.npy", matrix)
-    (folder / "vectors.json").write_text('{"model": "", "space": "s", "metric": "taxicab"}')
-    with pytest.raises(InputError) as caught:
-        vectors.load(folder, hint="")
-    told = "\n".join(caught.value.faults)
-    assert len(caught.value.faults) == 4
-    for part in ("model: found ''", "'taxicab'", "'a': found 2 times", "row 1 (a): not finite"):
-        assert part in told
 
 
 def test_vectors_rank_papers_of_the_corpus_only_and_need_the_query() -> None:
