@@ -15,7 +15,7 @@ from annot.formats import input_files
 from annot.formats.cleaning import clean
 from annot.formats.corpora.pieces import Piece, read_lines
 from annot.formats.corpora.xml_papers import xml_records
-from annot.formats.paper_records import split_sentences
+from annot.formats.paper_text import split_sentences
 
 LETTERS = 50_000
 """What costs the square of a run's length takes half a minute and more for so many, and well under a second if not."""

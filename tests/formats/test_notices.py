@@ -8,7 +8,7 @@ import re
 import pytest
 from annot.formats.cleaning import notice_rules, without_notices
 from annot.formats.input_files import packaged_table
-from annot.formats.paper_records import split_sentences
+from annot.formats.paper_text import split_sentences
 
 EBSCO = (
     "Copyright of Journal of Bees is the property of Bee Press Ltd. and its content may not be copied or emailed to "

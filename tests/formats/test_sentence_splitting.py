@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from annot.formats.paper_records import split_sentences
+from annot.formats.paper_text import split_sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -11,7 +11,7 @@ from annot.base.settings import Kind
 from annot.cli import options
 from annot.cli.commands import command, group
 from annot.cli.options import argument, flag, one_of, option, setting
-from annot.cli.output import Output, listing, needs_a_person, progress, rendered, table
+from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say, table
 from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
@@ -168,6 +168,8 @@ def facets_label(
         verb = "would be removed" if dry_run else "removed"
         text = f"{counted(len(papers), 'paper')} {verb} from the corpus, {in_corpus:,} left"
         return Output({"papers": papers, "in_corpus": in_corpus}, text)
+    for note in step.model_notes(ws, model):
+        say(note)
     with progress("labelling sentences") as advance:
         labelled = step.label(ws.replaced("machine", cluster=cluster), model=model, dry_run=dry_run, advance=advance)
     finding = needs_a_person(labelled.without, "paper", "without sentence labels")

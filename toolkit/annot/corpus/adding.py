@@ -625,7 +625,7 @@ def _papers(
                     fields = known.record
                 came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
                 fields, headings = sections.applied(text.record)
-                paper = document_of_record(fields, labels.names, noted=noted)
+                paper = document_of_record(fields, labels.names, noted=noted, language=settings.collection.language)
             except InputError as error:
                 raw = json.dumps(record, ensure_ascii=False, default=str)
                 read.reject(place, BrokenRecord(error.message, error.faults, raw), rejected, number=number)

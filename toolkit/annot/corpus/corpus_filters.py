@@ -18,6 +18,7 @@ from annot.base.array_files import integers_of, mask_of, numbers, strings_of, tr
 from annot.base.records import Paper, grouped
 from annot.base.settings import CorpusSettings
 from annot.formats.cleaning import folded_id, normalised_title, work_text
+from annot.formats.paper_text import count_words
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Filters of a corpus: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
@@ -371,7 +372,7 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
-    """First reason not to keep `paper` for itself, or None. Tokens are separated by white space."""
+    """First reason not to keep `paper` for itself, or None. Tokens are the words of `count_words`."""
     if settings.require_title and not paper.title.strip():
         return Rejection.NO_TITLE
     if all(not sentence or sentence.isspace() for sentence in paper.sentences):
@@ -381,10 +382,11 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     if len(paper.sentences) > settings.max_sentences:
         return Rejection.MANY_SENTENCES
     most = settings.max_sentence_tokens
-    # White space in clean text is blanks, which are counted faster than tokens.
-    if any(sentence.count(" ") >= most and len(sentence.split()) > most for sentence in paper.sentences):
+    # White space in clean text is blanks, which are counted faster than tokens; some scripts have none.
+    may_be_long = (text for text in paper.sentences if text.count(" ") >= most or not text.isascii())
+    if any(count_words(sentence) > most for sentence in may_be_long):
         return Rejection.LONG_SENTENCE
-    if not any(len(sentence.split()) >= settings.min_sentence_tokens for sentence in paper.sentences):
+    if not any(count_words(sentence) >= settings.min_sentence_tokens for sentence in paper.sentences):
         return Rejection.SHORT_SENTENCES
     return None
 
@@ -414,9 +416,11 @@ OF_ONE_TITLE = 0.5
 """Resemblance from which two abstracts are nearly the same if the normalised titles are equal."""
 BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
+_FIRST_ALONE, _LAST_ALONE = 0xE3, 0xE9
+"""First bytes, in UTF-8, of the characters U+3000 to U+9FFF, which are written without blanks between words."""
 CROWD = 50
 """Size of a group of candidates above which each is compared only with the next one."""
-SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS]
+SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS, _FIRST_ALONE, _LAST_ALONE]
 """The settings that decide which papers are nearly the same."""
 
 
@@ -434,8 +438,9 @@ class Sketches(NamedTuple):
 def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The shingles of each paper as hashes, in the order of the text, and where each paper's begin and the last end.
 
-    sentences: pyarrow array of lists of strings without nulls. Words are runs of letters and digits; case does not
-    count for ASCII letters, and a word does not go on in the next sentence.
+    sentences: pyarrow array of lists of strings without nulls. Words are runs of letters and digits, and single
+    characters of Chinese and Japanese; case does not count for ASCII letters, and a word does not go on in the next
+    sentence.
     """
     flat = sentences.flatten()
     _, place, text = flat.buffers()
@@ -446,6 +451,12 @@ def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     inside = letters.astype(np.bool_)
     begins = inside.copy()
     begins[1:] &= ~inside[:-1]
+    alone = (data >= _FIRST_ALONE) & (data <= _LAST_ALONE)
+    begins |= alone
+    # A word of letters after such a character begins where the three bytes of that one end.
+    after = np.flatnonzero(alone) + 3
+    after = after[after < len(data)]
+    begins[after] |= inside[after]
     first = bounds[:-1][bounds[:-1] < len(data)]
     begins[first] |= inside[first]
     starts = np.flatnonzero(begins)

@@ -16,6 +16,7 @@ from annot.base.errors import Faults, InputError
 from annot.base.records import WHOLE, Paper, Pool, Qrel, Query, Topic
 from annot.base.templating import render
 from annot.formats.input_files import json_lines
+from annot.formats.paper_text import language_code
 from annot.formats.trec import BEIR_COLUMNS
 
 SPLIT = "test"
@@ -270,12 +271,3 @@ def write_irds(
         "queries_language": "LANGUAGE" if spoken == {documents} else repr(topic_code) if len(spoken) == 1 else "None",
     }
     return render("irds.py.j2", values, overrides=None)
-
-
-def language_code(language: str) -> str:
-    """The language of a BCP 47 tag, as ir_datasets and the hub name it.
-
-    >>> language_code("pt-BR")
-    'pt'
-    """
-    return re.split("[-_]", language)[0].lower()

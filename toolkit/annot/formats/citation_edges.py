@@ -34,7 +34,8 @@ from annot.formats.corpora.pieces import BrokenRecord, Piece, head_of, json_reco
 from annot.formats.corpora.tables import CSV, IDS, PARQUET
 from annot.formats.corpora.xml_papers import PUBMED
 from annot.formats.input_files import SAVE_AS_UTF_8, Strict, opened, read_models, unicode_of_start
-from annot.formats.paper_records import number_as_text, split_sentences
+from annot.formats.paper_records import number_as_text
+from annot.formats.paper_text import split_sentences
 
 BLOCK_BYTES = 8_000_000
 PAPERS_AT_ONCE = 5_000

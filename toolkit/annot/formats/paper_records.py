@@ -14,116 +14,12 @@ from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Paper
 from annot.formats.cleaning import PARAGRAPH, CleanedPaper, clean, cleaned, without_heading
-from annot.formats.input_files import Strict, in_words, packaged_table, read_objects
+from annot.formats.input_files import Strict, in_words, read_objects
+from annot.formats.paper_text import ENGLISH, known_language, language_code, language_name, language_of, sentences_in
 
 # ----------------------------------------------------------------------------------------------------------------------
 # One paper from its raw parts: labels named as ours, text cleaned, an abstract in one string split.
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-_INSIDE, _BEFORE_NUMBER, _DOUBTFUL, _OPENERS = (
-    frozenset(words.split()) for words in packaged_table("sentences.toml").values()
-)
-"""Words before a full stop that is inside a sentence always, before a number, or unless an opener follows; openers."""
-
-# A run of stops is tried from its first one only: from each, and it would cost the square of its length. A set comes
-# first, as a text is searched for it in a tenth of the time that it takes to look behind each character.
-_STOP = re.compile(
-    r"[.!?…](?:(?:(?<=…)|(?<!…)(?<![.!?][.!?])[.!?]*+)[\"'”’»)\]}]*+(?=\s+(\S+))"
-    r"|(?<=[a-z)\d][a-z)\d][.?!])(?=([A-Z][a-z]*)\s))"
-)
-_CAPITAL_INSIDE = re.compile(r"[a-z]+[-‐]?[A-Z]")
-_CITATION = re.compile(r"[(\[]\s*\d")
-_SEVERAL_LETTERS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
-_LIST_MARK = re.compile(r"[(\[]?(?:\d{1,2}|[ivx]{1,4}|[A-Za-z])[)\]]?[.)]?")
-_LONGEST_MARK = 8
-_NEAR = 120
-"""Characters within which an open bracket must close to hold a sentence together."""
-_LONGEST_WORD = 200
-"""Characters of the last word that are looked at; longer ones are no abbreviation."""
-
-
-def split_sentences(text: str) -> tuple[str, ...]:
-    """The sentences of `text`, in order, without white space at their ends; nothing else is lost or changed.
-
-    Rules, no model. A sentence ends at an empty line, and at `.`, `!`, `?` or an ellipsis (with the quotation marks
-    and brackets that close there) before white space and a word that can open a sentence: one with a capital, a digit,
-    an opening quotation mark, or of a script without capitals. It does not end
-
-    - after `e.g.`, `i.e.`, `cf.`, `vs.`, `Fig.`, titles of persons, and, before a number, `No.`, `Sec.`, `Eq.`, `pp.`;
-    - after `et al.`, `etc.`, `U.S.`, months, and single letters (initials), unless the next word is one that opens
-      sentences ("The", "We", "However");
-    - between the two halves of a number (`0. 95`), after a list mark (`1.`, `(ii).`), or inside an open bracket that
-      closes soon.
-
-    Where the space was lost (`was used.The`), it ends before a word that opens sentences.
-
-    >>> split_sentences("We beat Lee et al. (2010) by 3.5 points, e.g. on Fig. 2. The gain holds.")
-    ('We beat Lee et al. (2010) by 3.5 points, e.g. on Fig. 2.', 'The gain holds.')
-    """
-    return tuple(
-        sentence for paragraph in PARAGRAPH.split(text) for sentence in _split_paragraph(paragraph.strip()) if sentence
-    )
-
-
-def _split_paragraph(text: str) -> list[str]:
-    sentences = []
-    start = counted_to = unclosed = 0
-    brackets = "(" in text
-    for match in _STOP.finditer(text):
-        end = match.end()
-        if brackets:
-            unclosed += text.count("(", counted_to, end) - text.count(")", counted_to, end)
-            counted_to = end
-        following = match[1] or match[2]
-        ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
-        if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
-            sentences.append(text[start:end])
-            start, unclosed = max(match.start(1), match.start(2)), 0
-    sentences.append(text[start:])
-    return sentences
-
-
-def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
-    """Test whether the sentence from `start`, which runs up to and with `stop` at `end`, is complete."""
-    if not _can_open(following):
-        return False
-    if end - start <= _LONGEST_MARK and _LIST_MARK.fullmatch(text, start, end):
-        return False
-    return stop != "." or _full_stop_ends(text[max(start, end - _LONGEST_WORD) : end - 1], following)
-
-
-def _full_stop_ends(text: str, following: str) -> bool:
-    """Test whether a full stop after `text`, before a word that can open a sentence, ends one."""
-    # Tokenised texts have a blank before the stop.
-    word = (text.rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
-    lowered = word.lower()
-    if lowered in _INSIDE or (following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit())):
-        return False
-    if lowered in _DOUBTFUL or _SEVERAL_LETTERS.fullmatch(word):
-        return _is_opener(following) and not _CITATION.match(following)
-    if len(word) == 1 and word.isalpha() and word.isupper():
-        return _is_opener(following)
-    return True
-
-
-def _is_opener(word: str) -> bool:
-    return word.strip("\"'“”‘’«»()[],;:") in _OPENERS
-
-
-def _can_open(word: str) -> bool:
-    """True if a sentence can begin with `word`: `The`, `3D`, `“we`, `eBay`, `©`, `我们`."""
-    if "A" <= word[0] <= "Z" or word[0] in "“«•©†‡":
-        return True
-    bare = word.lstrip("\"'“‘«([{$`")
-    first = bare[:1]
-    return first.isdigit() or (first.isalpha() and not first.islower()) or bool(_CAPITAL_INSIDE.match(bare))
-
-
-def _closes_soon(rest: str) -> bool:
-    """True if an open bracket closes in `rest`, the characters that follow."""
-    within, closing, _ = rest.partition(")")
-    return bool(closing) and "(" not in within
 
 
 def paper_of(
@@ -135,6 +31,7 @@ def paper_of(
     labels: Sequence[str] | None,
     known_labels: Collection[str],
     citations: Iterable[str],
+    language: str = ENGLISH,
     part_of: str | None = None,
 ) -> Paper:
     """The paper with these parts.
@@ -143,14 +40,15 @@ def paper_of(
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
     `Abstract.` at the beginning goes, and empty sentences are left out with their labels. Citations keep their order;
     repeated ones and the paper itself go.
-    A document that is part of itself is no passage.
-    Raises InputError with a fault for each unknown label.
+    A document that is part of itself is no passage. language: of an abstract in one string, if its script agrees.
+    Raises InputError with a fault for each unknown label, and for an abstract that cannot be cut into sentences.
     """
     of_sentences = None if labels is None else _known(labels, known_labels)
     if isinstance(abstract, str):
         paragraphs = [clean(paragraph) for paragraph in PARAGRAPH.split(abstract)]
         _, paragraphs[0] = without_heading(paragraphs[0])
-        parts = [split_sentences(paragraph) for paragraph in paragraphs]
+        language = language_of(" ".join(paragraphs), language)
+        parts = [sentences_in(paragraph, language) for paragraph in paragraphs]
         sentences = list(chain.from_iterable(parts))
         if of_sentences is not None:
             of_sentences = [label for label, part in zip(of_sentences, parts, strict=True) for _ in part]
@@ -200,8 +98,9 @@ def read_papers(
 
     - id: `paper_id`, `id` or `_id`; a string or an integer, without white space. Required.
     - title: `title`, a string. Required; null is read as an empty title.
-    - abstract: `abstract`, a list of sentences or one string (then split by `split_sentences`). Required;
+    - abstract: `abstract`, a list of sentences or one string (then split by `sentences_in`). Required;
       null is read as no sentence, so that the filters of the corpus count the paper.
+    - language: `language`, `lang` or `metadata.language`, that of the abstract, as a code or an English name.
     - year: `year` or `metadata.year`; an integer of at most four digits, also as a string, or null.
     - labels: `labels` or `pred_labels`, one for each sentence of a list; each one of `known_labels`, `background` or
       `background_label`.
@@ -240,19 +139,27 @@ def document_of_record(
     *,
     noted: list[tuple[str, str]] | None = None,
     titled: bool = False,
+    language: str = ENGLISH,
 ) -> Paper:
     """The document of one record, by the fields of `read_papers`; without a title it has an empty one.
 
     noted: takes what was left out of a field that is not required, with what was found there; None refuses it. titled:
-    refuse a record without a title. Raises InputError with every fault; its message is what the first one has in common
-    with others.
+    refuse a record without a title. language: of a record that states none. Raises InputError with every fault; its
+    message is what the first one has in common with others.
     """
     if noted is not None:
         record = _usable(record, noted)
     try:
-        return (_PaperLine if titled else _DocumentLine).model_validate(record).paper(known_labels)
+        line = (_PaperLine if titled else _DocumentLine).model_validate(record)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
+    paper = line.paper(known_labels, line.language or language)
+    if noted is not None and line.text:
+        used = language_of(" ".join(paper.sentences), line.language or language)
+        if used != language_code(language):
+            what = f"sentences were cut as {language_name(used)}, not as {language_name(language_code(language))}"
+            noted.append((what, line.text))
+    return paper
 
 
 paper_of_record = partial(document_of_record, titled=True)
@@ -337,6 +244,9 @@ class _DocumentLine(Strict):
     labels_truncated: Any = Field(None, validation_alias="pred_labels_truncated")
     paragraph_labels: list[str] | None = None
     citations: list[_PaperId] = Field([], validation_alias=AliasChoices("citations", "outbound_citations"))
+    language: Annotated[str | None, BeforeValidator(known_language)] = Field(
+        None, validation_alias=AliasChoices("language", "lang", AliasPath("metadata", "language"))
+    )
     part_of: _PaperId | None = Field(None, validation_alias=AliasChoices("part_of", AliasPath("metadata", "part_of")))
 
     @model_validator(mode="before")
@@ -372,7 +282,7 @@ class _DocumentLine(Strict):
             raise ValueError(f"{counted(len(self.labels), 'label')} for {counted(len(self.abstract), 'sentence')}")
         return self
 
-    def paper(self, known_labels: Collection[str]) -> Paper:
+    def paper(self, known_labels: Collection[str], language: str) -> Paper:
         return paper_of(
             self.paper_id,
             self.title,
@@ -381,6 +291,7 @@ class _DocumentLine(Strict):
             labels=self.labels if self.paragraph_labels is None else self.paragraph_labels,
             known_labels=known_labels,
             citations=self.citations,
+            language=language,
             part_of=self.part_of,
         )
 

@@ -10,6 +10,7 @@ from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from annot.base.records import OLDER, SUPERSEDED, PairKey
+from annot.formats.paper_text import ENGLISH, language_code
 from annot.store.answers import SourcedAnswer
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ class KeyedValue(NamedTuple):
 
 def reasons(language: str) -> tuple[KeyedValue, ...]:
     """Reasons why a pair cannot be judged; `language` is the collection's (BCP 47)."""
-    english = language.replace("_", "-").split("-")[0].lower() == "en"
+    english = language_code(language) == ENGLISH
     return (
         KeyedValue("text missing or broken", "t"),
         KeyedValue("not in English" if english else "not in the language of the collection", "e"),

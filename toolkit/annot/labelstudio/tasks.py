@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from annot.base.names import counted
 from annot.base.records import Adjudication, Judgement, PairKey, Paper, Query, Topic
+from annot.formats.paper_text import count_words
 from annot.labelstudio.studio_records import (
     CAUSE_NEEDED,
     COLUMN_KEYS,
@@ -175,19 +176,15 @@ def document_column(document: Paper, word: str, *, fold_after: int, terms: froze
     rest = document.sentences[shown:]
     texts = _paragraphs(document.sentences[:shown] or (NO_TEXT,), terms)
     if rest:
-        more = f"{REST}: {counted(sum(map(_words_in, rest)), 'word')}"
+        more = f"{REST}: {counted(sum(map(count_words, rest)), 'word')}"
         texts += _folded("rest", more, _paragraphs(rest, terms), opened=False)
     return _plain("cand", word, document.title, texts, terms)
 
 
 def _within(sentences: Sequence[str], most: int) -> int:
     """Number of sentences that have `most` words together, or fewer; at least one."""
-    words = accumulate(map(_words_in, sentences))
+    words = accumulate(map(count_words, sentences))
     return max(1, sum(count <= most for count in words))
-
-
-def _words_in(text: str) -> int:
-    return len(text.split())
 
 
 def _plain(side: str, word: str, title: str, texts: str, terms: frozenset[str] = frozenset()) -> str:

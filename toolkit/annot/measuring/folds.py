@@ -14,6 +14,7 @@ import numpy as np
 from annot.base.errors import InputError, LeakError
 from annot.base.names import OF_PAPERS, StudyVocabulary, counted
 from annot.base.records import Paper, Query, Topic, grouped
+from annot.formats.paper_text import words_of_text
 
 DEVELOP, TEST = "dev", "test"
 
@@ -160,9 +161,9 @@ def _near_duplicates(
 def _pieces(topic: Paper | Topic) -> frozenset[tuple[str, ...]]:
     """Word 5-grams of a topic; the text itself if it is shorter."""
     if isinstance(topic, Topic):
-        words = f"{topic.title} {topic.description or ''}".lower().split()
+        words = words_of_text(f"{topic.title} {topic.description or ''}".lower())
         return _runs_of(words, min(WORDS, len(words)))
-    return _runs_of(" ".join((topic.title, *topic.sentences)).lower().split(), WORDS)
+    return _runs_of(words_of_text(" ".join((topic.title, *topic.sentences)).lower()), WORDS)
 
 
 def _runs_of(words: Sequence[str], size: int) -> frozenset[tuple[str, ...]]:

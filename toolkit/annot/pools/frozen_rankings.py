@@ -138,6 +138,7 @@ def join_rankings(
         if (missing := [topic_id for topic_id in topics if topic_id not in joined_lines[method]])
     }
     methods = dict(facts["methods"])
+    _refuse_other_tokens(manifest, facts)
     inputs = manifest.get("inputs", {})
     corpora = {name: sha256 for name, sha256 in manifest.get(CORPORA, {}).items() if name not in facts["topics"]}
     if of_topics and inputs.get("corpus") != facts["corpus_sha256"]:
@@ -178,6 +179,24 @@ def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any], *, corrected_on
             f"the corpus has changed since the other pools were drawn (SHA-256 {facts['corpus_sha256'][:12]}, expected "
             f"{recorded[:12]})",
             hint="draw all pools again with `annot pool`, or restore the corpus",
+        )
+
+
+def _refuse_other_tokens(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """Raise InputError if a method has cut its tokens by another rule for topics whose rankings stay."""
+    if set(manifest["topics"]) <= set(facts["topics"]):
+        return
+    recorded, new = manifest.get("methods", {}), facts["methods"]
+    faults = [
+        f"{name}: tokens {new[name].get('tokens')!r}, expected {recorded[name].get('tokens')!r}"
+        for name in sorted(new.keys() & recorded.keys())
+        if new[name].get("tokens") != recorded[name].get("tokens")
+    ]
+    if faults:
+        raise InputError(
+            "the other pools were drawn with the words of another language",
+            faults=faults,
+            hint="draw all pools again with `annot pool`, or set `[collection] language` in annot.toml back",
         )
 
 
@@ -247,7 +266,7 @@ def rank_corpus(
                 advance=advance,
                 plugins=plugins,
             )
-            facts = {method: method_named(method, plugins).settings(inputs) for method in computed}
+            facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}

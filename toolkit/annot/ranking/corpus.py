@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from annot.base.array_files import as_arrays, as_strings, numbers, strings_of
 from annot.base.errors import InputError
 from annot.base.parallel import in_threads
+from annot.formats.paper_text import terms_in
 
 # ----------------------------------------------------------------------------------------------------------------------
 # One pass over the text of a shard: pieces as integer ids, from which the tokens of every rule follow.
@@ -39,8 +40,11 @@ RULES: dict[Rule, re.Pattern[str]] = {
     "terms": re.compile(r"(?u)\b\w\w+\b"),
     "words": re.compile(r"[a-z0-9]+(?:'[a-z]+)?"),
 }
-"""Patterns of tokens in a lower-cased text: `terms` is scikit-learn's default, for tf-idf; `words` is for BM25 and word
-vectors. CSFCube's published baselines need both."""
+"""Patterns of tokens in a lower-cased English text: `terms` is scikit-learn's default, for tf-idf; `words` is for BM25
+and word vectors. CSFCube's published baselines need both. In any other language both rules give the same tokens, those
+of `terms_in`."""
+UNICODE = "unicode-1"
+"""Name of these tokens on record, and of the array by which shards that have them are told."""
 
 _WITHIN_PIECE = bytes(code >= 128 or bool(re.match(r"[\w']", chr(code))) for code in range(256))
 """Flag for each byte of UTF-8: true if it belongs to a piece. The rules decide about characters beyond ASCII."""
@@ -108,12 +112,17 @@ def tokenise(batches: Iterable[Any]) -> tuple[Strings, dict[Field, Stream]]:
     return pieces, {"title": titles.stream(ids[:cut]), "abstract": abstracts.stream(ids[cut:])}
 
 
-def vocabulary(pieces: Strings, rule: Rule) -> Vocabulary:
+def cutter(rule: Rule, *, english: bool) -> Callable[[str], list[str]]:
+    """Function that gives the tokens of a lower-cased text."""
+    return RULES[rule].findall if english else terms_in
+
+
+def vocabulary(pieces: Strings, rule: Rule, *, english: bool = True) -> Vocabulary:
     """The tokens that these pieces give under `rule`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    find: Callable[[str], list[str]] = RULES[rule].findall
+    find = cutter(rule, english=english)
     plain = pc.match_substring_regex(pieces, _ONE_TOKEN)
     tokens_of_pieces = [find(piece) for piece in pieces.filter(pc.invert(plain)).to_pylist()]
     is_plain = np.zeros(len(pieces), dtype=np.bool_)
@@ -252,21 +261,22 @@ PER_RULE: tuple[Rule, ...] = get_args(Rule)
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def make_shard(batches: Iterable[Any]) -> dict[str, NDArray[Any]]:
-    """The arrays of a shard. batches: record batches with the columns `paper_id`, `title` and `sentences`."""
+def make_shard(batches: Iterable[Any], *, english: bool = True) -> dict[str, NDArray[Any]]:
+    """The arrays of a shard. batches: record batches with the columns `paper_id`, `title` and `sentences`. english:
+    cut tokens by the rules of English."""
     import pyarrow as pa
 
     batches = list(batches)
     ids = [batch.column("paper_id") for batch in batches]
     pieces, streams = tokenise(batches)
     arrays = as_arrays("paper_ids", pa.concat_arrays(ids) if ids else strings_of(()))
-    arrays |= as_arrays("pieces", pieces)
+    arrays |= as_arrays("pieces", pieces) | ({} if english else {UNICODE: np.ones(1, np.int8)})
     for field, stream in streams.items():
         arrays |= {f"{field}_ids": stream.ids, f"{field}_sentences": stream.sentences}
         arrays |= {f"{field}_documents": stream.documents}
     counts_of = {field: counted(stream.ids, stream.starts, len(pieces)) for field, stream in streams.items()}
     for rule in PER_RULE:
-        words = vocabulary(pieces, rule)
+        words = vocabulary(pieces, rule, english=english)
         arrays |= as_arrays(f"{rule}_tokens", words.strings)
         arrays |= {f"{rule}_indptr": words.indptr, f"{rule}_ids": words.ids}
         for field, counts_of_pieces in counts_of.items():
@@ -284,6 +294,7 @@ class Shard:
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
+        self.english = UNICODE not in [*arrays]
 
     @property
     def paper_ids(self) -> Strings:
@@ -363,6 +374,7 @@ class Corpus:
         self._arrays = arrays
         self.starts = np.concatenate(([0], np.cumsum(arrays["papers"])))
         self._row_of: dict[str, int] = {}
+        self.english = all(shard.english for shard in self.shards)
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[Any, ...]]:
         # Without what was looked up: a worker that is sent a corpus on disk opens it there.
@@ -405,6 +417,10 @@ class Corpus:
         """The statistics of a field under a rule."""
         running = int(self._arrays[f"{field}_{rule}_running"][0])
         return Statistics(len(self), np.asarray(self._arrays[f"{field}_{rule}_frequency"]), running)
+
+    def rule_on_record(self, rule: Rule) -> str:
+        """Name of the tokens that this rule gives here."""
+        return rule if self.english else UNICODE
 
     def filled(self, field: Field, rule: Rule) -> int:
         """Number of papers with a token of this rule in the field."""
@@ -475,7 +491,8 @@ class Corpus:
         """The counts of texts that are not in the corpus, a row each; tokens that no paper has are left out."""
         import pyarrow.compute as pc
 
-        tokens = [RULES[rule].findall(text.lower()) for text in texts]
+        cut = cutter(rule, english=self.english)
+        tokens = [cut(text.lower()) for text in texts]
         numbers_in_corpus = pc.fill_null(
             pc.index_in(strings_of(chain.from_iterable(tokens)), value_set=self.tokens(rule)), -1
         )

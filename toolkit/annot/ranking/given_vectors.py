@@ -23,7 +23,7 @@ from annot.base.settings import FileName, PoolSettings
 from annot.formats import input_files
 from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
 from annot.ranking import methods, submission, systems, vectors, word_vectors
-from annot.ranking.corpus import FIELDS, RULES, Corpus
+from annot.ranking.corpus import FIELDS, UNICODE, Corpus, cutter
 from annot.ranking.search import Metric
 from annot.ranking.vectors import Precision, Vectors
 from annot.study.workspace import Workspace, given_text
@@ -277,7 +277,7 @@ class ImportedWordVectors:
     """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+def read_word_vectors(path: Path, *, english: bool) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
     """The vectors of the words of a file, in its order, read by gensim, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:
@@ -297,7 +297,8 @@ def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWor
         raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
     words = list(keyed.index_to_key)
     matrix = np.asarray(keyed.vectors[: len(words)], dtype=np.float32)
-    usable = np.fromiter((RULES["words"].fullmatch(word) is not None for word in words), np.bool_, len(words))
+    cut = cutter("words", english=english)
+    usable = np.fromiter((cut(word) == [word] for word in words), np.bool_, len(words))
     finite = np.isfinite(matrix).all(axis=1)
     rows = np.flatnonzero(usable & finite)
     if not len(rows):
@@ -306,7 +307,7 @@ def read_word_vectors(path: Path) -> tuple[word_vectors.WordVectors, ImportedWor
         )
     facts = {
         "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": int(matrix.shape[1]),
-        "words": len(rows), "tokens": "words",
+        "words": len(rows), "tokens": "words" if english else UNICODE,
     }  # fmt: skip
     vectors = word_vectors.hashed([words[row] for row in rows], matrix[rows], facts)
     unusable, not_finite = int((~usable).sum()), int((usable & ~finite).sum())

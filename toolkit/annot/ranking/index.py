@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from annot.base import array_files
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import sha256_of
+from annot.base.names import counted, sha256_of
 from annot.base.parallel import Each, Engine, in_threads, map_shards
 from annot.base.records import Advance, nested
 from annot.base.settings import MachineSettings
 from annot.corpus.corpus_facts import current_sha256
+from annot.formats.paper_text import ENGLISH, language_code, language_name, language_of
 from annot.ranking import given_vectors, search, word_vectors
-from annot.ranking.corpus import Corpus, Shard, gather, make_shard
+from annot.ranking.corpus import UNICODE, Corpus, Shard, gather, make_shard
 from annot.ranking.methods import LSA, RankingInputs, Variant, method_named
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.store import papers
@@ -126,6 +127,8 @@ class Places:
     corpus_sha256: str
     url: str
     """Address from which workers fetch the parts and where they put new ones; empty if they see the folders."""
+    english: bool = True
+    """True if tokens are cut by the rules of English."""
 
     def part(self, name: str) -> Path:
         """The existing folder of a part, or the folder in which it is to be made."""
@@ -134,7 +137,7 @@ class Places:
 
     def corpus_part(self, name: str) -> Path:
         """The folder of a part that belongs to this corpus alone."""
-        return self.part(f"corpora/{self.corpus_sha256[:16]}/{name}")
+        return self.part(f"corpora/{self.corpus_sha256[:16]}{'' if self.english else f'-{UNICODE}'}/{name}")
 
     def shard(self, name: str) -> Path:
         """The folder of a shard."""
@@ -222,12 +225,15 @@ def _make_missing_shard(
     made_before: names of shards that a worker that does not see the places leaves alone.
     """
     batches = list(papers.read_columns(groups, TEXT))
-    digest = hashlib.sha256(f"{SHARD} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
+    kind = SHARD if places.english else f"{SHARD} {UNICODE}"
+    digest = hashlib.sha256(f"{kind} {papers.columns_sha256(batches)}".encode()).hexdigest()[:32]
     place = places.shard(digest)
     if digest in made_before if places.url else place.exists():
         return digest, {}
     facts = {"papers": sum(run.papers for run in groups)}
-    return digest, save_result(place, places.url, kind=SHARD, arrays=make_shard(batches), facts=facts)
+    return digest, save_result(
+        place, places.url, kind=SHARD, arrays=make_shard(batches, english=places.english), facts=facts
+    )
 
 
 @dataclass(frozen=True)
@@ -343,6 +349,8 @@ def open_index(
     places = places_of(ws, scratch, keep=scratch is None)
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
+    if any(method.vectors in (None, LSA) for method in chosen):
+        _refuse_without_words(ws, corpus)
     loaded_words, averaged = None, {}
     variants = [variant for method in chosen for variant in method.averages]
     if variants:
@@ -367,7 +375,35 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Plac
     Raises MissingInput when the corpus is empty.
     """
     root = ws.cache / "index"
-    return Places(root, scratch or root, current_sha256(ws, keep=keep), ws.machine.url)
+    return Places(root, scratch or root, current_sha256(ws, keep=keep), ws.machine.url, is_english(ws))
+
+
+LOOKED_AT, OTHERS = 1_000, 0.05
+"""Papers at the beginning of the corpus that are looked at, and the share that may be in a script other than Latin."""
+
+
+def is_english(ws: Workspace) -> bool:
+    """True if the tokens of the corpus are cut by the rules of English, which know Latin letters only.
+
+    The language of the collection decides. If that is English and the papers are not, they have the rule of all other
+    languages, under which English papers can be ranked as well.
+    """
+    language = language_code(ws.settings.collection.language)
+    if language != ENGLISH or not ws.has_corpus:
+        return language == ENGLISH
+    texts = islice(papers.read_papers(ws.corpus, columns=("sentences",)), LOOKED_AT)
+    languages = [language_of(" ".join(paper.sentences), ENGLISH) for paper in texts]
+    return sum(other != ENGLISH for other in languages) <= OTHERS * len(languages)
+
+
+def _refuse_without_words(ws: Workspace, corpus: Corpus) -> None:
+    """Raise InputError if the abstracts have no token."""
+    if not corpus.statistics("abstract", "words").running:
+        language = language_name(language_code(ws.settings.collection.language))
+        raise InputError(
+            f"{ws.corpus}: none of {counted(len(corpus), 'abstract')} has a word, expected texts in {language}",
+            hint="set `[collection] language` in annot.toml to the language of the texts",
+        )
 
 
 def words_place(ws: Workspace, places: Places) -> Path:

@@ -128,6 +128,11 @@ class Rankable:
     vectors: str | None = None
     """Name of the set of vectors that it needs; `LSA` is made of the corpus."""
 
+    def on_record(self, inputs: RankingInputs) -> dict[str, Any]:
+        """Its settings, with the rule of the tokens if that is not the one for English."""
+        by_tokens = not inputs.corpus.english and self.vectors in (None, LSA)
+        return self.settings(inputs) | ({"tokens": inputs.corpus.rule_on_record("words")} if by_tokens else {})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Method(Rankable):

@@ -174,7 +174,7 @@ def train(
     )  # fmt: skip
     facts = {
         "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
-        "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": "words",
+        "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": corpus.rule_on_record("words"),
         "trained_on": "abstracts", "abstracts": len(corpus) if chosen_rows is None else len(chosen_rows),
         "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
     }  # fmt: skip

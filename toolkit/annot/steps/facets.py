@@ -21,6 +21,9 @@ from annot.base.records import Advance, Source
 from annot.base.settings import Settings
 from annot.corpus import corpus_facts, labelling, query_sentences
 from annot.formats.input_files import content_of
+from annot.formats.paper_text import ENGLISH, language_code, language_name
+from annot.publishing.report.tables import sentences
+from annot.ranking.index import is_english
 from annot.store import facet_labels, papers, pools, runs
 from annot.store.models import ImportedSource
 from annot.study.provenance import note, states_of
@@ -209,6 +212,16 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         without=without,
         misfit=misfit.message if misfit and without else None,
     )
+
+
+def model_notes(ws: Workspace, model: Path | None) -> tuple[str, ...]:
+    """Sentences on what the shipped model was trained on and what to do instead; none if it labels no paper."""
+    shards = papers.groups_for(ws.corpus, ws.machine.url)
+    if model is not None or not any(batch.column(0).null_count for batch in papers.read_columns(shards, ("labels",))):
+        return ()
+    stated = language_code(ws.settings.collection.language)
+    other = "another script than Latin" if stated == ENGLISH else language_name(stated)
+    return sentences("commands.shipped_model", language=None if is_english(ws) else other)
 
 
 def leave_out(ws: Workspace, *, dry_run: bool) -> tuple[tuple[str, ...], int]:

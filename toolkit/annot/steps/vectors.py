@@ -104,7 +104,7 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     To tell how much of the corpus they cover, its index is made where it is missing.
     """
     check_files([file])
-    read, imported = given_vectors.read_word_vectors(file)
+    read, imported = given_vectors.read_word_vectors(file, english=index.is_english(ws))
     if any(ws.corpus.glob("*.parquet")):
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, _ = index.open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)

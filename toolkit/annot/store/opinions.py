@@ -15,6 +15,7 @@ from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.names import near
+from annot.formats.paper_text import count_words
 from annot.store.models import (
     OPINION_CALL_TABLE,
     OPINION_TABLE,
@@ -154,4 +155,4 @@ def read_reasons(session: Session) -> frozenset[str]:
     """Every reason that a model gave, except those so short that a person might write them too."""
     reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state.in_(READ)).distinct()
     texts = session.connection().execute(reasons).scalars()
-    return frozenset(text for text in texts if text and len(text.split()) >= FEWEST_WORDS)
+    return frozenset(text for text in texts if text and count_words(text) >= FEWEST_WORDS)

@@ -65,6 +65,8 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "abstract": _abstract(record),
         "year": record.get("publication_year") or str(record.get("publication_date") or "")[:4] or record.get("year"),
         **({"retracted": True} if record.get("is_retracted") is True else {}),
+        # OpenAlex finds it out from title and abstract; other databases have the language of the full text.
+        **({"language": record["language"]} if record.get("language") else {}),
         "cited": [("openalex", work) for work in works if work is not None and work != DELETED],
     }
 

@@ -154,7 +154,7 @@ IRDS = Format("irds", paper=irds_paper, records=irds_records, cut=irds_cut, publ
 HEADER_WITHIN = 10
 """Lines or rows of a table among which its header is."""
 _LISTED = ("citations", "outbound_citations")
-_OTHERS = ("title", "abstract", "year", "metadata", "labels", "pred_labels", "pred_labels_truncated")
+_OTHERS = ("title", "abstract", "language", "year", "metadata", "labels", "pred_labels", "pred_labels_truncated")
 COLUMNS = FIELDS | {*_OTHERS, *_LISTED}
 """Columns of a table with ids of its own; they mean the same as in JSON Lines."""
 _NAMES = {

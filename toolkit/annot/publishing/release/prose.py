@@ -18,7 +18,8 @@ from annot.base.errors import Faults, InputError
 from annot.base.names import near
 from annot.base.records import Qrel, Query, Topic, grouped
 from annot.base.templating import Exact, converter, render
-from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id, language_code, module_name
+from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id, module_name
+from annot.formats.paper_text import language_code
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.parts import SampleInWords

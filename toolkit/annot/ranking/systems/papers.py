@@ -146,7 +146,7 @@ class TermSystem(system.System):
         view = {"query": self.query} if self.whole else {}
         if any(topic.text is not None for topic in inputs.topics):
             view["query_of_texts"] = system.TEXT
-        return system.RankedPools(rankings, BASELINES[self.baseline].settings(ranking_inputs) | view)
+        return system.RankedPools(rankings, BASELINES[self.baseline].on_record(ranking_inputs) | view)
 
     def topics(self, inputs: system.SystemInputs) -> Sequence[system.PooledQuery]:
         """All topics: the terms of a text are counted like those of a paper's sentences."""

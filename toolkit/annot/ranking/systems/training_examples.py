@@ -21,6 +21,7 @@ from annot.base.records import Paper
 from annot.base.stats.inference import generator
 from annot.formats.citation_edges import CitingText
 from annot.formats.input_files import Strict, in_words, read_models
+from annot.formats.paper_text import count_words
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Recipes of the trained systems: the loss, the examples and the settings that each paper states.
@@ -251,7 +252,7 @@ def gather(
 def _reason(
     text: CitingText, sentence: str, papers: Papers, words: tuple[int, int], fields: Collection[str]
 ) -> Exclusion | None:
-    length = len(sentence.split())
+    length = count_words(sentence)
     if fields and not set(fields) & set(text.fields):
         return Exclusion.FIELD
     if len(papers) < 2:

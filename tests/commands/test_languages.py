@@ -1,0 +1,164 @@
+"""Studies in languages other than English, from papers to pools, and what happens when the language changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from abstracts_in_languages import SUBJECTS, records, sentences
+from annot.pools.frozen_rankings import method_settings, read_rankings
+from annot.ranking.corpus import UNICODE
+from annot.store.papers import read_papers
+from annot.study.workspace import Workspace
+from command_line import Result, annot, annot_done
+
+BY_TERMS = ("title_tfidf", "abs_tfidf", "abs_bm25")
+
+
+def study(folder: Path, language: str, *, kind: str = "topics") -> Path:
+    annot_done("init", "study", "--kind", kind, folder=folder)
+    say(folder / "study", language)
+    return folder / "study"
+
+
+def say(root: Path, language: str) -> None:
+    """Write the language into annot.toml."""
+    path = root / "annot.toml"
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    place = next(number for number, line in enumerate(lines) if line.startswith("language = "))
+    lines[place] = f'language = "{language}"\n'
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def file_of(folder: Path, papers: Sequence[dict[str, str]]) -> Path:
+    path = folder / "papers.jsonl"
+    path.write_text("".join(json.dumps(paper, ensure_ascii=False) + "\n" for paper in papers), encoding="utf-8")
+    return path
+
+
+def pooled(root: Path, topics: Sequence[str], *, more: Sequence[str] = ()) -> Result:
+    for number, topic in enumerate(topics):
+        annot_done("query", "add", "--id", f"t{number}", "--text", topic, folder=root)
+    chosen = [part for method in (*BY_TERMS, *more) for part in ("--method", method)]
+    return annot_done("pool", "--per-method", "2", *chosen, folder=root)
+
+
+@pytest.mark.parametrize(
+    ("language", "stated"), [*((language, language) for language in SUBJECTS), ("zh", "en"), ("ru", "en")]
+)
+def test_a_study_in_any_language_goes_from_papers_to_pools(tmp_path: Path, language: str, stated: str) -> None:
+    """Of a text in another script than Latin, the script tells what the collection's language does not."""
+    root = study(tmp_path, stated)
+    added = annot_done("corpus", "add", file_of(tmp_path, records(language)), "--json", folder=root).data
+    assert (added["kept"], added["rejected"]) == (12, {})
+    assert [paper.sentences for paper in read_papers(root / "corpus")] == [sentences(language, n) for n in range(12)]
+    pooled(root, SUBJECTS[language][:3])
+    ws = Workspace.open(root)
+    rankings = read_rankings(ws, {method: ["t0", "t1", "t2"] for method in BY_TERMS})
+    for method in BY_TERMS:
+        # Each subject has words, or pairs of characters, that no other paper has.
+        assert [rankings[method][f"t{n}"][0].doc_id for n in range(3)] == [f"{language}{n}" for n in range(3)], method
+    assert {settings["tokens"] for settings in method_settings(ws).values()} == {UNICODE}
+
+
+def test_a_language_changed_after_pools_were_drawn_draws_no_pool_beside_them(tmp_path: Path) -> None:
+    root = study(tmp_path, "de")
+    annot_done("corpus", "add", file_of(tmp_path, records("de")), folder=root)
+    pooled(root, SUBJECTS["de"][:2])
+    drawn = (root / "pools/rankings/manifest.json").read_bytes()
+    annot_done("query", "add", "--id", "t2", "--text", SUBJECTS["de"][2], folder=root)
+    say(root, "en")
+    refused = annot("pool", "--query", "t2", folder=root)
+    assert refused.exit_code == 2
+    assert "abs_bm25: tokens 'words', expected 'unicode-1'" in refused.message()
+    assert "set `[collection] language` in annot.toml back" in refused.message()
+    assert (root / "pools/rankings/manifest.json").read_bytes() == drawn
+    say(root, "de")
+    annot_done("pool", "--query", "t2", folder=root)
+    say(root, "en")
+    annot_done("pool", folder=root)
+    assert method_settings(Workspace.open(root))["abs_bm25"]["tokens"] == "words"
+
+
+def test_papers_added_again_under_another_language_are_told_and_stay(tmp_path: Path) -> None:
+    root = study(tmp_path, "en")
+    german = [{"paper_id": "d", "title": "Tanz", "abstract": "Vgl. Kap. 3 zum Tanz. Er ist gut. So ist es eben."}]
+    annot_done("corpus", "add", file_of(tmp_path, german), folder=root)
+    before = [paper.sentences for paper in read_papers(root / "corpus")]
+    say(root, "de")
+    again = annot("corpus", "add", file_of(tmp_path, german), "--json", folder=root).data
+    assert again["differing_ids"] == ["d"]
+    assert [paper.sentences for paper in read_papers(root / "corpus")] == before
+    annot_done("corpus", "add", file_of(tmp_path, german), "--corrected", "cut as German", folder=root)
+    assert [paper.sentences for paper in read_papers(root / "corpus")] == [
+        ("Vgl. Kap. 3 zum Tanz.", "Er ist gut.", "So ist es eben.")
+    ]
+
+
+def test_a_corpus_of_two_languages_is_cut_by_each_and_ranked_by_one_rule(tmp_path: Path) -> None:
+    root = study(tmp_path, "en")
+    english = [
+        {
+            "paper_id": f"en{number}",
+            "title": f"Bees of {place}",
+            "abstract": f"We study the bees of {place}. It is as in Eq. (3) of Ref. [4]. They dance.",
+        }
+        for number, place in enumerate(("Turin", "Lyon", "Graz", "Ghent"))
+    ]
+    german = [{**paper, "lang": "ger"} for paper in records("de")[:4]]
+    added = annot_done("corpus", "add", file_of(tmp_path, [*english, *records("ru")[:4], *german]), folder=root)
+    assert "4 records: sentences were cut as Russian (ru), not as English (en)" in added.stdout
+    assert "4 records: sentences were cut as German (de), not as English (en)" in added.stdout
+    texts = {paper.paper_id: paper.sentences for paper in read_papers(root / "corpus")}
+    assert [texts[f"{language}{n}"] for language in ("ru", "de") for n in range(4)] == [
+        sentences(language, n) for language in ("ru", "de") for n in range(4)
+    ]
+    assert texts["en0"][1] == "It is as in Eq. (3) of Ref. [4]."
+    pooled(root, ["Bees of Graz", SUBJECTS["ru"][1], SUBJECTS["de"][3]])
+    best = read_rankings(Workspace.open(root), {"abs_bm25": ["t0", "t1", "t2"]})["abs_bm25"]
+    assert [best[topic][0].doc_id for topic in ("t0", "t1", "t2")] == ["en2", "ru1", "de3"]
+
+
+def test_texts_in_thai_are_refused_in_a_sentence_unless_they_come_as_sentences(tmp_path: Path) -> None:
+    root = study(tmp_path, "th")
+    thai = ["เราศึกษาการเต้นรำของผึ้งในทุ่งนา", "ผลการศึกษาพบว่าการเต้นรำชี้ทิศทาง", "ข้อสรุปของการศึกษานี้ชัดเจน"]
+    paper = {"paper_id": "p", "title": "ผึ้ง"}
+    for stated in ("th", "en"):
+        say(root, stated)
+        refused = annot("corpus", "add", file_of(tmp_path, [{**paper, "abstract": " ".join(thai)}]), folder=root)
+        assert refused.exit_code == 2
+        assert "found one text in Thai (th), expected a list of its sentences" in refused.message()
+        assert not list((root / "corpus").glob("*.parquet"))
+    added = annot_done("corpus", "add", file_of(tmp_path, [{**paper, "abstract": thai}]), "--json", folder=root)
+    assert added.data["kept"] == 1
+
+
+def test_a_corpus_without_a_word_is_refused_and_told_why(tmp_path: Path) -> None:
+    root = study(tmp_path, "en")
+    signs = [
+        {"paper_id": f"p{number}", "title": "Signs", "abstract": ["+ + + +", "- - - -", "* * * *"]} for number in (1, 2)
+    ]
+    annot_done("corpus", "add", file_of(tmp_path, signs), folder=root)
+    annot_done("query", "add", "--id", "t0", "--text", "bees", folder=root)
+    refused = annot("pool", "--method", "abs_bm25", folder=root)
+    assert refused.exit_code == 2
+    assert "none of 2 abstracts has a word, expected texts in English (en)" in refused.message()
+    assert not (root / "pools/rankings/manifest.json").exists()
+
+
+def test_before_labels_are_predicted_it_is_said_what_the_model_was_trained_on(tmp_path: Path) -> None:
+    root = study(tmp_path, "de", kind="facets")
+    annot_done("corpus", "add", file_of(tmp_path, records("de")), folder=root)
+    told = annot("facets", folder=root).message()
+    assert "English computer science, and these papers are in German (de)" in told
+    assert "add papers that come with labels" in told
+    labelled = [
+        {**paper, "abstract": list(sentences("de", number)), "labels": ["method", "result", "result"]}
+        for number, paper in enumerate(records("de"))
+    ]
+    (tmp_path / "second").mkdir()
+    root = study(tmp_path / "second", "de", kind="facets")
+    annot_done("corpus", "add", file_of(tmp_path, labelled), folder=root)
+    assert "English computer science" not in annot_done("facets", folder=root).message()
