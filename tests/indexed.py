@@ -12,7 +12,7 @@ import pyarrow
 from annot.base.records import Paper, Ranking
 from annot.ranking import word_vectors
 from annot.ranking.corpus import Corpus, Shard, gather, make_shard
-from annot.ranking.methods import RankingInputs, rank_candidates
+from annot.ranking.methods import RankingInputs, WordSource, rank_candidates
 from annot.ranking.vectors import Precision, Vectors, VectorsWriter
 from annot.ranking.word_vectors import WordVectors
 
@@ -38,12 +38,12 @@ def corpus_of(papers: Iterable[Paper], *, shard: int = 10_000) -> Corpus:
 def inputs_of(
     papers: Iterable[Paper] | Corpus,
     *,
-    word_vectors: WordVectors | None = None,
+    word_vectors: Mapping[WordSource, WordVectors] | None = None,
     vectors: Mapping[str, Vectors] | None = None,
 ) -> RankingInputs:
     """What the methods need of these papers."""
     corpus = papers if isinstance(papers, Corpus) else corpus_of(papers)
-    return RankingInputs(corpus, word_vectors=word_vectors, vectors=dict(vectors or {}), averages={})
+    return RankingInputs(corpus, word_vectors=dict(word_vectors or {}), vectors=dict(vectors or {}), averages={})
 
 
 def write_vectors(vectors: Vectors, folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from annot.ranking.word_vectors import FEWEST_ABSTRACTS, trained_on_few
+from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from command_line import annot_done
 
 Study = Callable[[str], Path]
@@ -14,16 +14,16 @@ REMEDIES = ("`annot corpus add`", "`annot vectors add --words`")
 
 
 def test_methods_that_rank_by_vectors_of_few_abstracts_are_found() -> None:
-    def trained(abstracts: int) -> dict[str, object]:
-        return {"word_vectors": {"abstracts": abstracts}}
+    def trained(abstracts: int, algorithm: str = "cbow") -> dict[str, object]:
+        return {"word_vectors": {"abstracts": abstracts, "algorithm": algorithm}}
 
-    settings = {"b": trained(FEWEST_ABSTRACTS - 1), "a": trained(150), "enough": trained(FEWEST_ABSTRACTS)}
+    settings = {"b": trained(1_999), "a": trained(150), "enough": trained(2_000)}
+    settings |= {"counts": trained(14, "ppmi"), "enough counts": trained(15, "ppmi")}
     found = trained_on_few(
         {**settings, "imported": {"word_vectors": {"imported": "x.vec"}}, "tfidf": {"idf": "smooth"}}
     )
-    assert found is not None
-    assert (found.names, found.abstracts) == (("a", "b"), 150)
-    assert trained_on_few({"tfidf": {}, "enough": trained(FEWEST_ABSTRACTS)}) is None
+    assert found == (FewAbstracts(("a", "b"), 150, 2_000), FewAbstracts(("counts",), 14, 15))
+    assert trained_on_few({"tfidf": {}, "enough": trained(2_000)}) == ()
 
 
 def test_pool_run_and_report_say_so(study: Study) -> None:

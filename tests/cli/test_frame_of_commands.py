@@ -342,5 +342,5 @@ def test_commands_that_need_no_study(typed: str, said: str, tmp_path: Path, monk
         raise AssertionError("it needs a study")
 
     monkeypatch.setattr(Workspace, "open", no_study)
-    monkeypatch.setattr(check, "examine", lambda ws: check.DoctorReport("3", {}, None, (), ()))
+    monkeypatch.setattr(check, "examine", lambda ws: check.DoctorReport("3", {}, (), None, (), ()))
     assert said in annot(*typed.split(), folder=tmp_path).stderr

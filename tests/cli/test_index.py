@@ -90,7 +90,7 @@ def test_what_is_stored_ranks_as_averages_that_are_made_when_they_are_asked_for(
         for inputs in (opened, made)
     )
     assert stored == expected
-    assert len({str(by_paper) for by_paper in expected.values()}) == 4
+    assert len({str(by_paper) for by_paper in expected.values()}) == 8
 
 
 def test_papers_that_are_added_are_indexed_alone(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

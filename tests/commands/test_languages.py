@@ -10,6 +10,7 @@ import pytest
 from abstracts_in_languages import SUBJECTS, records, sentences
 from annot.pools.frozen_rankings import method_settings, read_rankings
 from annot.ranking.corpus import UNICODE
+from annot.ranking.index import is_english
 from annot.store.papers import read_papers
 from annot.study.workspace import Workspace
 from command_line import Result, annot, annot_done
@@ -162,3 +163,30 @@ def test_before_labels_are_predicted_it_is_said_what_the_model_was_trained_on(tm
     root = study(tmp_path / "second", "de", kind="facets")
     annot_done("corpus", "add", file_of(tmp_path, labelled), folder=root)
     assert "English computer science" not in annot_done("facets", folder=root).message()
+
+
+def test_an_english_corpus_has_the_rules_of_english_up_to_one_paper_in_twenty(tmp_path: Path) -> None:
+    root = study(tmp_path, "en")
+    english = [
+        {"paper_id": f"e{n}", "title": f"Bees {n}", "abstract": f"We saw {n} bees. They dance well. So do we."}
+        for n in range(38)
+    ]
+    russian = records("ru")
+    annot_done("corpus", "add", file_of(tmp_path, [*english, *russian[:2]]), folder=root)
+    assert is_english(Workspace.open(root))
+    annot_done("corpus", "add", file_of(tmp_path, russian[2:3]), folder=root)
+    assert not is_english(Workspace.open(root))
+    say(root, "English")
+    assert not is_english(Workspace.open(root))
+    say(root, "fr")
+    assert not is_english(Workspace.open(root))
+
+
+def test_word_vectors_of_another_language_are_read_by_its_words(tmp_path: Path) -> None:
+    root = study(tmp_path, "ru")
+    annot_done("corpus", "add", file_of(tmp_path, records("ru")), folder=root)
+    (tmp_path / "words.vec").write_text("4 2\nпчёл 1 0\nтанцы 0 1\nБольшие 1 1\nдва_слова 1 1\n", encoding="utf-8")
+    added = annot_done("vectors", "add", "--words", tmp_path / "words.vec", "--json", folder=root).data
+    assert (added["kept"], added["unusable"]) == (2, 2)
+    say(root, "en")
+    assert annot_done("vectors", "add", "--words", tmp_path / "words.vec", "--json", folder=root).data["kept"] == 2

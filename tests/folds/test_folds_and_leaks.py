@@ -124,6 +124,13 @@ def test_every_planted_leak_is_refused_by_name() -> None:
     assert "p3-result c1: this judged pair is in both training and test" in caught.value.faults
 
 
+def test_near_copies_in_a_script_without_blanks_are_found_by_their_characters() -> None:
+    """By hand: 40 characters have 36 runs of five, and one more at the end gives one run that only one of them has."""
+    text = "我们研究了蜜蜂的舞蹈行为和信息传递方式结果表明舞蹈能够准确地指示花朵的方向和距离"[:40]
+    topics = {"a": Topic("a", text), "b": Topic("b", text + "乙"), "c": Topic("c", text[::-1])}
+    assert near_copies(topics) == (("a", "b"),)
+
+
 def test_near_copies_are_every_two_texts_that_are_nearly_the_same() -> None:
     papers = texts(p1=LONG, p3=LONG.upper(), p2=LONG + " at no cost", p4="something else altogether, said in six words")
     assert near_copies(papers) == (("p1", "p2"), ("p1", "p3"), ("p2", "p3"))

@@ -207,3 +207,16 @@ def test_a_text_keeps_its_column_where_full_texts_are_judged_and_a_paper_links_i
     instead = "Judge by the full text, not by the abstract."
     places = list(PLACES.values())[::-1]
     assert of_paper == ["Query", "a", instead, places[0], "Candidate", "Title", instead, places[1]]
+
+
+def test_terms_are_marked_as_whole_words_in_every_script() -> None:
+    def marked(topic: str, text: str) -> list[str]:
+        shown = list(pieces(text, terms_of(Topic("T", topic))))
+        assert "".join(piece for piece, _ in shown) == text
+        return [piece for piece, is_term in shown if is_term]
+
+    assert marked("हिन्दी भाषा", "यह भाषा हिन्दी है, हिन्द नहीं।") == ["भाषा", "हिन्दी"]
+    assert marked("танцы пчёл", "Пчёл много; танцы пчёл.") == ["Пчёл", "танцы", "пчёл"]
+    # A pair of characters is a term; pairs that touch are marked as one.
+    assert marked("蜜蜂舞蹈", "研究蜜蜂的舞蹈，蜜蜂舞蹈。") == ["蜜蜂", "舞蹈", "蜜蜂舞蹈"]
+    assert marked("the bee's hive", "Bee’s hive, bee's hives") == ["hive", "bee's", "hives"]

@@ -33,7 +33,7 @@ def full_inputs(corpus: Corpus) -> RankingInputs:
     word_vectors = WordVectors(known, rng.normal(size=(len(known), 6)).astype(np.float32), {"seed": 2})
     matrix = rng.normal(size=(len(corpus), 8)).astype(np.float32)
     vectors = Vectors(corpus.paper_ids.combine_chunks(), matrix, model="specter", space="s", metric="l2", facts={})
-    made = inputs_of(corpus, word_vectors=word_vectors, vectors={"specter": vectors})
+    made = inputs_of(corpus, word_vectors={"cbow": word_vectors, "ppmi": word_vectors}, vectors={"specter": vectors})
     made.vectors["lsa"] = decomposed(corpus, dimensions=12, iterations=5)
     return made
 
@@ -51,17 +51,17 @@ def words(text: str) -> list[str]:
 def test_word_vector_methods_rank_by_distance_of_averages(
     full_inputs: RankingInputs, papers: list[Paper], field: str, weighting: str
 ) -> None:
-    assert full_inputs.word_vectors
+    vectors = full_inputs.word_vectors["cbow"]
     texts = [words(paper.title if field == "title" else " ".join(paper.sentences)) for paper in papers]
-    row_of = {word: row for row, word in enumerate(full_inputs.word_vectors.words)}
+    row_of = {word: row for row, word in enumerate(vectors.words)}
     averages: dict[str, np.ndarray] = {}
     for paper, text in zip(papers, texts, strict=True):
         rows = [row_of[word] for word in text if word in row_of]
-        df = [sum(full_inputs.word_vectors.words[row] in other for other in texts) for row in rows]
+        df = [sum(vectors.words[row] in other for other in texts) for row in rows]
         idf = [math.log((1 + len(texts)) / (1 + number)) + 1 for number in df]
         if rows:
             weights = idf if weighting == "tfidfcbow200" else None
-            averages[paper.paper_id] = np.average(full_inputs.word_vectors.matrix[rows].astype(float), 0, weights)
+            averages[paper.paper_id] = np.average(vectors.matrix[rows].astype(float), 0, weights)
     ids = [paper.paper_id for paper in papers[:12]]
     found = ranked_by(full_inputs, method=f"{field}_{weighting}", paper_ids=ids, excluded={}, ranking_depth=200)
     assert {paper_id for paper_id in ids if not found[paper_id]} == set(ids) - set(averages) != set()
@@ -150,7 +150,7 @@ def test_a_query_of_words_without_vectors_ranks_nothing_above_anything(
     unknown = set(words(query.sentences[0]))
     known = tuple(word for word in corpus.tokens("words").to_pylist()[1:] if word not in unknown)
     vectors = np.random.default_rng(5).normal(size=(len(known), 6)).astype(np.float32)
-    made = inputs_of(corpus, word_vectors=WordVectors(known, vectors, {"seed": 5}), vectors={})
+    made = inputs_of(corpus, word_vectors={"cbow": WordVectors(known, vectors, {"seed": 5})})
     documents = [paper.paper_id for paper in papers[1:20] if paper.paper_id != query.paper_id]
     found = rank_pool(made, baseline=baseline, paper_id=query.paper_id, sentences=[0], doc_ids=documents)
     assert {doc.score for doc in found} == {EMPTY_SCORE}

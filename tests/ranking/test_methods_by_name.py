@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from annot.base.array_files import strings_of
 from annot.base.records import Paper
-from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs, method_named, rank_all
+from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs, Variant, method_named, rank_all
 from annot.ranking.word_vectors import Decomposition, WordVectors
 from indexed import corpus_of, rank_pool
 
@@ -29,19 +29,28 @@ near = partial(pytest.approx, rel=1e-5)
 def inputs() -> RankingInputs:
     """ "one" is at (1, 0), "two" at (0, 2)."""
     words = WordVectors(("one", "two"), np.array([[1, 0], [0, 2]], np.float32), {"seed": 3})
-    return RankingInputs(corpus_of(PAPERS, shard=2), word_vectors=words, vectors={}, averages={})
+    return RankingInputs(corpus_of(PAPERS, shard=2), word_vectors={"cbow": words}, vectors={}, averages={})
 
 
 def test_averages_are_of_the_field_and_weighted_where_the_name_says_so() -> None:
     needs = {name: method.averages for name, method in METHODS.items() if method.averages}
     assert needs == {
-        "title_cbow200": (("title", False),),
-        "title_tfidfcbow200": (("title", True),),
-        "abs_cbow200": (("abstract", False),),
-        "abs_tfidfcbow200": (("abstract", True),),
+        "title_cbow200": (("cbow", "title", False),),
+        "title_tfidfcbow200": (("cbow", "title", True),),
+        "title_ppmi200": (("ppmi", "title", False),),
+        "title_tfidfppmi200": (("ppmi", "title", True),),
+        "abs_cbow200": (("cbow", "abstract", False),),
+        "abs_tfidfcbow200": (("cbow", "abstract", True),),
+        "abs_ppmi200": (("ppmi", "abstract", False),),
+        "abs_tfidfppmi200": (("ppmi", "abstract", True),),
     }
     pooled = {name: baseline.averages for name, baseline in BASELINES.items() if baseline.averages}
-    assert pooled == {"fabs_cbow200": (("abstract", False),), "fabs_tfidfcbow200": (("abstract", True),)}
+    assert pooled == {
+        "fabs_cbow200": (("cbow", "abstract", False),),
+        "fabs_tfidfcbow200": (("cbow", "abstract", True),),
+        "fabs_ppmi200": (("ppmi", "abstract", False),),
+        "fabs_tfidfppmi200": (("ppmi", "abstract", True),),
+    }
     assert method_named("lsa").vectors == BASELINES["lsa"].vectors == "lsa"
     assert method_named("mine").vectors == "mine"
 
@@ -83,7 +92,7 @@ def test_titles_rank_by_the_distance_of_their_averages(inputs: RankingInputs) ->
 def test_weighted_averages_count_rare_words_more() -> None:
     papers = [Paper("q", "", ("one two.",)), Paper("a", "", ("one.",)), Paper("b", "", ("one.",))]
     words = WordVectors(("one", "two"), np.array([[1, 0], [0, 2]], np.float32), {})
-    inputs = RankingInputs(corpus_of(papers), word_vectors=words, vectors={}, averages={})
+    inputs = RankingInputs(corpus_of(papers), word_vectors={"cbow": words}, vectors={}, averages={})
     common, rare = 1.0, math.log(4 / 2) + 1
     at = (common / (common + rare), 2 * rare / (common + rare))
     distance = -math.hypot(1 - at[0], at[1])
@@ -115,7 +124,7 @@ def test_pools_are_ranked_by_the_distance_of_averages_and_papers_without_a_known
 def test_an_average_that_is_zero_in_one_dimension_still_ranks() -> None:
     papers = [Paper("q", "", ("one.",)), Paper("a", "", ("two.",)), Paper("b", "", ("none.",))]
     words = WordVectors(("one", "two", "none"), np.array([[0, 1], [1, 0], [0, 0]], np.float32), {})
-    inputs = RankingInputs(corpus_of(papers), word_vectors=words, vectors={}, averages={})
+    inputs = RankingInputs(corpus_of(papers), word_vectors={"cbow": words}, vectors={}, averages={})
     assert pooled(inputs, "fabs_cbow200", 0, doc_ids="ab") == {"a": near(-math.sqrt(2)), "b": EMPTY_SCORE}
 
 
@@ -149,7 +158,7 @@ def test_a_query_of_chosen_sentences_is_folded_into_the_decomposition(decomposed
 
 def test_averages_that_were_made_before_are_the_ones_that_rank(inputs: RankingInputs) -> None:
     rows = np.array([[1, 0], [9, 0], [1, 0], [2, 0], [0, 0]], np.float32)
-    given = RankingInputs(inputs.corpus, word_vectors=None, vectors={}, averages={("title", False): rows})
+    given = RankingInputs(inputs.corpus, word_vectors={}, vectors={}, averages={Variant("cbow", "title", False): rows})
     assert ranked_by(given, "title_cbow200") == [("b", 0), ("c", -1), ("a", -8)]
     with pytest.raises(AssertionError, match="rank by word vectors"):
         ranked_by(given, "title_tfidfcbow200")

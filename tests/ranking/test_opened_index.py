@@ -59,14 +59,13 @@ def test_only_what_the_methods_need_is_made(ws: Workspace) -> None:
     counted = opened(ws, "abs_tfidf")
     assert names(ws) == {"whole"}
     assert counted.corpus.paper_ids.to_pylist() == [f"a{at}" for at in range(6)]
-    assert (counted.word_vectors, counted.vectors, counted.averages) == (None, {}, {})
+    assert (counted.word_vectors, counted.vectors, counted.averages) == ({}, {}, {})
     decomposed = opened(ws, "abs_tfidf", "lsa")
     assert set(decomposed.vectors) == {"lsa"}
     assert names(ws) == {"whole", "lsa"}
     averaged = opened(ws, "title_cbow200", "abs_tfidfcbow200")
-    assert set(averaged.averages) == {("title", False), ("abstract", True)}
-    assert averaged.word_vectors is not None
-    assert averaged.word_vectors.matrix.shape[1] == 4
+    assert set(averaged.averages) == {("cbow", "title", False), ("cbow", "abstract", True)}
+    assert averaged.word_vectors["cbow"].matrix.shape[1] == 4
     assert averaged.vectors == {}
     assert names(ws) == {"whole", "lsa", "words", "averages"}
 
@@ -176,6 +175,23 @@ def test_a_part_has_the_size_of_its_files_and_the_date_of_its_last(ws: Workspace
     assert (found["file"].bytes, found["file"].used) == (4, False)
 
 
+def test_what_a_killed_build_was_writing_is_not_used(ws: Workspace) -> None:
+    opened(ws, "abs_tfidf")
+    places = places_of(ws, keep=False)
+    words = words_place(ws, places, "cbow")
+    (words.parent / "unfinished-words").mkdir()
+    left = [ws.cache / "index" / "shards" / ".one.9@here.x", places.corpus_part("whole") / ".two.9@here.x"]
+    for path in left:
+        path.mkdir()
+    used = {part.path: part.used for part in parts_of(ws)}
+    assert [used[path] for path in left] == [False, False]
+    # A training that was killed goes on from what it left, until there are words.
+    assert used[words.parent / "unfinished-words"]
+    opened(ws, "title_cbow200")
+    (words.parent / "unfinished-words").mkdir()
+    assert not {part.path: part.used for part in parts_of(ws)}[words.parent / "unfinished-words"]
+
+
 def test_what_is_left_in_a_part_that_is_not_used_goes_with_it(ws: Workspace) -> None:
     opened(ws, "abs_tfidf", "lsa")
     for name in ("b", "a", "z"):
@@ -208,14 +224,14 @@ def test_every_changed_file_and_every_shard_that_is_gone_is_named(ws: Workspace)
 
 def test_word_vectors_that_were_imported_come_first(ws: Workspace) -> None:
     places = places_of(ws, keep=False)
-    trained = words_place(ws, places)
+    trained = words_place(ws, places, "cbow")
     assert trained.parent == places.corpus_part("whole").parent
     assert len(trained.name) == len("words-") + 16
     opened(ws, "title_cbow200")
     trained.rename(ws.root / "moved")
     ws.word_vectors.parent.mkdir(parents=True, exist_ok=True)
     (ws.root / "moved").rename(ws.word_vectors)
-    assert words_place(ws, places) == ws.word_vectors
+    assert words_place(ws, places, "cbow") == ws.word_vectors
     opened(ws, "title_cbow200")
     assert not trained.exists()
-    assert METHODS["title_cbow200"].averages == (("title", False),)
+    assert METHODS["title_cbow200"].averages == (("cbow", "title", False),)

@@ -20,7 +20,7 @@ BY_TEXT = list(METHODS)
 def with_words(corpus: Corpus) -> RankingInputs:
     known = tuple(corpus.tokens("words").to_pylist()[1:])
     matrix = np.random.default_rng(3).normal(size=(len(known), 6)).astype(np.float32)
-    inputs = inputs_of(corpus, word_vectors=WordVectors(known, matrix, {"seed": 3}))
+    inputs = inputs_of(corpus, word_vectors=dict.fromkeys(("cbow", "ppmi"), WordVectors(known, matrix, {"seed": 3})))
     inputs.vectors["lsa"] = decomposed(corpus, dimensions=12, iterations=5)
     return inputs
 

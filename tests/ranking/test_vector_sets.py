@@ -107,14 +107,14 @@ def test_an_index_that_was_made_before_is_found_again(ws: Workspace) -> None:
     assert places.corpus_part("lsa") == ws.cache / "new" / "corpora" / "0123456789abcdef" / "lsa"
     settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
     name = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
-    assert words_place(ws, places) == places.corpus_part(name)
+    assert words_place(ws, places, "cbow") == places.corpus_part(name)
     (ws.cache / "index" / "corpora" / "0123456789abcdef" / name).mkdir(parents=True)
-    assert words_place(ws, places) == ws.cache / "index" / "corpora" / "0123456789abcdef" / name
+    assert words_place(ws, places, "cbow") == ws.cache / "index" / "corpora" / "0123456789abcdef" / name
     (ws.cache / "index" / "shards" / "one").mkdir(parents=True)
     (ws.cache / "new" / "shards" / "two").mkdir(parents=True)
     assert places.made_before == {"one", "two"}
     ws.word_vectors.mkdir(parents=True)
-    assert words_place(ws, places) == ws.word_vectors
+    assert words_place(ws, places, "cbow") == ws.word_vectors
 
 
 @pytest.mark.parametrize("file", ["config.json", "modules.json"])

@@ -141,9 +141,8 @@ def settings(abstracts: int | None) -> dict[str, dict[str, int]]:
 
 
 def test_fewer_than_two_thousand_abstracts_are_few() -> None:
-    assert trained_on_few({"a": settings(2_000), "b": settings(None), "c": {}}) is None
-    found = trained_on_few({"b": settings(1_999), "a": settings(1_000), "c": settings(2_000), "d": settings(None)})
-    assert found is not None
+    assert trained_on_few({"a": settings(2_000), "b": settings(None), "c": {}}) == ()
+    (found,) = trained_on_few({"b": settings(1_999), "a": settings(1_000), "c": settings(2_000), "d": settings(None)})
     assert (found.names, found.abstracts, found.enough) == (("a", "b"), 1_000, 2_000)
 
 

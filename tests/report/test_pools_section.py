@@ -15,7 +15,7 @@ from annot.publishing.report.sections.collection import _pools, _queries
 from annot.publishing.report.tables import Chapter, sentences
 from annot.store.citations import AddedFile
 
-NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0, few_abstracts=None)
+NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0, few_abstracts=())
 
 
 def pool(paper_id: str, *ranks: int) -> Pool:

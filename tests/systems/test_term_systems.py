@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
 from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import mean_over_folds
-from annot.ranking.methods import RankingInputs
+from annot.ranking.methods import RankingInputs, WordSource
 from annot.ranking.systems import SYSTEMS
 from annot.ranking.systems.papers import TermSystem
 from annot.ranking.systems.system import PooledQuery
@@ -46,7 +47,10 @@ def inputs(papers: list[Paper]) -> RankingInputs:
     rng = np.random.default_rng(4)
     made = inputs_of(papers)
     words = tuple(made.corpus.tokens("words").to_pylist())
-    made.word_vectors = WordVectors(words, rng.normal(size=(len(words), 5)).astype(np.float32), {})
+    made.word_vectors = {
+        source: WordVectors(words, rng.normal(size=(len(words), 5)).astype(np.float32), {})
+        for source in get_args(WordSource)
+    }
     made.vectors["lsa"] = decomposed(made.corpus, dimensions=6, iterations=40)
     return made
 

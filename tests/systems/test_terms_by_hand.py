@@ -32,20 +32,23 @@ def inputs() -> Any:
     basis = np.eye(2, dtype=np.float32)
     rows = np.array([[1, 1], [1, 0], [0, 1], [0, 0]], np.float32)
     made = Decomposition(strings_of("qabc"), rows, "lsa", "s", "cosine", {}, basis)
-    given = RankingInputs(corpus, word_vectors=None, vectors={"lsa": made}, averages={})
+    given = RankingInputs(corpus, word_vectors={}, vectors={"lsa": made}, averages={})
     return SimpleNamespace(topics=[TOPIC], ranking_inputs=given)
 
 
 def test_each_formula_is_there_for_the_facet_and_but_for_lsa_for_the_whole_abstract() -> None:
-    names = ("tfidf", "bm25", "cbow200", "tfidfcbow200")
+    names = ("tfidf", "bm25", "cbow200", "tfidfcbow200", "ppmi200", "tfidfppmi200")
     assert list(BY_NAME) == [*(f"fabs_{name}" for name in names), *(f"whole_{name}" for name in names), "lsa"]
     assert {name for name, system in BY_NAME.items() if system.whole} == {f"whole_{name}" for name in names}
     assert {system.query for system in TERM_SYSTEMS if system.whole} == {"abstract"}
     assert {system.query for system in TERM_SYSTEMS if not system.whole} == {"facet sentences"}
     assert {name for name, system in BY_NAME.items() if system.needs} == {
-        f"{kind}_{name}" for kind in ("fabs", "whole") for name in ("cbow200", "tfidfcbow200")
+        f"{kind}_{name}" for kind in ("fabs", "whole") for name in names[2:]
     }
     assert {name for name, system in BY_NAME.items() if "Deerwester" in system.source} == {"lsa"}
+    assert {name for name, system in BY_NAME.items() if "Levy" in system.source} == {
+        name for name in BY_NAME if "ppmi" in name
+    }
 
 
 def scores(inputs: Any, name: str) -> dict[str, float]:
@@ -71,7 +74,9 @@ def test_lsa_gives_the_folded_query_and_the_rows_of_the_papers_to_learn_from(inp
 
 def test_averages_need_every_matrix_of_averages_and_lsa_its_own() -> None:
     averages = ["title_cbow200", "title_tfidfcbow200", "abs_cbow200", "abs_tfidfcbow200"]
+    of_counts = [name.replace("cbow", "ppmi") for name in averages]
     needs = {name: list(system.index_methods(SimpleNamespace())) for name, system in BY_NAME.items()}  # type: ignore[arg-type]
     assert needs["fabs_cbow200"] == needs["whole_tfidfcbow200"] == averages
+    assert needs["fabs_ppmi200"] == needs["whole_tfidfppmi200"] == of_counts
     assert needs["fabs_bm25"] == needs["whole_tfidf"] == []
     assert needs["lsa"] == ["lsa"]

@@ -90,10 +90,11 @@ def mapped(path: Path) -> Array:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Array of float32 that comes block by block and is never in memory whole. shape: of all of it."""
+    """Array that comes block by block and is never in memory whole. shape: of all of it; kind: of its numbers."""
 
-    shape: tuple[int, int]
-    blocks: Iterable[NDArray[np.float32]]
+    shape: tuple[int, ...]
+    blocks: Iterable[Array]
+    kind: str = "<f4"
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def save(
 def written_whole(folder: Path) -> Iterator[Path]:
     """Make a new folder to write into, which takes the place of `folder` at the end; after an error it is removed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.{os.getpid()}@{platform.node()}."))
+    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder)))
     try:
         yield building
         building.chmod(0o755)
@@ -145,8 +146,20 @@ def written_whole(folder: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def scratch_for(folder: Path) -> Iterator[Path]:
+    """A folder next to `folder` for what is needed to make it, which is removed at the end."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_prefix(folder)) as scratch:
+        yield Path(scratch)
+
+
+def _prefix(folder: Path) -> str:
+    """Beginning of the names of unfinished folders that this process makes."""
+    return f".{folder.name}.{os.getpid()}@{platform.node()}."
+
+
 def remove_unfinished(root: Path) -> None:
-    """Remove, anywhere below `root`, the files that `save` was writing in a process of this machine that was killed."""
+    """Remove, anywhere below `root`, the unfinished folders of processes of this machine that were killed."""
     for building in root.rglob(f".*@{platform.node()}.*"):
         process = building.name.rpartition("@")[0].rpartition(".")[2]
         if not _runs(int(process)):
@@ -157,15 +170,15 @@ def save_array(path: Path, array: Array | Blocks) -> None:
     """Write the array to `path`. NumPy reports a full disk only if it does not know that it writes to a file."""
     with path.open("wb") as file:
         if isinstance(array, Blocks):
-            write_header(file, array.shape, "<f4")
+            write_header(file, array.shape, array.kind)
             for block in array.blocks:
-                file.write(np.ascontiguousarray(block, "<f4").tobytes())
+                file.write(np.ascontiguousarray(block, array.kind).tobytes())
         else:
             anything_that_writes: Any = SimpleNamespace(write=file.write)
             np.save(anything_that_writes, array)
 
 
-def write_header(file: IO[bytes], shape: tuple[int, int], kind: str) -> None:
+def write_header(file: IO[bytes], shape: tuple[int, ...], kind: str) -> None:
     """Write the beginning of an array file; NumPy leaves room in it for the number of rows that follow."""
     anything_that_writes: Any = SimpleNamespace(write=file.write)
     header = {"descr": kind, "fortran_order": False, "shape": shape}

@@ -86,8 +86,8 @@ def modules_of(plugins: PluginNames) -> Mapping[str, ModuleType]:
     modules = {wing: import_module(wing) for wing in WINGS}
     for name, entry_point in _entry_points(plugins).items():
         module = modules[name] = entry_point.load()
-        unknown = sorted(key for key in vars(module) if key.islower() and isinstance(vars(module)[key], dict))
-        if unknown := [key for key in unknown if key not in KINDS]:
+        tables = (key for key, value in vars(module).items() if isinstance(value, dict) and not key.startswith("_"))
+        if unknown := [key for key in tables if key not in KINDS]:
             raise InputError(
                 f"plug-in {name}: {module.__name__} has {', '.join(unknown)}, expected some of {', '.join(KINDS)}"
             )

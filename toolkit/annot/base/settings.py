@@ -111,7 +111,7 @@ class CollectionSettings(Section):
     version: str = "0.1"
     """The version of the collection."""
     language: str = "en"
-    """The language of the documents (BCP 47)."""
+    """The language of the documents (BCP 47). Sentences and words are cut by its rules."""
     topic_language: str = ""
     """The language of topics that are texts (BCP 47). If empty, that of the documents."""
     description: str = ""
@@ -195,7 +195,7 @@ class CorpusSettings(Section):
     max_sentences: Annotated[int, Field(ge=1)] = 20
     """Abstracts with more sentences are left out."""
     max_sentence_tokens: Annotated[int, Field(ge=1)] = 80
-    """Abstracts with a longer sentence are left out."""
+    """Abstracts with a longer sentence are left out. In scripts without blanks, two characters count as a word."""
     min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
     """An abstract is left out if all its sentences are shorter than this."""
     ids: Annotated[tuple[IdKind, ...], Distinct, Field(min_length=1)] = ("doi", "pmid", "openalex", "key")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from annot.base.errors import InputError
@@ -84,7 +85,7 @@ _LATIN_END = re.compile(r"(?<![A-Za-z.])[A-Z][a-z]{1,9}\.$|\b(?:e\.g|i\.e|vs|cf|
 
 
 def sentences_in(text: str, language: str) -> tuple[str, ...]:
-    """The sentences of a text in this language, in order, without white space at their ends; nothing else is lost.
+    """The sentences of a text in this language, in order; nothing but white space is lost.
 
     Raises InputError for a language whose texts cannot be cut.
     """
@@ -97,7 +98,9 @@ def sentences_in(text: str, language: str) -> tuple[str, ...]:
         )
     from sentencex import segment
 
-    parts = (segment(language, paragraph.strip()) for paragraph in PARAGRAPH.split(text) if paragraph.strip())
+    # A blank that is not ASCII's can end sentencex 1.0 with an error.
+    paragraphs = (" ".join(paragraph.split()) for paragraph in PARAGRAPH.split(text))
+    parts = (segment(language, paragraph) for paragraph in paragraphs if paragraph)
     return tuple(sentence for paragraph in parts for sentence in _rejoined(paragraph, language))
 
 
@@ -256,12 +259,24 @@ _UNSPACED = "".join(_LETTERS[language] for language in _TABLE["unspaced"]["scrip
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 
 
-@lru_cache(maxsize=1)
-def _words() -> re.Pattern[str]:
-    """Pattern of a run of a script without blanks (its first group), or of a word."""
+@lru_cache(maxsize=2)
+def _words(*, apostrophes: bool) -> re.Pattern[str]:
+    """Pattern of a run of a script without blanks (its first group), or of a word, which may have apostrophes."""
     marks = "".join(map(chr, filter(lambda code: unicodedata.category(chr(code))[0] == "M", range(0x300, 0x1F000))))
-    within = f"{marks}\u200c\u200d"
-    return re.compile(f"([{_UNSPACED}][{_UNSPACED}{marks}]*)|[^\\W_{_UNSPACED}](?:[^\\W_{_UNSPACED}]|[{within}])*")
+    letter = f"[^\\W_{_UNSPACED}]"
+    word = f"{letter}(?:{letter}|[{marks}\u200c\u200d])*"
+    more = f"(?:['\u2019]{word})*" if apostrophes else ""
+    return re.compile(f"([{_UNSPACED}][{_UNSPACED}{marks}]*)|{word}{more}")
+
+
+def word_places(text: str, *, apostrophes: bool) -> Iterator[tuple[int, int]]:
+    """Start and end of each word and, in scripts without blanks, of each pair of neighbouring characters."""
+    for match in _words(apostrophes=apostrophes).finditer(text):
+        start, end = match.span()
+        if not match[1] or end == start + 1:
+            yield start, end
+        else:
+            yield from ((place, place + 2) for place in range(start, end - 1))
 
 
 def terms_in(text: str) -> list[str]:
@@ -270,11 +285,8 @@ def terms_in(text: str) -> list[str]:
     >>> terms_in("Käfer, DÉJÀ-vu; हिन्दी 蜜蜂舞蹈")
     ['käfer', 'déjà', 'vu', 'हिन्दी', '蜜蜂', '蜂舞', '舞蹈']
     """
-    terms: list[str] = []
-    for match in _words().finditer(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())):
-        run = match[1]
-        terms += [match[0]] if not run or len(run) == 1 else [run[place : place + 2] for place in range(len(run) - 1)]
-    return terms
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return [folded[start:end] for start, end in word_places(folded, apostrophes=False)]
 
 
 def count_words(text: str) -> int:

@@ -6,13 +6,14 @@ import hmac
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import Any
 from urllib.parse import unquote
 
 from annot.base.names import counted
 from annot.base.records import Adjudication, Judgement, PairKey, Paper, Query, Topic
-from annot.formats.paper_text import count_words
+from annot.formats.paper_text import count_words, word_places
 from annot.labelstudio.studio_records import (
     CAUSE_NEEDED,
     COLUMN_KEYS,
@@ -28,7 +29,6 @@ from annot.labelstudio.studio_records import (
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _COMMON = """
 a about after all also am an and any are as at be because been before being between both but by can could did do does
 during each few for from had has have having he her here him his how i if in into is it its just may me more most my no
@@ -47,7 +47,7 @@ def terms_of(topic: Paper | Topic) -> frozenset[str]:
     ['bee', 'hive', 'lose']
     """
     texts = [topic.title] if isinstance(topic, Paper) else [topic.title, topic.description or ""]
-    words = (word.casefold() for text in texts for word in WORD.findall(text))
+    words = (text[start:end].casefold() for text in texts for start, end in word_places(text, apostrophes=True))
     return frozenset(singular(word) for word in words if word not in _COMMON_WORDS)
 
 
@@ -57,15 +57,12 @@ def pieces(text: str, terms: frozenset[str]) -> Iterator[tuple[str, bool]]:
     >>> list(pieces("A hive of bees.", frozenset({"bee", "hive"})))
     [('A ', False), ('hive', True), (' of ', False), ('bees', True), ('.', False)]
     """
-    end = 0
-    for word in WORD.finditer(text):
-        if singular(word[0].casefold()) in terms:
-            if word.start() > end:
-                yield text[end : word.start()], False
-            yield word[0], True
-            end = word.end()
-    if end < len(text):
-        yield text[end:], False
+    marked = [False] * len(text)
+    for start, end in word_places(text, apostrophes=True):
+        if singular(text[start:end].casefold()) in terms:
+            marked[start:end] = [True] * (end - start)
+    for is_term, letters in groupby(zip(text, marked, strict=True), key=itemgetter(1)):
+        yield "".join(letter for letter, _ in letters), is_term
 
 
 def singular(word: str) -> str:

@@ -389,7 +389,7 @@ class PoolOrigins:
     citations: tuple[AddedFile, ...]
     earlier: int
     """Pools that were drawn before the last of these citations were added."""
-    few_abstracts: FewAbstracts | None
+    few_abstracts: tuple[FewAbstracts, ...]
     """Methods that ranked by word vectors trained on too few abstracts."""
 
 

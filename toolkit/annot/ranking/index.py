@@ -6,12 +6,12 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,13 @@ from annot.base import array_files
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, sha256_of
 from annot.base.parallel import Each, Engine, in_threads, map_shards
-from annot.base.records import Advance, nested
+from annot.base.records import Advance, grouped, nested
 from annot.base.settings import MachineSettings
 from annot.corpus.corpus_facts import current_sha256
 from annot.formats.paper_text import ENGLISH, language_code, language_name, language_of
-from annot.ranking import given_vectors, search, word_vectors
+from annot.ranking import count_vectors, given_vectors, search, word_vectors
 from annot.ranking.corpus import UNICODE, Corpus, Shard, gather, make_shard
-from annot.ranking.methods import LSA, RankingInputs, Variant, method_named
+from annot.ranking.methods import LSA, RankingInputs, Variant, WordSource, method_named
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.store import papers
 from annot.study.workspace import Workspace
@@ -99,7 +99,7 @@ def _put(folders: Sequence[Path], url: str) -> list[papers.FolderAtUrl]:
     return [papers.FolderAtUrl(folder, {name: urls[folder / name] for name in hashes[folder]}) for folder in folders]
 
 
-SHARD, CORPUS, AVERAGES = "annot-shard-1", "annot-corpus-1", "annot-averages-1"
+SHARD, CORPUS, AVERAGES, COUNTS = "annot-shard-1", "annot-corpus-1", "annot-averages-1", "annot-pair-counts-1"
 TEXT = ("paper_id", "title", "sentences")
 
 PAPERS = 50_000
@@ -183,10 +183,12 @@ def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advan
 def averages(
     places: Places, corpus: Corpus, words: Path, variants: Sequence[Variant], *, each: Each, advance: Advance
 ) -> dict[Variant, search.Parts]:
-    """Averages of every paper's words by variant; missing ones are made. words: the folder of the vectors."""
+    """Averages of every paper's words by variant; missing ones are made. words: the folder of the vectors, which all
+    variants have in common.
+    """
     if missing := missing_averages(places, words, variants):
         (vectors,) = folders_for([words], places.url)
-        making = _MakeAverages(corpus, vectors, missing, places.url)
+        making = _MakeAverages(corpus, variants[0].source, vectors, missing, places.url)
         for done, folders_made in enumerate(each(making, list(missing)), start=1):
             for folder, urls in folders_made.items():
                 fetch_result(folder, urls)
@@ -237,10 +239,31 @@ def _make_missing_shard(
 
 
 @dataclass(frozen=True)
+class _CountPairs:
+    """Counts the neighbours of words in one shard, and returns the URLs of the counts."""
+
+    corpus: Corpus
+    settings: count_vectors.CountSettings
+    missing: Mapping[int, Path]
+    """Folder of the counts by the number of the shard."""
+    url: str
+
+    def __call__(self, number: int) -> Urls:
+        shard, place = self.corpus.shards[number], self.corpus.places("words")[number]
+        arrays = count_vectors.count_pairs(shard, place, self.counted, window=self.settings.window)
+        return save_result(self.missing[number], self.url, kind=COUNTS, arrays=arrays, facts={})
+
+    @cached_property
+    def counted(self) -> count_vectors.CountedWords:
+        return count_vectors.counted_words(self.corpus, self.settings)
+
+
+@dataclass(frozen=True)
 class _MakeAverages:
     """Makes the missing averages of one shard, and returns their URLs by folder."""
 
     corpus: Corpus
+    source: WordSource
     words: array_files.Folder
     missing: Mapping[int, Mapping[Variant, Path]]
     """Folder of each missing variant by the number of the shard."""
@@ -251,7 +274,7 @@ class _MakeAverages:
         for variant, folder in self.missing[number].items():
             if not self.url and folder.exists():
                 continue
-            source = self._inputs.averages_of(number, *variant)
+            source = self._inputs.averages_of(number, variant)
             rows = (source[start : start + AT_ONCE] for start in range(0, source.shape[0], AT_ONCE))
             arrays = {"vectors": array_files.Blocks(source.shape, rows)}
             urls_by_folder[folder] = save_result(folder, self.url, kind=AVERAGES, arrays=arrays, facts={})
@@ -259,7 +282,8 @@ class _MakeAverages:
 
     @cached_property
     def _inputs(self) -> RankingInputs:
-        return RankingInputs(self.corpus, word_vectors=word_vectors.load(self.words), vectors={}, averages={})
+        words: Mapping[WordSource, word_vectors.WordVectors] = {self.source: word_vectors.load(self.words)}
+        return RankingInputs(self.corpus, word_vectors=words, vectors={}, averages={})
 
 
 class Rows:
@@ -276,7 +300,9 @@ class Rows:
 
 def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
     """The folder of the averages of a shard."""
-    return places.corpus_part(f"{averages_name(words)}/{variant[0]}-{'weighted' if variant[1] else 'plain'}/{name}")
+    return places.corpus_part(
+        f"{averages_name(words)}/{variant.field}-{'weighted' if variant.weighted else 'plain'}/{name}"
+    )
 
 
 def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
@@ -351,22 +377,46 @@ def open_index(
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     if any(method.vectors in (None, LSA) for method in chosen):
         _refuse_without_words(ws, corpus)
-    loaded_words, averaged = None, {}
-    variants = [variant for method in chosen for variant in method.averages]
-    if variants:
-        words = words_place(ws, places)
+    loaded_words: dict[WordSource, word_vectors.WordVectors] = {}
+    averaged: dict[Variant, search.VectorSource] = {}
+    variants_of = grouped((variant.source, variant) for method in chosen for variant in method.averages)
+    for source, variants in variants_of.items():
+        words = words_place(ws, places, source)
         if not words.is_dir():
             words.parent.mkdir(parents=True, exist_ok=True)
-            settings = ws.settings.word_vectors.model_dump()
-            trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
-            word_vectors.save(trained, words)
-            shutil.rmtree(words.parent / word_vectors.UNFINISHED, ignore_errors=True)
-        loaded_words = word_vectors.load(words)
-        averaged = averages(places, corpus, words, variants, each=each_on(machine, most=processes), advance=advance)
+            if source == "cbow":
+                _train_words(ws, corpus, words, memory=memory, advance=advance)
+            else:
+                _count_words(places, corpus, words, each=making(), advance=advance)
+        loaded_words[source] = word_vectors.load(words)
+        each = each_on(machine, most=processes)
+        averaged |= averages(places, corpus, words, variants, each=each, advance=advance)
     if any(method.vectors == LSA for method in chosen):
         decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
         searched[LSA] = _searched(decomposition, lsa_place(places), machine)
     return RankingInputs(corpus, loaded_words, searched, averaged, each_on(machine)), places.corpus_sha256
+
+
+def _train_words(ws: Workspace, corpus: Corpus, words: Path, *, memory: int, advance: Advance) -> None:
+    settings = ws.settings.word_vectors.model_dump()
+    trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
+    word_vectors.save(trained, words)
+    shutil.rmtree(unfinished_of(words, "cbow"), ignore_errors=True)
+
+
+def _count_words(places: Places, corpus: Corpus, words: Path, *, each: Each, advance: Advance) -> None:
+    """Make word vectors by counting; the counts of each shard are kept until the vectors are made."""
+    unfinished = unfinished_of(words, "ppmi")
+    counts = {number: unfinished / name for number, name in enumerate(shards_of(places) or ())}
+    missing = {number: folder for number, folder in counts.items() if not folder.exists()}
+    making = _CountPairs(corpus, count_vectors.SETTINGS, missing, places.url)
+    for done, (number, urls) in enumerate(zip(missing, each(making, list(missing)), strict=True), start=1):
+        fetch_result(missing[number], urls)
+        advance(done, len(missing))
+    arrays = [array_files.load(folder, kind=COUNTS).arrays for folder in counts.values()]
+    count_vectors.train(corpus, arrays, making.counted, making.settings, folder=words, advance=advance)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    array_files.remove_unfinished(places.new)
 
 
 def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
@@ -406,11 +456,20 @@ def _refuse_without_words(ws: Workspace, corpus: Corpus) -> None:
         )
 
 
-def words_place(ws: Workspace, places: Places) -> Path:
-    """The folder of the word vectors that the methods rank by: the imported ones, or those of the study's settings."""
-    settings = json.dumps(ws.settings.word_vectors.model_dump(), sort_keys=True)
-    trained = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
-    return ws.word_vectors if ws.word_vectors.is_dir() else places.corpus_part(trained)
+def words_place(ws: Workspace, places: Places, source: WordSource) -> Path:
+    """The folder of the word vectors that the methods rank by: for CBOW the imported ones, or those of the study's
+    settings.
+    """
+    if source == "cbow" and ws.word_vectors.is_dir():
+        return ws.word_vectors
+    settings = ws.settings.word_vectors.model_dump() if source == "cbow" else asdict(count_vectors.SETTINGS)
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
+    return places.corpus_part(f"{'words' if source == 'cbow' else source}-{digest}")
+
+
+def unfinished_of(words: Path, source: WordSource) -> Path:
+    """The folder of what a killed command made towards word vectors; the next one continues with it."""
+    return words.parent / (word_vectors.UNFINISHED if source == "cbow" else f"unfinished-{words.name}")
 
 
 def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
@@ -467,9 +526,10 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
     """Every part, by path. Raises MissingInput when the corpus is empty."""
     places = places_of(ws, keep=False)
     shards = shards_of(places)
-    words = words_place(ws, places)
-    used_names = {WHOLE, lsa_place(places).name, words.name}
-    used_names.add(averages_name(words) if words.is_dir() else word_vectors.UNFINISHED)
+    used_names = {WHOLE, lsa_place(places).name}
+    for source in get_args(WordSource):
+        words = words_place(ws, places, source)
+        used_names |= {words.name, averages_name(words) if words.is_dir() else unfinished_of(words, source).name}
     corpus_folder = places.corpus_part("")
 
     def is_used(path: Path) -> bool:

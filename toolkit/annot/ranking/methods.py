@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,16 @@ LSA = "lsa"
 EMPTY_SCORE = -1e6
 """The score in a within-pool run of a document that has no usable token: below every other, so that it comes last."""
 
-Variant = tuple[Field, bool]
-"""Averages of word vectors: of a field, weighted by idf or plain."""
+WordSource = Literal["cbow", "ppmi"]
+"""Origin of word vectors: CBOW, trained on the corpus or imported, or counts of the corpus."""
+
+
+class Variant(NamedTuple):
+    """Averages of word vectors of one origin: of a field, weighted by idf or plain."""
+
+    source: WordSource
+    field: Field
+    weighted: bool
 
 
 @dataclass(eq=False)
@@ -45,41 +53,46 @@ class RankingInputs:
     """Corpus that methods rank, with the vectors that they need."""
 
     corpus: Corpus
-    word_vectors: WordVectors | None
+    word_vectors: Mapping[WordSource, WordVectors]
     vectors: dict[str, Vectors]
     averages: Mapping[Variant, search.VectorSource]
     """Document averages that were made before; the others are made row by row when they are asked for."""
     each: Each = in_threads
     """Executor that searches the corpus."""
 
-    def averages_by(self, field: Field, *, weighted: bool) -> search.VectorSource:
+    def averages_by(self, variant: Variant) -> search.VectorSource:
         """Averages of the field's word vectors, weighted by the field's own idf or plain: a row for each paper."""
-        if (field, weighted) in self.averages:
-            return self.averages[field, weighted]
-        return search.Parts([self.averages_of(number, field, weighted) for number in range(len(self.corpus.shards))])
+        if variant in self.averages:
+            return self.averages[variant]
+        return search.Parts([self.averages_of(number, variant) for number in range(len(self.corpus.shards))])
 
-    def averages_of(self, number: int, field: Field, weighted: bool) -> Averages:
+    def averages_of(self, number: int, variant: Variant) -> Averages:
         """The averages of one shard, each made when it is asked for."""
-        assert self.word_vectors is not None, "these methods rank by word vectors"
+        vectors = self._words_of(variant)
         shard, place = self.corpus.shards[number], self.corpus.places("words")[number]
-        idf = self.corpus.statistics(field, "words").smooth_idf[place] if weighted else None
-        return Averages(shard.counts(field, "words"), self._word_rows[place], self.word_vectors, idf=idf)
+        rows = self._word_rows[variant.source][place]
+        return Averages(shard.counts(variant.field, "words"), rows, vectors, idf=self._idf_of(variant, place))
+
+    def average(self, query: Sparse, variant: Variant) -> NDArray[np.float32]:
+        """The average of one row of counts, as a document of the field with these tokens would have it."""
+        vectors, query_tokens = self._words_of(variant), query.indices
+        rows = vectors.rows(self.corpus.tokens("words").take(query_tokens))
+        row = sparse(query.data, np.arange(query.nnz), query.indptr, query.nnz)
+        averages = Averages(row, rows, vectors, idf=self._idf_of(variant, query_tokens)).average(row)
+        return np.asarray(averages[0])
+
+    def _words_of(self, variant: Variant) -> WordVectors:
+        assert variant.source in self.word_vectors, "these methods rank by word vectors"
+        return self.word_vectors[variant.source]
+
+    def _idf_of(self, variant: Variant, tokens: NDArray[np.int32]) -> NDArray[np.float64] | None:
+        """The weights of tokens; None of a plain average."""
+        return self.corpus.statistics(variant.field, "words").smooth_idf[tokens] if variant.weighted else None
 
     @cached_property
-    def _word_rows(self) -> NDArray[np.int32]:
+    def _word_rows(self) -> dict[WordSource, NDArray[np.int32]]:
         """The row of each word's vector, found once for all shards."""
-        assert self.word_vectors is not None
-        return self.word_vectors.rows(self.corpus.tokens("words"))
-
-    def average(self, query: Sparse, *, weighted: bool, field: Field = "abstract") -> NDArray[np.float32]:
-        """The average of one row of counts, as a document of the field with these tokens would have it."""
-        assert self.word_vectors is not None, "these methods rank by word vectors"
-        query_tokens, positions = query.indices, np.arange(query.nnz)
-        rows = self.word_vectors.rows(self.corpus.tokens("words").take(query_tokens))
-        idf = self.corpus.statistics(field, "words").smooth_idf[query_tokens] if weighted else None
-        row = sparse(query.data, positions, query.indptr, query.nnz)
-        averages = Averages(row, rows, self.word_vectors, idf=idf).average(row)
-        return np.asarray(averages[0])
+        return {source: words.rows(self.corpus.tokens("words")) for source, words in self.word_vectors.items()}
 
     @cached_property
     def bm25(self) -> search.Bm25:
@@ -162,19 +175,20 @@ def _lucene(corpus: Corpus, field: Field) -> search.Bm25:
     return search.fit_lucene(corpus.statistics(field, "words"), corpus.filled(field, "words"), **BM25_LUCENE)
 
 
-def _by_average(field: Field, *, weighted: bool) -> Method:
+def _by_average(source: WordSource, field: Field, *, weighted: bool) -> Method:
+    variant = Variant(source, field, weighted)
+
     def rank(inputs: RankingInputs, topics: TopicsToRank) -> list[Ranking]:
-        source = inputs.averages_by(field, weighted=weighted)
+        averages = inputs.averages_by(variant)
         if topics.rows is not None:
-            vectors = source[topics.rows]
+            vectors = averages[topics.rows]
         else:
             counts = topics.counts(inputs.corpus, field, "words")
-            vectors = np.stack([inputs.average(row, weighted=weighted, field=field) for row in counts])
+            vectors = np.stack([inputs.average(row, variant) for row in counts])
         ids = inputs.corpus.paper_ids
-        return search.search(source, ids, vectors, metric="l2", depths=topics.depths, each=inputs.each)
+        return search.search(averages, ids, vectors, metric="l2", depths=topics.depths, each=inputs.each)
 
-    settings = partial(_averaged, weighted=weighted)
-    return Method(rank=rank, settings=settings, averages=((field, weighted),))
+    return Method(rank=rank, settings=partial(_averaged, variant=variant), averages=(variant,))
 
 
 def _by_vectors(name: str) -> Method:
@@ -189,9 +203,10 @@ def _by_vectors(name: str) -> Method:
     return Method(rank=rank, settings=partial(_described, name=name), vectors=name)
 
 
-def _averaged(inputs: RankingInputs, *, weighted: bool) -> dict[str, Any]:
-    facts = dict(inputs.word_vectors.facts) if inputs.word_vectors else {}
-    average = "sum(tf*idf*v)/sum(tf*idf)" if weighted else "sum(tf*v)/sum(tf)"
+def _averaged(inputs: RankingInputs, *, variant: Variant) -> dict[str, Any]:
+    words = inputs.word_vectors.get(variant.source)
+    average = "sum(tf*idf*v)/sum(tf*idf)" if variant.weighted else "sum(tf*v)/sum(tf)"
+    facts = dict(words.facts) if words else {}
     return {"similarity": "-l2", "average": average, "idf": search.TFIDF["idf"], "word_vectors": facts}
 
 
@@ -203,13 +218,17 @@ METHODS: dict[str, Method] = {
     "title_tfidf": by_terms("title", search.Tfidf, search.TFIDF),
     "title_bm25": by_terms("title", _okapi, OKAPI_SETTINGS),
     "title_bm25lucene": by_terms("title", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
-    "title_cbow200": _by_average("title", weighted=False),
-    "title_tfidfcbow200": _by_average("title", weighted=True),
+    "title_cbow200": _by_average("cbow", "title", weighted=False),
+    "title_tfidfcbow200": _by_average("cbow", "title", weighted=True),
+    "title_ppmi200": _by_average("ppmi", "title", weighted=False),
+    "title_tfidfppmi200": _by_average("ppmi", "title", weighted=True),
     "abs_tfidf": by_terms("abstract", search.Tfidf, search.TFIDF),
     "abs_bm25": by_terms("abstract", _okapi, OKAPI_SETTINGS),
     "abs_bm25lucene": by_terms("abstract", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
-    "abs_cbow200": _by_average("abstract", weighted=False),
-    "abs_tfidfcbow200": _by_average("abstract", weighted=True),
+    "abs_cbow200": _by_average("cbow", "abstract", weighted=False),
+    "abs_tfidfcbow200": _by_average("cbow", "abstract", weighted=True),
+    "abs_ppmi200": _by_average("ppmi", "abstract", weighted=False),
+    "abs_tfidfppmi200": _by_average("ppmi", "abstract", weighted=True),
     LSA: _by_vectors(LSA),
 }
 """Methods that need nothing but the corpus. The 200 in a name is the usual size of word vectors; their settings have
@@ -295,15 +314,16 @@ def _empty_last(scores: NDArray[np.float64], candidates: Sparse) -> NDArray[np.f
     return np.where(np.diff(candidates.indptr) > 0, scores, EMPTY_SCORE)
 
 
-def _pool_average(*, weighted: bool) -> Baseline:
+def _pool_average(source: WordSource, *, weighted: bool) -> Baseline:
+    variant = Variant(source, "abstract", weighted)
+
     def score(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
-        average = inputs.average(query("words"), weighted=weighted)
-        candidates = inputs.averages_by("abstract", weighted=weighted)[rows]
+        average = inputs.average(query("words"), variant)
+        candidates = inputs.averages_by(variant)[rows]
         usable = (candidates != 0).any(axis=1) & bool((average != 0).any())
         return np.where(usable, search.negated_distances(average, candidates), EMPTY_SCORE)
 
-    settings = partial(_averaged, weighted=weighted)
-    return Baseline(score=score, settings=settings, averages=(("abstract", weighted),))
+    return Baseline(score=score, settings=partial(_averaged, variant=variant), averages=(variant,))
 
 
 def _pool_lsa(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
@@ -318,8 +338,10 @@ def _pool_lsa(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows
 BASELINES: dict[str, Baseline] = {
     "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(search.TFIDF)),
     "fabs_bm25": Baseline(score=_pool_bm25, settings=lambda _: dict(OKAPI_SETTINGS)),
-    "fabs_cbow200": _pool_average(weighted=False),
-    "fabs_tfidfcbow200": _pool_average(weighted=True),
+    "fabs_cbow200": _pool_average("cbow", weighted=False),
+    "fabs_tfidfcbow200": _pool_average("cbow", weighted=True),
+    "fabs_ppmi200": _pool_average("ppmi", weighted=False),
+    "fabs_tfidfppmi200": _pool_average("ppmi", weighted=True),
     LSA: Baseline(score=_pool_lsa, settings=partial(_described, name=LSA), vectors=LSA),
 }
 

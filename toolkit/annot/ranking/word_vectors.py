@@ -176,7 +176,7 @@ def train(
         "algorithm": "cbow", "dimensions": dimensions, "window": window, "min_count": min_count, "epochs": passes,
         "seed": seed, "workers": threads, "negative": int(model.negative), "tokens": corpus.rule_on_record("words"),
         "trained_on": "abstracts", "abstracts": len(corpus) if chosen_rows is None else len(chosen_rows),
-        "running_words": running_words, "gensim": gensim_version, "kernels": _kernels(),
+        "running_words": running_words, "gensim": gensim_version, "kernels": kernels(),
     }  # fmt: skip
     model.keep_in(scratch / UNFINISHED, facts, after_epoch=lambda done: after_epoch(done, passes))
     # A file without a name, where it can be opened all the same; elsewhere a killed training leaves one.
@@ -262,7 +262,7 @@ def _stable_hash(text: str) -> int:
     return zlib.crc32(text.encode())
 
 
-def _kernels() -> list[str]:
+def kernels() -> list[str]:
     """Linear algebra kernels in use, as `library version architecture`: the last digits depend on them."""
     from threadpoolctl import threadpool_info
 
@@ -273,17 +273,16 @@ def _kernels() -> list[str]:
     return sorted(names)
 
 
-FEWEST_ABSTRACTS = 2000
-"""Word vectors trained on fewer may rank no better than chance: from here on both baselines are shown to be better. On
-CSFCube's judged pools, trained on a part of the release's 3,368 abstracts, NDCG%20 above that of a random order (points
-of 100, interval over query papers, mean of 3 draws):
+FEWEST_ABSTRACTS = {"cbow": 2000, "ppmi": 15}
+"""By algorithm, the number of abstracts from which on word vectors rank better than chance. On CSFCube's judged pools,
+made of a part of the release's 3,368 abstracts, NDCG%20 above that of a random order (points of 100, interval over
+query papers, mean of 3 draws; `benchmarks/count_vectors.py --table few`):
 
-    abstracts          fabs_cbow200    fabs_tfidfcbow200
-          250     -0.6 [-3.7, +2.6]    -1.3 [-4.8, +2.2]
-          500     +2.5 [-1.7, +6.7]    +4.2 [-0.2, +8.5]
-        1,000    +5.0 [-0.0, +10.0]   +7.5 [+1.9, +13.0]
-        2,000    +7.9 [+2.0, +13.8]  +11.5 [+5.8, +17.2]
-        3,368    +9.9 [+3.8, +16.0]  +13.2 [+7.0, +19.3]
+    abstracts          fabs_cbow200    fabs_tfidfcbow200          fabs_ppmi200     fabs_tfidfppmi200
+           15                                               +4.9 [+0.7, +9.2]    +8.2 [+4.2, +12.1]
+           60                                              +7.8 [+3.2, +12.4]   +11.8 [+7.4, +16.2]
+          250     -0.8 [-4.2, +2.6]    -0.6 [-3.9, +2.6]  +10.6 [+5.3, +15.8]   +13.6 [+8.8, +18.4]
+        1,000     +4.1 [-0.8, +8.9]   +7.0 [+2.0, +11.9]  +17.0 [+12.0, +21.8]  +18.8 [+14.0, +23.4]
 """
 
 
@@ -292,22 +291,22 @@ class FewAbstracts(NamedTuple):
 
     names: tuple[str, ...]
     abstracts: int
-    """Number of abstracts on which these were trained; the fewest if there are several."""
-    enough: int = FEWEST_ABSTRACTS
+    """Number of abstracts of which these were made; the fewest if there are several."""
+    enough: int
 
 
-def trained_on_few(settings: Mapping[str, Mapping[str, Any]]) -> FewAbstracts | None:
-    """Entries of `settings`, by method or run, whose word vectors read fewer than `FEWEST_ABSTRACTS`; None without any.
+def trained_on_few(settings: Mapping[str, Mapping[str, Any]]) -> tuple[FewAbstracts, ...]:
+    """Entries of `settings`, by method or run, whose word vectors read fewer than `FEWEST_ABSTRACTS`, by algorithm.
 
     Imported word vectors do not record how many they read.
     """
-    abstracts_of = {name: facts.get("word_vectors", {}).get("abstracts") for name, facts in settings.items()}
-    few_abstracts = {
-        name: abstracts
-        for name, abstracts in abstracts_of.items()
-        if abstracts is not None and abstracts < FEWEST_ABSTRACTS
-    }
-    return FewAbstracts(tuple(sorted(few_abstracts)), min(few_abstracts.values())) if few_abstracts else None
+    few: dict[int, dict[str, int]] = {}
+    for name, facts in sorted(settings.items()):
+        words = facts.get("word_vectors", {})
+        enough = FEWEST_ABSTRACTS[words.get("algorithm", "cbow")]
+        if words.get("abstracts", enough) < enough:
+            few.setdefault(enough, {})[name] = words["abstracts"]
+    return tuple(FewAbstracts(tuple(counts), min(counts.values()), enough) for enough, counts in few.items())
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -335,6 +334,9 @@ NOISE = 1e-12
 """The share of the largest eigenvalue below which another is rounding alone."""
 
 Matrix = NDArray[np.float32]
+Columns = NDArray[np.int64] | slice
+MatrixBlocks = Callable[[], Iterator[tuple[Sparse, Columns]]]
+"""Rows of a sparse matrix, block by block, cut to the columns that they use, and the numbers of these."""
 
 
 @dataclass(frozen=True)
@@ -363,8 +365,6 @@ def fit(
 
     Raises InputError when no document has a token, or when more memory is needed.
     """
-    from threadpoolctl import threadpool_limits
-
     frequency = corpus.statistics("abstract", "terms").frequency
     rank = min(dimensions, -(-len(corpus) // DOCUMENTS), np.count_nonzero(frequency))
     if rank < 1:
@@ -379,28 +379,19 @@ def fit(
             f"lsa: {len(frequency):,} terms need {gigabytes(needed)} of memory, the limit is {gigabytes(memory)}",
             hint=f"run `annot index --memory {gigabytes(needed)}`, or leave lsa out of the methods",
         )
-    random = np.random.RandomState(seed)
-    # One thread a product: how many there are must not show in the last digits.
-    with threadpool_limits(1):
-        matrix = _summed(corpus, size, lambda block, _: random.normal(size=(block.shape[0], size)).astype(np.float32))
-        for done in range(1, iterations + 1):
-            advance(done, iterations + 1)
-            _make_orthonormal(matrix)
-            matrix = _summed(corpus, size, partial(_product, matrix))
-        advance(iterations + 1, iterations + 1)
-        for _twice in range(2):
-            _make_orthonormal(matrix)
-        # Eigenvectors come in the order of ascending eigenvalues.
-        turn = np.linalg.eigh(_gram(_rows(corpus, matrix)))[1][:, ::-1][:, :rank]
-        for cut in _cuts(matrix):
-            matrix[cut, :rank] = matrix[cut] @ turn
+    blocks = partial(_blocks, corpus)
+    matrix, _values = principal_axes(
+        blocks, width=len(frequency), rank=rank, iterations=iterations, seed=seed, advance=advance
+    )
     facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
-    return Basis(matrix[:, :rank], f"lsa-{rank}-{iterations}-{seed}", facts)
+    return Basis(matrix, f"lsa-{rank}-{iterations}-{seed}", facts)
 
 
 def documents(corpus: Corpus, basis: Basis) -> array_files.Blocks:
     """The vectors of the abstracts, U S: shape (documents, dimensions). An empty document's is zero."""
-    return array_files.Blocks((len(corpus), basis.matrix.shape[1]), _rows(corpus, basis.matrix))
+    return array_files.Blocks(
+        (len(corpus), basis.matrix.shape[1]), rows_of_product(partial(_blocks, corpus), basis.matrix)
+    )
 
 
 def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:
@@ -409,14 +400,54 @@ def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:
     return np.asarray(weights.data @ np.asarray(basis[weights.indices], dtype=np.float64), dtype=np.float32)
 
 
-def _summed(corpus: Corpus, width: int, rows_of: Callable[[Sparse, NDArray[np.int64]], Matrix]) -> Matrix:
-    """X^T Y: shape (tokens, width). rows_of: the rows of Y for some rows of X, cut to the columns of these numbers."""
-    sums = np.zeros((len(corpus.tokens("terms")), width), dtype=np.float32)
-    for block, columns_used in _blocks(corpus):
+def principal_axes(
+    blocks: MatrixBlocks,
+    *,
+    width: int,
+    rank: int,
+    iterations: int,
+    seed: int,
+    advance: Callable[[int, int], None],
+) -> tuple[Matrix, NDArray[np.float64]]:
+    """The `rank` largest singular values of a sparse matrix X, descending, and its right singular vectors, shape
+    (width, rank).
+
+    blocks: the rows of X, block by block, once at each call. advance: called with (passes over X done, passes in all).
+    """
+    from threadpoolctl import threadpool_limits
+
+    size = rank + OVERSAMPLES
+    random = np.random.RandomState(seed)
+
+    def random_rows(block: Sparse, _columns: object) -> Matrix:
+        return random.normal(size=(block.shape[0], size)).astype(np.float32)
+
+    # One thread a product: how many there are must not show in the last digits.
+    with threadpool_limits(1):
+        matrix = _summed(blocks, width, size, random_rows)
+        for done in range(1, iterations + 1):
+            advance(done, iterations + 1)
+            _make_orthonormal(matrix)
+            matrix = _summed(blocks, width, size, partial(_product, matrix))
+        advance(iterations + 1, iterations + 1)
+        for _twice in range(2):
+            _make_orthonormal(matrix)
+        # Eigenvectors come in the order of ascending eigenvalues.
+        values, turn = np.linalg.eigh(_gram(rows_of_product(blocks, matrix)))
+        turn = turn[:, ::-1][:, :rank]
+        for cut in _cuts(matrix):
+            matrix[cut, :rank] = matrix[cut] @ turn
+    return matrix[:, :rank], np.sqrt(np.maximum(values[::-1][:rank], 0))
+
+
+def _summed(blocks: MatrixBlocks, height: int, width: int, rows_of: Callable[[Sparse, Columns], Matrix]) -> Matrix:
+    """X^T Y: shape (height, width). rows_of: the rows of Y for some rows of X, cut to the columns of these numbers."""
+    sums = np.zeros((height, width), dtype=np.float32)
+    for block, columns_used in blocks():
         rows = rows_of(block, columns_used)
 
         def add(
-            columns: slice, block: Sparse = block, columns_used: NDArray[np.int64] = columns_used, rows: Matrix = rows
+            columns: slice, block: Sparse = block, columns_used: Columns = columns_used, rows: Matrix = rows
         ) -> None:
             sums[columns_used, columns] += block.T @ rows[:, columns]
 
@@ -424,12 +455,12 @@ def _summed(corpus: Corpus, width: int, rows_of: Callable[[Sparse, NDArray[np.in
     return sums
 
 
-def _rows(corpus: Corpus, matrix: Matrix) -> Iterator[Matrix]:
+def rows_of_product(blocks: MatrixBlocks, matrix: Matrix) -> Iterator[Matrix]:
     """X times the matrix, block by block."""
-    return (_product(matrix, block, columns_used) for block, columns_used in _blocks(corpus))
+    return (_product(matrix, block, columns_used) for block, columns_used in blocks())
 
 
-def _product(matrix: Matrix, block: Sparse, columns_used: NDArray[np.int64]) -> Matrix:
+def _product(matrix: Matrix, block: Sparse, columns_used: Columns) -> Matrix:
     """The block times the rows of the matrix that it uses: shape (documents, columns of the matrix)."""
     product = np.empty((block.shape[0], matrix.shape[1]), dtype=np.float32)
 
@@ -446,7 +477,7 @@ def _do(work: Callable[[slice], None], width: int) -> None:
         pass
 
 
-def _blocks(corpus: Corpus) -> Iterator[tuple[Sparse, NDArray[np.int64]]]:
+def _blocks(corpus: Corpus) -> Iterator[tuple[Sparse, Columns]]:
     """Rows of X cut to the columns that they use, and the numbers of these."""
     for block in search.blocks(corpus, "abstract", size=BLOCK):
         is_used = np.zeros(block.shape[1], dtype=np.bool_)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from annot import __version__
 from annot.base.errors import AnnotError, FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, verb
-from annot.base.plugins import PluginNames, versions_of
+from annot.base.plugins import versions_of
 from annot.base.records import Advance
 from annot.formats.beir import dataset_id
 from annot.judging.exchange import audit, servers
@@ -271,6 +271,8 @@ class DoctorReport:
 
     python: str
     packages: dict[str, str]
+    plugins: tuple[str, ...]
+    """Distribution and version of each plug-in of the study."""
     server: str | None
     """Address and release of the server, or of everyone's; None if none was looked at."""
     findings: tuple[Problem, ...]
@@ -279,7 +281,7 @@ class DoctorReport:
 
 def examine(ws: Workspace | None) -> DoctorReport:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
-    packages = _packages(ws.settings.plugins.names if ws else ())
+    packages, plugins = _packages(), versions_of(ws.settings.plugins.names if ws else ())
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
     notes: list[str] = []
     addresses: list[str] = []
@@ -300,7 +302,12 @@ def examine(ws: Workspace | None) -> DoctorReport:
             except StudioError as error:
                 findings.append(Problem(error.message, error.hint or "see the documentation of Label Studio"))
     return DoctorReport(
-        platform.python_version(), packages, "; ".join(addresses) or None, tuple(findings), tuple(notes)
+        platform.python_version(),
+        packages,
+        tuple(plugins.values()),
+        "; ".join(addresses) or None,
+        tuple(findings),
+        tuple(notes),
     )
 
 
@@ -317,9 +324,9 @@ def _machine(folder: Path) -> Iterator[Problem]:
         )
 
 
-def _packages(plugins: PluginNames) -> dict[str, str]:
-    """Installed versions of the libraries and plug-ins that figures and the exchange with the server depend on."""
-    versions = {"annot": __version__, **versions_of(plugins)}
+def _packages() -> dict[str, str]:
+    """Installed versions of the libraries that figures and the exchange with the server depend on."""
+    versions = {"annot": __version__}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)

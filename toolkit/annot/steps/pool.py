@@ -383,7 +383,7 @@ def _added(recorded: Mapping[str, Pool], drawn: _Drawn, queries: Iterable[Query]
     }
 
 
-def _few_abstracts(ws: Workspace, drawn: _Drawn) -> word_vectors.FewAbstracts | None:
+def _few_abstracts(ws: Workspace, drawn: _Drawn) -> tuple[word_vectors.FewAbstracts, ...]:
     """Methods of these rankings that were trained on few abstracts."""
     made_with = frozen_rankings.method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
     return word_vectors.trained_on_few({name: made_with[name] for name in made_with if name in drawn.rankings})

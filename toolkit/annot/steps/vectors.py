@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from annot.base.errors import InputError
 from annot.base.names import counted, near, sha256_of
 from annot.base.parallel import Engine
-from annot.base.records import Advance
+from annot.base.records import Advance, grouped
 from annot.formats.vector_files import RowCounts
 from annot.pools.pool_design import design_of_settings, encoded_texts
 from annot.publishing.report.tables import Column, Columns, sentences
@@ -392,12 +392,13 @@ def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]
     unreadable = places.corpus_part(index.WHOLE) in without
     if unreadable or index.lacks_shards(places):
         yield "tokens and counts"
-    words = index.words_place(ws, places)
-    variants = [variant for method in methods for variant in known_methods(ws.settings.plugins.names)[method].averages]
-    if variants and (words in without or not words.is_dir()):
-        yield "word vectors and averages"
-    elif variants and (unreadable or index.missing_averages(places, words, variants)):
-        yield "averages"
+    known = known_methods(ws.settings.plugins.names)
+    for source, variants in grouped((v.source, v) for method in methods for v in known[method].averages).items():
+        words = index.words_place(ws, places, source)
+        if words in without or not words.is_dir():
+            yield "word vectors and averages" if source == "cbow" else "count vectors and averages"
+        elif unreadable or index.missing_averages(places, words, variants):
+            yield "averages" if source == "cbow" else "averages of count vectors"
     if LSA in methods and not index.lsa_place(places).is_dir():
         yield LSA
 

@@ -304,7 +304,8 @@ def measured_by_query(run: Run, graded: QueryGrades, selection: MeasureSelection
     others = []
     for name in names:
         member = family_of(convention, name)
-        if member is None or (convention == "trec" and ties != "expected" and member[0].kind != JUDGED):
+        ours = member is not None and (member[0].kind == JUDGED or ":" in name)
+        if member is None or (convention == "trec" and ties != "expected" and not ours):
             others.append(name)
     values = {
         query_id: {

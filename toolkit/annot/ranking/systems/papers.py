@@ -13,7 +13,7 @@ from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Matrix
 from annot.ranking import search
 from annot.ranking.corpus import Corpus, Rule, Sparse
-from annot.ranking.methods import BASELINES, EMPTY_SCORE, LSA, METHODS, rank_candidates
+from annot.ranking.methods import BASELINES, EMPTY_SCORE, LSA, METHODS, WordSource, rank_candidates
 from annot.ranking.systems import system
 from annot.ranking.vectors import Vectors, topic_name, vectors_named
 
@@ -122,6 +122,11 @@ def own_system(name: str) -> AbstractSystem:
 
 
 WHOLE = "whole_"
+ORIGINS: dict[WordSource, tuple[str, str]] = {
+    "cbow": (system.CSFCUBE, "word vectors, trained on the corpus"),
+    "ppmi": ("Levy et al. 2015", "word vectors, counted in the corpus"),
+}
+"""Paper from which averages of word vectors come, and what they need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +158,10 @@ class TermSystem(system.System):
         return inputs.topics
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
-        """The word vectors of the corpus serve all that average."""
+        """Word vectors serve all that average them."""
         baseline = BASELINES[self.baseline]
-        if baseline.averages:
-            return [name for name, method in METHODS.items() if method.averages]
+        if sources := {variant.source for variant in baseline.averages}:
+            return [name for name, method in METHODS.items() if sources & {v.source for v in method.averages}]
         return [] if baseline.vectors is None else [baseline.vectors]
 
     def features(self, inputs: system.SystemInputs) -> system.Features:
@@ -181,7 +186,9 @@ class TermSystem(system.System):
 
 def _term_system(name: str, *, whole: bool) -> TermSystem:
     source = "Deerwester et al. 1990" if name == LSA else system.CSFCUBE
-    needs = "word vectors, trained on the corpus" if BASELINES[name].averages else ""
+    needs = ""
+    for variant in BASELINES[name].averages:
+        source, needs = ORIGINS[variant.source]
     called = name.replace("fabs_", WHOLE) if whole else name
     return TermSystem(
         called, "terms", source, system.ABSTRACT if whole else system.FACET, system.ABSTRACT, needs, None, name, whole
