@@ -17,8 +17,8 @@ from command_line import annot, annot_done
 TEXTS: tuple[Kind, ...] = ("topics", "questions")
 OF_FACETS_ALONE = {"labels", "queries", "systems"}
 """Sections about sentence labels, the sampling of query papers, and systems that compare sentences."""
-WITHOUT_A_LINE = {"opinions", "plugins"}
-"""A model or a plug-in is named when somebody wants to use it."""
+WITHOUT_A_LINE = {"opinions"}
+"""A model is named when somebody wants to ask it."""
 
 
 def made(folder: Path, kind: Kind) -> Workspace:
