@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from annot.base.words import ENGLISH
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.tasks import LAST_FOR_NOW, adjudicate_task, facets_task
+from annot.labelstudio.tasks import LAST, adjudicate_task, facets_task
 from browsing import ADJUDICATE, Screen, corrected, followed_link, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, long_text, opinion, task
@@ -80,7 +81,7 @@ def read_by_keys(screen: Screen) -> None:
 
 def last(made: dict[str, Any]) -> dict[str, Any]:
     """The task as the last of a person's."""
-    progress = made["data"]["progress"].replace(" ·", f"{LAST_FOR_NOW} ·", 1)
+    progress = made["data"]["progress"].replace(" ·", f"{ENGLISH(LAST)} ·", 1)
     return {**made, "data": {**made["data"], "progress": progress}}
 
 

@@ -106,14 +106,14 @@ def word2vec(folder: Path, *lines: str) -> Path:
 
 def test_words_that_no_text_has_and_rows_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
     path = word2vec(tmp_path, "5 2", "cell 1 2", "Cell 3 4", "don't 5 6", "bad nan 7", "new_york 8 9")
-    vectors, found = read_word_vectors(path)
+    vectors, found = read_word_vectors(path, english=True)
     assert (found.form, found.unusable, found.not_finite) == ("word2vec text", 2, 1)
     assert vectors.words == ("cell", "don't")
     assert vectors.matrix.tolist() == [[1, 2], [5, 6]]
     facts: dict[str, Any] = dict(vectors.facts)
     assert (facts["dimensions"], facts["words"], facts["file"]) == (2, 2, "v.txt")
     with pytest.raises(InputError, match="none of its 1 words can occur in a text"):
-        read_word_vectors(word2vec(tmp_path, "1 2", "Cell 3 4"))
+        read_word_vectors(word2vec(tmp_path, "1 2", "Cell 3 4"), english=True)
 
 
 def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
     rows = {"cell": [1, 2], "gene": [3, 4]}
     body = b"".join(word.encode() + b" " + np.array(row, "<f4").tobytes() for word, row in rows.items())
     path.write_bytes(b"2 2\n" + body)
-    words, found = read_word_vectors(path)
+    words, found = read_word_vectors(path, english=True)
     assert (found.form, words.words, words.matrix.tolist()) == (
         "word2vec binary",
         ("cell", "gene"),
@@ -129,16 +129,16 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
     )
     path.write_bytes((793_712_314).to_bytes(4, "little") + b"2 2\n")
     with pytest.raises(InputError, match="not readable as fastText binary"):
-        read_word_vectors(path)
+        read_word_vectors(path, english=True)
     path.write_bytes(b"2 2\n" + body[:-3])
     with pytest.raises(InputError, match="not readable as word2vec binary"):
-        read_word_vectors(path)
+        read_word_vectors(path, english=True)
 
 
 @pytest.mark.parametrize("first", ["2", "2 2 2", "2 x", "cell 1 2"])
 def test_a_first_line_without_the_two_sizes_is_refused(tmp_path: Path, first: str) -> None:
     with pytest.raises(InputError, match="expected the number of words and of dimensions"):
-        read_word_vectors(word2vec(tmp_path, first, "cell 1 2"))
+        read_word_vectors(word2vec(tmp_path, first, "cell 1 2"), english=True)
 
 
 @pytest.mark.parametrize(("more", "form"), [(0, "word2vec text"), (1, "word2vec binary")])
@@ -160,7 +160,7 @@ def test_a_line_that_ends_and_is_no_line_of_numbers_is_binary(tmp_path: Path) ->
 
 def test_forty_bytes_of_a_first_line_are_shown(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        read_word_vectors(word2vec(tmp_path, "x" * 41, "cell 1"))
+        read_word_vectors(word2vec(tmp_path, "x" * 41, "cell 1"), english=True)
     assert f"found {b'x' * 40!r}, expected" in str(caught.value)
 
 
