@@ -120,11 +120,11 @@ def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monk
     with_processes(folder, 1)
     make, made = index.make_shard, []
 
-    def killed_at_the_third(batches: object) -> object:
+    def killed_at_the_third(batches: object, *, english: bool) -> object:
         if len(made) == 2:
             raise KeyboardInterrupt
         made.append(batches)
-        return make(batches)  # type: ignore[arg-type]
+        return make(batches, english=english)  # type: ignore[arg-type]
 
     monkeypatch.setattr(index, "make_shard", killed_at_the_third)
     assert annot("index", folder=folder).exit_code == 130
