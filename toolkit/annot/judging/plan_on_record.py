@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Source, grouped
@@ -22,7 +20,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import facet_labels, people, pools, projects, runs
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, SourcedAnswer
-from annot.store.models import ImportedSource, Plan
+from annot.store.models import ImportedSource, Plan, Session
 from annot.store.papers import find_papers
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of

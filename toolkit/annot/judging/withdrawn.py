@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlmodel import Session
-
 from annot.base.names import without_ids
 from annot.base.records import SUPERSEDED, Assignment, PairKey, grouped
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, AnnotationHistory, Revisions
+from annot.store.models import Session
 from annot.study.outcome import Outcome
 
 Role = Literal["assessor", "adjudicator"]

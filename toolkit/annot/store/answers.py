@@ -23,11 +23,10 @@ from operator import attrgetter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, Text, case, cast, func, null, select, true
-from sqlmodel import Session
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
 from annot.store import models
-from annot.store.models import ShownOpinion, ShownOpinions
+from annot.store.models import Session, ShownOpinion, ShownOpinions
 from annot.store.shown import SHOWN_VERSION_TABLE
 
 # ----------------------------------------------------------------------------------------------------------------------

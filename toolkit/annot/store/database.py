@@ -39,11 +39,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
-from sqlmodel import Session
 
 from annot.base.errors import FREE_SOME_SPACE, BusyError, InputError, MissingInput, StoreError, full_disk, is_full
 from annot.store import answers, models, shown
-from annot.store.models import LINE, TABLES, Digest, JsonList, insert_chunk
+from annot.store.models import LINE, TABLES, Digest, JsonList, Session, insert_chunk
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The tables of a database: their creation, their version, and the migration of earlier versions.
@@ -260,15 +259,14 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
-        with self._errors_in_words(), Session(self._writing) as session, session.begin():
-            session.connection()
-            yield session
+        with self._errors_in_words(), self._writing.begin() as connection:
+            yield Session(connection)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that can only read, and sees the database at the moment of the first look."""
-        with self._errors_in_words(), Session(self._engine) as session, session.begin():
-            yield session
+        with self._errors_in_words(), self._engine.begin() as connection:
+            yield Session(connection)
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import Session
 
 from annot.base import records
 from annot.base.errors import InputError
@@ -40,6 +39,22 @@ LINE = {
 TABLES = sa.MetaData(naming_convention=dict.fromkeys(("fk", "uq", "ck", "ix"), "%(table_name)s_%(constraint_name)s"))
 """All tables; the name of a rule or an index begins with that of its table."""
 T = TypeVar("T")
+
+
+class Session:
+    """A transaction on the working state: all of it is kept or nothing."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def connection(self) -> sa.Connection:
+        """The connection that the transaction is on."""
+        return self._connection
+
+    def rollback(self) -> None:
+        """Give up what was written."""
+        self._connection.rollback()
+
 
 AT_ONCE = 5_000
 """Rows in one statement; under every database's limit on parameters."""

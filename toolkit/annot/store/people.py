@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
 from sqlalchemy import func, select, true
-from sqlmodel import Session
 
 from annot.base.records import Assessor, Assignment
 from annot.store import models
-from annot.store.models import Notice, Plan
+from annot.store.models import Notice, Plan, Session
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:

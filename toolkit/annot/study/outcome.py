@@ -12,8 +12,6 @@ from statistics import median_high
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError
 from annot.base.names import counted, moment_of
 from annot.base.records import (
@@ -42,7 +40,7 @@ from annot.store.answers import (
     read_accepted,
     read_returned,
 )
-from annot.store.models import Plan, StoredRound
+from annot.store.models import Plan, Session, StoredRound
 from annot.store.people import count_assignments, read_assignments, read_plan
 
 if TYPE_CHECKING:

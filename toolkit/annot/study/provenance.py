@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlmodel import Session
 
 from annot.base.errors import AnnotError
 from annot.base.names import sha256_of
@@ -18,7 +17,7 @@ from annot.base.records import Source
 from annot.store import models
 from annot.store.answers import chain_ends
 from annot.store.facet_labels import count_by_origin
-from annot.store.models import Project
+from annot.store.models import Project, Session
 from annot.study.workspace import Workspace, read_kinds, write_file
 
 MADE_FILE = "made.json"
