@@ -154,7 +154,7 @@ def test_an_import_is_of_a_known_kind_and_of_one_file() -> None:
         prepare._one([FILE, FILE], "csfcube")
     assert prepare._one([FILE], "csfcube") == FILE
     with pytest.raises(InputError, match="--as: found 'tables', expected one of"):
-        prepare._check_options("tables", set(), ())
+        prepare._check_options("tables", set())
     for kind in prepare.OPTIONS:
         prepare._check_options(kind, set())
 
