@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from annot.base import array_files
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.parallel import in_threads
 from annot.ranking import search
 from annot.ranking.corpus import BLOCK as ROWS_PER_BLOCK
@@ -41,6 +43,9 @@ OVERHEAD = int(0.4 * GIGABYTE)
 0.3)."""
 
 
+LOGGER = logging.getLogger("annot")
+
+
 def gigabytes(size: int) -> str:
     """Bytes as `--memory` takes them, rounded up.
 
@@ -56,6 +61,8 @@ UNFINISHED = "unfinished-words"
 NAMELESS = Path("/proc/self/fd")
 """Folder where Linux lists the open files of a process, also those without a name."""
 
+OF_A_NUMBER = 1.25e-8
+"""Seconds of training for each running word, number of its vector and pass (measured: 0.95 to 1.4)."""
 OF_A_WORD = 500
 """Bytes that gensim keeps for each word besides its two rows of numbers (`Word2Vec.estimate_memory`)."""
 
@@ -168,6 +175,11 @@ def train(
     running_words = int(totals.sum())
     passes = epochs_for(running_words) if epochs == "auto" else epochs
     threads = int(cpu_count()) if workers == "all" else workers
+    seconds = passes * running_words * dimensions * OF_A_NUMBER / threads
+    if seconds >= 60:
+        minutes = counted(round(seconds / 60), "minute")
+        read = f"{counted(passes, 'pass', 'passes')} over {running_words:,} words"
+        LOGGER.warning("training word vectors: %s, about %s", read, minutes)
     model = Resumable(
         vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads,
         hashfxn=_stable_hash, sorted_vocab=0,
